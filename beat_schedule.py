@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slowwave.coordination.keys import HIGH_QUEUE
+from slowwave.external_runs import READ_SESSIONS
 from slowwave.messages import (
     CONSOLIDATE_WORKING,
     DELIVER_WEBHOOKS,
@@ -20,10 +21,12 @@ from slowwave.messages import (
     SWEEP_REQUESTS,
     SWEEP_SESSIONS,
     SYNC_FILES,
+    TAKE_SAMPLES,
     WAKE_STALE,
 )
 from slowwave.settings import Settings
-from slowwave.unread import READ_SESSIONS
+
+SAMPLE_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ def schedule(settings: Settings) -> dict[str, Tick]:
         "sweep": Tick(SWEEP_SESSIONS, settings.memory.auto_flush.flush_interval_seconds, queue=HIGH_QUEUE),
         "wake-stale": Tick(WAKE_STALE, 600),
         "refresh-search": Tick(REFRESH_SEARCH, 60),
+        "take-samples": Tick(TAKE_SAMPLES, SAMPLE_SECONDS),
         "sweep-requests": Tick(SWEEP_REQUESTS, 15),
         "deliver-webhooks": Tick(DELIVER_WEBHOOKS, 5),
         "consolidate-working": Tick(CONSOLIDATE_WORKING, settings.memory.consolidation.interval_seconds),

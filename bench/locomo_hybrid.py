@@ -47,9 +47,9 @@ from bench.locomo import (
 from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import Hit, estimate, search
-from slowwave.recall.finding import Library, find_steps, library_steps
+from slowwave.recall.query_steps import run
 from slowwave.recall.scopes import reader
-from slowwave.recall.steps import run
+from slowwave.recall.search import ScopeStats, find_steps, scope_stats_steps
 from slowwave.settings import Embeddings, MemorySettings, Settings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.embeddings.indexing import Indexing, index
@@ -184,8 +184,8 @@ class Asking:
 
     def _by_vectors(self, agent: str, question: str) -> Sequence[Hit]:
         """The same search with a question that has no words, only its vector."""
-        library = run(self._connection, library_steps(reader("default", agent, ()), question))
-        wordless = Library(library.labels, library.documents, library.mean_length, ())
+        stats = run(self._connection, scope_stats_steps(reader("default", agent, ()), question))
+        wordless = ScopeStats(stats.labels, stats.documents, stats.mean_length, ())
         vector = self._memory.store.source().questions.vector(self._memory.store.postgres.read, question)
         return run(self._connection, find_steps(wordless, limit=DEEPEST, vector=vector))
 

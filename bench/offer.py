@@ -19,8 +19,8 @@ from celery_once import QueueOnce
 from celery_singleton import Singleton
 
 from bench.report import Row, note
-from slowwave.coordination.answers import Offer
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
+from slowwave.coordination.outcomes import Offer
 from slowwave.coordination.queue_messages import new_id
 from slowwave.identity import SessionRef
 

@@ -28,9 +28,9 @@ from bench.replay import Compared, compared
 from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import Hit, estimate, search
-from slowwave.recall.finding import find_steps, library_steps
+from slowwave.recall.query_steps import run
 from slowwave.recall.scopes import reader
-from slowwave.recall.steps import run
+from slowwave.recall.search import find_steps, scope_stats_steps
 from slowwave.settings import Settings
 from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.services.search.statistics import refresh_grown_scopes
@@ -45,8 +45,8 @@ AT_ONCE = 100
 
 def searched_alone(connection: psycopg.Connection[Any], agent: str, question: str) -> Sequence[Hit]:
     """What search finds among the memories of an agent, without raw events."""
-    library = run(connection, library_steps(reader("default", agent, ()), question))
-    return run(connection, find_steps(library, limit=DEEPEST, events=False))
+    stats = run(connection, scope_stats_steps(reader("default", agent, ()), question))
+    return run(connection, find_steps(stats, limit=DEEPEST, events=False))
 
 
 def among_all(connection: psycopg.Connection[Any], agent: str, question: str) -> Sequence[Hit]:

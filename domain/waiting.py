@@ -9,7 +9,7 @@ Must not know: where the facts were read.
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from slowwave.coordination.answers import Sighting
+from slowwave.coordination.outcomes import Sighting
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.spoken_time import duration_words, format_time, pluralize
 from slowwave_server.domain.waiting_facts import Facts, Reason, Waiting
@@ -111,7 +111,7 @@ def _backing_off(facts: Facts, until: datetime, rules: AutoFlush) -> Waiting:
         Reason.BACKING_OFF,
         f"It backs off {_until(until, facts.now)} after an error ({tried}): {error}{sooner}",
         ends or until,
-        cure="mend what the error names; `slowwave flush` then tries at once",
+        cure="mend what the error names; `slowwave session flush` then tries at once",
     )
 
 
@@ -159,13 +159,13 @@ def _unqueued(facts: Facts, rules: AutoFlush) -> Waiting:
         return Waiting(
             Reason.SWITCHED_OFF,
             "Automatic flushing is switched off (memory.auto_flush.enabled is false).",
-            cure="`slowwave flush` asks for this session by hand",
+            cure="`slowwave session flush` asks for this session by hand",
         )
     if due is None:
         return Waiting(
             Reason.STRANDED,
             "It has new events and no time at which it is due, so no sweep will find it.",
-            cure="`slowwave flush` asks for it; then report this, since no rule should lead here",
+            cure="`slowwave session flush` asks for it; then report this, since no rule should lead here",
         )
     timer = min(_timers(facts, rules))
     if facts.invalidated_at is None and not facts.attempts and timer > facts.now:
@@ -238,7 +238,7 @@ def _also(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
         if len(missing) == 2:  # noqa: PLR2004 (both queues that carry flushes)
             yield "No worker listens to the flush queues: nothing will be flushed until one does."
     if facts.quarantined:
-        yield f"{pluralize(facts.quarantined, 'event')} of it set aside: see `slowwave quarantine list`."
+        yield f"{pluralize(facts.quarantined, 'event')} of it set aside: see `slowwave queue list`."
 
 
 def _backlog(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from slowwave.coordination.answers import Sighting
+from slowwave.coordination.outcomes import Sighting
 
 
 class Reason(StrEnum):

@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from slowwave.errors import InvalidMessage, SlowwaveError
 from slowwave.memory_types import MemoryType
 from slowwave.messages import MAX_CONTENT_CHARACTERS
-from slowwave.storable import clean_text
+from slowwave.postgres_text import clean_text
 from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.domain.redaction import redact
 from slowwave_server.models import Memory, Scope
@@ -156,7 +156,7 @@ def _look(connection: Connection, tenant: str, memory: UUID, revision: int | Non
         columns = (Memory.scope_id, Memory.content, Memory.type, Memory.status, Memory.valid_to, Memory.revision)
         row = connection.execute(select(*columns).where(*mine).with_for_update()).first()
     if row is None:
-        raise UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memories AGENT` lists them")
+        raise UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memory list AGENT` lists them")
     if revision is not None and row.revision != revision:
         raise CannotCorrect("this memory was changed after you had looked at it; look again before you change it")
     if row.status == "archived":

@@ -17,12 +17,14 @@ from slowwave.messages import (
     REFRESH_SEARCH,
     RUN_MAINTENANCE,
     SWEEP_SESSIONS,
+    TAKE_SAMPLES,
     WAKE_STALE,
 )
 from slowwave.task_payloads import RunMaintenance
 from slowwave_server.services.flush.sweep import sweep, wake_stale
 from slowwave_server.services.maintenance.scheduler import Scheduler
 from slowwave_server.services.retention.sessions import bound_sessions
+from slowwave_server.services.samples import take_samples
 from slowwave_server.services.search.passages import cut_whole_events
 from slowwave_server.services.search.statistics import refresh_grown_scopes
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
@@ -63,6 +65,12 @@ def refresh_search(self: SlowwaveTask) -> None:
     runtime = self.runtime
     refresh_grown_scopes(runtime.engine, runtime.clock())
     cut_whole_events(runtime.engine)
+
+
+@shared_task(name=TAKE_SAMPLES, base=SlowwaveTask, bind=True)
+def take_status_samples(self: SlowwaveTask) -> None:
+    """Keep the figures of each tenant for the charts of the console: a row a minute, later a row an hour."""
+    take_samples(self.runtime.engine, self.runtime.clock())
 
 
 @shared_task(name=MAINTENANCE_TICK, base=SlowwaveTask, bind=True)

@@ -17,9 +17,9 @@ from typing import Any
 
 from slowwave.coordination.keys import CAPTURE_QUEUE, HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.coordination.queue_messages import new_id
+from slowwave.external_runs import READ_SESSION
 from slowwave.messages import FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN, REMEMBER, SWEEP_SESSIONS
 from slowwave.tracing import HEADER, valid_traceparent
-from slowwave.unread import READ_SESSION
 from slowwave_server.tasks.capture import REFUSED_MESSAGE
 
 MAX_BODY_CHARACTERS = 20_000_000

@@ -9,6 +9,7 @@ from kombu import Queue
 
 from slowwave.coordination.broker import sentinels_of, tls_options
 from slowwave.coordination.keys import QUEUES
+from slowwave.external_runs import READ_SESSION
 from slowwave.messages import (
     CONSOLIDATE_SCOPE,
     CURATE_SCOPE,
@@ -22,7 +23,6 @@ from slowwave.messages import (
     SWEEP_SESSIONS,
 )
 from slowwave.settings import Settings
-from slowwave.unread import READ_SESSION
 from slowwave_server.beat_schedule import celery_schedule
 
 # A message whose worker died comes back after this, if it is over twice the longest task. Until then the sweep has

@@ -32,7 +32,7 @@ from redis.exceptions import NoPermissionError, OutOfMemoryError, RedisError, Re
 
 from slowwave.coordination.key_kinds import kind_of
 from slowwave.coordination.keys import QUEUES
-from slowwave.coordination.set_aside import MendingRedis, is_wrong_type, set_aside_wrong
+from slowwave.coordination.wrong_types import MendingRedis, is_wrong_type, set_aside_wrong
 from slowwave_server.workers.admission import Inadmissible, admit
 from slowwave_server.workers.control import ANSWER_QUEUE, admit_question, answer_queue
 

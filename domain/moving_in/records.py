@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
-from slowwave.storable import clean_text
+from slowwave.postgres_text import clean_text
 
 System = Literal["mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "claude-code", "codex"]
 SYSTEMS: tuple[System, ...] = ("mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "claude-code", "codex")

@@ -19,7 +19,7 @@ from importlib.resources import files
 
 from alembic import op
 
-from slowwave.recall.terms import MAX_TERMS
+from slowwave.recall.query_plan import MAX_TERMS
 
 _TERM = re.compile(r"^(?!\s*--).*(?:[a-z]#|\[#\])")
 

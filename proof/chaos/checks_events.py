@@ -11,7 +11,7 @@ from typing import NamedTuple
 from proof.chaos.evidence import Evidence
 from proof.chaos.findings import Finding, none_of, rows, some
 from proof.chaos.journal import Call
-from slowwave.storable import clean_text
+from slowwave.postgres_text import clean_text
 
 _EVENTS = """
     SELECT a.tenant, a.name AS agent, s.name AS session, k.kind, k.name AS scope, e.seq, e.key, e.role, e.content,

@@ -20,7 +20,7 @@ from proof.scale.world import RARE, TEAM_SCOPE, TENANT, Sizes
 from slowwave import Memory, Settings
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.identity import SessionRef
-from slowwave.postgres import Statement
+from slowwave.postgres import PreparedStatement
 from slowwave.settings import MemorySettings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.extraction.build import build_extractor
@@ -81,7 +81,7 @@ class Place:
                 connection.exec_driver_sql(_HAND_IN)
                 connection.rollback()
                 connection.close()
-        self.memory.store.postgres.call(Statement(b"hand_in", _HAND_IN.encode()), ())
+        self.memory.store.postgres.call(PreparedStatement(b"hand_in", _HAND_IN.encode()), ())
         self.memory.store.postgres.read(lambda connection: connection.execute(_HAND_IN))
         self.run(_HAND_IN)
 

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, insert, or_, select, update
 
 from slowwave.errors import InvalidMessage, SlowwaveError
-from slowwave.storable import clean_text
+from slowwave.postgres_text import clean_text
 from slowwave_server.domain.aliases import MAX_NAME_CHARACTERS, clean_name, key_of
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import AliasChange, AliasPair
@@ -89,7 +89,7 @@ def remove_alias(
         known = [row for row in _pairs(connection, scope_id, one, other) if row.status != "removed"]
         if not known:
             what = f"no name {one!r}" if other is None else f"no pair of the names {one!r} and {other!r}"
-            raise UnknownName(f"{scope[0]} {scope[1]} has {what}; `slowwave names list` shows the pairs")
+            raise UnknownName(f"{scope[0]} {scope[1]} has {what}; `slowwave alias list` shows the pairs")
         return [_decide(connection, row, "removed", author, now) for row in known]
 
     return _in_a_run(engine, tenant, scope, "removed", change, by=by, now=now)

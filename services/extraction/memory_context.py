@@ -19,10 +19,10 @@ import psycopg
 from sqlalchemy import Connection, Engine, Row, text
 from sqlalchemy.exc import OperationalError
 
-from slowwave.recall.finding import find_steps, library_steps
+from slowwave.recall.query_steps import run
 from slowwave.recall.rendering import one_line, shorten
 from slowwave.recall.scopes import Reader
-from slowwave.recall.steps import run
+from slowwave.recall.search import find_steps, scope_stats_steps
 from slowwave.settings import MemoryContext
 from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.dates import local_day
@@ -96,8 +96,8 @@ class ScopeKnowledge:
         if not self.bounds.memory_snippets:
             return ()
         plain = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
-        library = run(plain, library_steps(reader, words))
-        hits = run(plain, find_steps(library, limit=MORE_HITS * self.bounds.memory_snippets, events=False))
+        stats = run(plain, scope_stats_steps(reader, words))
+        hits = run(plain, find_steps(stats, limit=MORE_HITS * self.bounds.memory_snippets, events=False))
         ids = [UUID(hit.id) for hit in hits if hit.kind == "memory"]
         rows = {row.id: row for row in connection.execute(_FOUND, {**place.values, "ids": ids})}
         standing = self._presentable(place, (rows[key] for key in ids if key in rows))

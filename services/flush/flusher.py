@@ -30,8 +30,8 @@ from psycopg import Connection, DatabaseError, OperationalError
 from redis.exceptions import RedisError
 from sqlalchemy import Engine
 
-from slowwave.coordination.answers import Priority, Release, Taken, Verdict
 from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.coordination.outcomes import Priority, Release, Taken, Verdict
 from slowwave.coordination.queue_messages import new_id
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush

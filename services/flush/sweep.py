@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Engine
 
-from slowwave.coordination.answers import Offer, Priority
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import NORMAL_QUEUE
+from slowwave.coordination.outcomes import Offer, Priority
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.failures import LONGEST_RETRY_AFTER_SECONDS

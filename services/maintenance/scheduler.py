@@ -18,8 +18,8 @@ from typing import Any, Literal, TypeVar
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
+from slowwave.postgres_text import clean_text
 from slowwave.settings import Settings
-from slowwave.storable import clean_text
 from slowwave_server.domain.model_calls import AskModel
 from slowwave_server.domain.schedule import InvalidSchedule
 from slowwave_server.models.errors import first_line

@@ -11,7 +11,7 @@ from redis.exceptions import NoPermissionError, RedisError
 from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
-from slowwave.coordination.set_aside import SetAside, known_aside
+from slowwave.coordination.wrong_types import SetAside, known_aside
 from slowwave_server.domain.health_limits import BROKER_FULL_SHARE, CLOCKS_APART_SECONDS
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models.errors import first_line

@@ -9,8 +9,8 @@ from typing import Any
 from redis.exceptions import RedisError
 from sqlalchemy import Connection, RowMapping, func, select
 
-from slowwave.coordination.answers import Sighting
 from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.coordination.outcomes import Sighting
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.waiting import waiting_for

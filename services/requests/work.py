@@ -19,8 +19,8 @@ from sqlalchemy.exc import OperationalError
 from slowwave.errors import InvalidName, SlowwaveError
 from slowwave.identity import shared_scope
 from slowwave.memory_types import MemoryType
-from slowwave.plain_errors import plain_problems
 from slowwave.settings import Settings
+from slowwave.validation_errors import plain_problems
 from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
 from slowwave_server.services.forget.forget import Forgetter, Report
 from slowwave_server.services.forget.target import CannotForget, Target

@@ -19,7 +19,7 @@ from slowwave.coordination.flush_queue import redis_from_url
 from slowwave.coordination.key_kinds import PRIORITIES, PRIORITY_MARK, kind_of
 from slowwave.coordination.keys import QUEUES, agent_keys
 from slowwave.coordination.queue_messages import new_id
-from slowwave.coordination.set_aside import known_aside, set_aside_wrong
+from slowwave.coordination.wrong_types import known_aside, set_aside_wrong
 from slowwave.messages import RECORD_TURN
 from slowwave.settings import Settings
 from slowwave_server.workers.celery_settings import broker_settings

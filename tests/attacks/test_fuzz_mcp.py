@@ -24,7 +24,7 @@ make_server = pytest.importorskip("slowwave_server.workers.mcp_server").make_ser
 
 pytestmark = pytest.mark.servers
 
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 LONGEST = 5000
 HALVES = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
 """Surrogates, which no client of the SDK can send."""
@@ -63,7 +63,7 @@ def call(server: Any, *calls: tuple[str, Any]) -> list[Any]:
     """What one client is answered, call by call."""
 
     async def session() -> list[Any]:
-        with anyio.fail_after(PATIENCE_SECONDS):
+        with anyio.fail_after(TIMEOUT_SECONDS):
             async with mcp.Client(server) as client:
                 return [await client.call_tool(name, arguments) for name, arguments in calls]
 

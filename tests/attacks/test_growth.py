@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from slowwave.recall.masking import mask
-from slowwave.recall.terms import clean_question
+from slowwave.recall.query_plan import clean_question
 from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.dates import mentions
 from slowwave_server.domain.extraction import RulesExtractor

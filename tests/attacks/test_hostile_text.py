@@ -16,7 +16,7 @@ from redis import Redis
 
 from slowwave import Memory, Settings
 from slowwave.errors import InvalidMessage, InvalidName, SlowwaveError, TooLarge
-from slowwave.integrations.quiet import QuietMemory, Said
+from slowwave.integrations.safe import SafeMemory, TurnPart
 from slowwave.settings import Llm, load_settings
 from slowwave_server.domain.memory_files import scope_folder
 from slowwave_server.models.engine import make_engine
@@ -147,8 +147,8 @@ def test_a_session_that_a_framework_names_forges_no_line_of_the_log(
 ) -> None:
     nowhere = Settings(database_url="postgresql://127.0.0.1:1/none", spool=tmp_path / "spool")
     with Memory(nowhere) as memory, caplog.at_level(logging.WARNING):
-        quiet = QuietMemory(memory, "maya")
-        quiet.record("x\nCRITICAL root: all is lost\x1b[2J", [Said("user", "hello", "k")])
+        safe = SafeMemory(memory, "maya")
+        safe.record("x\nCRITICAL root: all is lost\x1b[2J", [TurnPart("user", "hello", "k")])
     assert "InvalidName" in caplog.text
     assert "\nCRITICAL root" not in caplog.text
     assert "\x1b" not in caplog.text

@@ -430,15 +430,15 @@ def test_i8_no_task_of_one_tenant_touches_another(siege: Siege) -> None:
 # ── frameworks ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _quiet(memory: Memory) -> Any:
-    quiet = slowwave_integration("quiet").QuietMemory(memory, A, scope=ROOM, scopes=["team:garden"])
-    quiet.prompted(SESSION)
-    quiet.reset(SESSION)
-    return quiet.known(SESSION, "editor boat key Quorvex"), quiet.prompted_and_known(SESSION, "boat")
+def _safe(memory: Memory) -> Any:
+    safe = slowwave_integration("safe").SafeMemory(memory, A, scope=ROOM, scopes=["team:garden"])
+    safe.boost(SESSION)
+    safe.reset(SESSION)
+    return safe.read(SESSION, "editor boat key Quorvex"), safe.boost_and_read(SESSION, "boat")
 
 
 def _hooks(memory: Memory) -> Any:
-    hooks = slowwave_integration("agno").SlowwaveHooks(memory, agent=A, scopes=[ROOM], patience_seconds=10)
+    hooks = slowwave_integration("agno").SlowwaveHooks(memory, agent=A, scopes=[ROOM], timeout_seconds=10)
     session = SimpleNamespace(session_id=SESSION)
     hooks.before(
         SimpleNamespace(input_content="boat Quorvex"), SimpleNamespace(run_id="r", session_id=SESSION), session
@@ -469,12 +469,12 @@ def _capability(memory: Memory) -> Any:
     return (
         slowwave_integration("pydantic_ai")
         .SlowwaveMemory(memory, A, SESSION, scopes=[ROOM])
-        ._quiet.known(SESSION, "editor boat key Quorvex")
+        ._safe.read(SESSION, "editor boat key Quorvex")
     )
 
 
 FRAMEWORKS: Mapping[str, Callable[[Memory], Any]] = {
-    "QuietMemory": _quiet,
+    "SafeMemory": _safe,
     "SlowwaveHooks": _hooks,
     "SlowwaveTurns": _turns,
     "SlowwaveStore": _store,

@@ -14,13 +14,13 @@ import pytest
 from sqlalchemy import text
 
 from slowwave import Memory
+from slowwave.call_timeout import CallTimeout
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.embedding import EmbeddingFailed
 from slowwave.errors import InvalidQuery, InvalidSettings
 from slowwave.mem0_backend import Copy, CopyStore, Mem0Failed, Owner, connect, identity_of
 from slowwave.mem0_backend.copies import Found
 from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
-from slowwave.patience import Patience
 from slowwave.recall.selection import shown_line
 from slowwave.recall.tokens import estimate
 from slowwave.settings import Settings
@@ -204,7 +204,7 @@ def test_a_search_does_not_wait_for_mem0_for_ever(mem0: World) -> None:
     silent = Silent()
     with Memory(mem0.settings()) as memory:
         memory.store.mem0._store = silent
-        memory.store.mem0.patience = Patience(0.05)
+        memory.store.mem0.call_timeout = CallTimeout(0.05)
         assert [hit.content for hit in memory.search(mem0.who, "Who plays the cello?")] == [CELLO]
     silent.go.set()
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from redis import Redis
 
 import slowwave
-from slowwave import curation, days, errors, files, maintenance, messages, storable, unread, working
+from slowwave import errors, external_runs, messages, postgres_text, task_payloads, working
 from slowwave.coordination.keys import QUEUES
 from slowwave.ingest import FIELDS, ingest
 from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, variable_of
@@ -38,11 +38,11 @@ PAYLOADS: dict[str, type[BaseModel]] = {
     messages.FLUSH_SESSION: messages.FlushSession,
     messages.REMEMBER: working.Remember,
     messages.CONSOLIDATE_SCOPE: working.ConsolidateScope,
-    messages.CURATE_SCOPE: curation.CurateScope,
-    messages.DELIVER_OUTBOX: files.DeliverOutbox,
-    messages.RUN_MAINTENANCE: maintenance.RunMaintenance,
-    messages.SUMMARIZE_DAY: days.SummarizeDay,
-    unread.READ_SESSION: unread.ReadSession,
+    messages.CURATE_SCOPE: task_payloads.CurateScope,
+    messages.DELIVER_OUTBOX: task_payloads.DeliverOutbox,
+    messages.RUN_MAINTENANCE: task_payloads.RunMaintenance,
+    messages.SUMMARIZE_DAY: task_payloads.SummarizeDay,
+    external_runs.READ_SESSION: external_runs.ReadSession,
 }
 PYTHON = blocks(info="python")
 RUNNABLE = [block for block in PYTHON if "runnable" in block.info]
@@ -282,7 +282,7 @@ def test_the_page_on_the_client_has_every_method_every_error_and_every_limit() -
     assert {name for name in public if f"`{name}(" not in text and f".{name}(" not in text} == set()
     raised = {name for name, value in vars(errors).items() if isinstance(value, type)}
     assert {name for name in raised if f"`{name}`" not in text} == set()
-    limits = (messages.MAX_CONTENT_CHARACTERS, messages.MAX_MESSAGES, storable.MAX_METADATA_BYTES, *messages.YEARS)
+    limits = (messages.MAX_CONTENT_CHARACTERS, messages.MAX_MESSAGES, postgres_text.MAX_METADATA_BYTES, *messages.YEARS)
     table = text.split("## Limits")[1].split("##")[0]
     assert [n for n in limits if f"{n:,} " not in table and f"{n} " not in table] == []
     assert {role for role in messages.KINDS if f"`{role}`" not in text} == set()

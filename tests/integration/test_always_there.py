@@ -12,7 +12,7 @@ from redis import Redis
 from sqlalchemy import Engine, text
 
 from slowwave.identity import SessionRef
-from slowwave.integrations.quiet import MAX_TOKENS
+from slowwave.integrations.safe import MAX_TOKENS
 from slowwave.recall import Context, context
 from slowwave_server.domain.extraction import RulesExtractor
 from tests.support.flushing import Scene, make_scene

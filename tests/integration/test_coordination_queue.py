@@ -9,9 +9,9 @@ from typing import TypeVar
 import pytest
 from redis import Redis
 
-from slowwave.coordination.answers import Offer, Verdict
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import NORMAL_QUEUE, QUEUES
+from slowwave.coordination.outcomes import Offer, Verdict
 from slowwave.coordination.queue_messages import new_id
 from slowwave.identity import SessionRef
 

@@ -16,8 +16,8 @@ from slowwave.coordination.forgetting import was_forgotten
 from slowwave.coordination.queue_messages import envelope, publish
 from slowwave.ingest import ingest
 from slowwave.messages import RECORD_TURN, REMEMBER, RecordTurn
+from slowwave.queued_calls import record_turn, remember
 from slowwave.spool import Spool
-from slowwave.waited import record_turn, remember
 from slowwave.working import Remember
 from slowwave_server.domain.memory_files import scope_folder
 from slowwave_server.models.engine import make_engine

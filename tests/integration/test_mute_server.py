@@ -14,13 +14,13 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from slowwave.errors import Refused, StoreUnavailable
-from slowwave.postgres import Postgres, Statement
-from slowwave.silence import ImpatientConnection
+from slowwave.postgres import Postgres, PreparedStatement
+from slowwave.read_timeout import ReadTimeoutConnection
 
 pytestmark = pytest.mark.servers
 
-INSERT = Statement(b"insert", b"INSERT INTO lines VALUES ($1) RETURNING word")
-LENGTH = Statement(b"length", b"SELECT length($1)")
+INSERT = PreparedStatement(b"insert", b"INSERT INTO lines VALUES ($1) RETURNING word")
+LENGTH = PreparedStatement(b"length", b"SELECT length($1)")
 
 
 class Relay:
@@ -94,7 +94,7 @@ def test_a_reader_gives_a_server_up_that_stands_still(relay: Relay, url: str) ->
 
 
 def test_a_reader_in_a_transaction_gives_up_once_and_is_told_why(relay: Relay, url: str) -> None:
-    with ImpatientConnection.connect(url) as connection:
+    with ReadTimeoutConnection.connect(url) as connection:
         connection.answer_seconds = 0.3
         relay.stand_still()
         began = time.monotonic()
@@ -105,7 +105,7 @@ def test_a_reader_in_a_transaction_gives_up_once_and_is_told_why(relay: Relay, u
 
 
 def test_a_server_that_is_slow_is_waited_for_while_it_answers(url: str) -> None:
-    with ImpatientConnection.connect(url) as connection:
+    with ReadTimeoutConnection.connect(url) as connection:
         connection.answer_seconds = 1.0
         rows = connection.execute("SELECT repeat('x', 9000), pg_sleep(0.1) FROM generate_series(1, 15)").fetchall()
         assert len(rows) == 15

@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from slowwave import InvalidSettings, Memory, Settings
 from slowwave.postgres import Postgres
-from slowwave.replica import LOOK_SECONDS, REST_SECONDS, Reads
+from slowwave.replica import LOOK_SECONDS, REST_SECONDS, ReplicaReads
 from slowwave_server.workers.stack.embedded_postgres import MAJOR_VERSION
 from tests.support.processes import wait_until
 
@@ -113,7 +113,7 @@ def test_a_login_without_rights_sees_whether_its_replica_follows(replica: Replic
         try:
             url = replica.of(database_url).replace("//postgres@", "//replica_reader@")
             wait_until(lambda: can_connect(url), 20, "the replica knows the role")
-            reads = Reads(Postgres(database_url), url)
+            reads = ReplicaReads(Postgres(database_url), url)
             assert reads.read(lambda connection: connection.info.user) == "replica_reader"
             reads.close()
         finally:
@@ -131,9 +131,9 @@ def can_connect(url: str) -> bool:
 def test_a_replica_that_is_away_is_asked_again_after_a_rest(database_url: str) -> None:
     now = 0.0
     primary = Postgres(database_url)
-    reads = Reads(primary, "postgresql://slowwave@127.0.0.1:1/slowwave", clock=lambda: now)
+    reads = ReplicaReads(primary, "postgresql://slowwave@127.0.0.1:1/slowwave", clock=lambda: now)
     assert reads.read(lambda connection: connection.info.port) == primary.read(lambda c: c.info.port)
-    asked = Reads(primary, database_url, clock=lambda: now)
+    asked = ReplicaReads(primary, database_url, clock=lambda: now)
     backends = {asked.read(lambda c: c.info.backend_pid), primary.read(lambda c: c.info.backend_pid)}
     assert len(backends) == 2, "a server that is a primary is one to read from"
     now = LOOK_SECONDS + REST_SECONDS

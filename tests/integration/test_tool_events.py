@@ -16,9 +16,9 @@ from slowwave import Memory
 from slowwave.identity import SessionRef
 from slowwave.ingest import ingest
 from slowwave.messages import RecordTurn
+from slowwave.queued_calls import record_turn
 from slowwave.recall import Hit, context, search
 from slowwave.settings import Tools
-from slowwave.waited import record_turn
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.summaries import summarize_segment

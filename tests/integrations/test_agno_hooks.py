@@ -192,7 +192,7 @@ def test_a_server_that_hangs_holds_a_reply_no_longer_than_its_patience(
     database_url: str, valkey_url: str, tmp_path: Path
 ) -> None:
     with memory_on(database_url, valkey_url, tmp_path / "spool") as memory:
-        hooks = SlowwaveHooks(memory, patience_seconds=0.05)
+        hooks = SlowwaveHooks(memory, timeout_seconds=0.05)
         release, waiting = threading.Event(), threading.Event()
         for _ in range(4):  # all threads of the hooks are held up, as by a server that answers nobody
             hooks._submit(lambda: (waiting.set(), release.wait(20), None)[-1])

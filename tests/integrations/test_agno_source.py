@@ -20,11 +20,11 @@ from examples.story import REMEMBERS
 from slowwave import Memory, Settings
 from slowwave.capture import Captured, Entry
 from slowwave.errors import InvalidSettings, StoreUnavailable
+from slowwave.external_runs import READ_SESSION, READ_SESSIONS, name_run
 from slowwave.identity import SessionRef
 from slowwave.integrations.agno import SlowwaveHooks
 from slowwave.settings import Agno
 from slowwave.spool import Spool
-from slowwave.unread import READ_SESSION, READ_SESSIONS, name_run
 from slowwave_server.beat_schedule import schedule
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.services.forget.forget import Forgetter

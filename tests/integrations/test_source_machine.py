@@ -18,8 +18,8 @@ from sqlalchemy import Engine
 from slowwave import Memory
 from slowwave.capture import Captured, Entry
 from slowwave.errors import StoreUnavailable
+from slowwave.external_runs import name_run
 from slowwave.identity import SessionRef
-from slowwave.unread import name_run
 from slowwave_server.domain.failures import TransientError
 from slowwave_server.services.sources.protocol import KeptRun, KeptSession
 from slowwave_server.services.sources.reading import LOOK_FOR_SECONDS, SessionReader

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from redis import Redis
 
-from slowwave.coordination.answers import Offer, Priority, Release, Taken
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, agent_keys
+from slowwave.coordination.outcomes import Offer, Priority, Release, Taken
 from slowwave.identity import SessionRef
 from tests.support.coordination_model import AGENTS, BEHIND, SESSIONS, UNKNOWN, Model
 

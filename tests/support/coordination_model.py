@@ -5,7 +5,7 @@ Must not know: Redis, Hypothesis.
 
 from dataclasses import dataclass, field
 
-from slowwave.coordination.answers import Claim, Offer, Parked, Priority, Release, Verdict
+from slowwave.coordination.outcomes import FlushClaim, Offer, Parked, Priority, Release, Verdict
 from slowwave.identity import SessionRef
 
 AGENTS = (("default", "Maya"), ("default", "Jo}nas/{x"))
@@ -65,18 +65,18 @@ class Model:
         it.state, it.priority = "pending", priority
         return Offer.ENQUEUE
 
-    def claim(self, ref: SessionRef, token: str) -> Claim:
+    def claim(self, ref: SessionRef, token: str) -> FlushClaim:
         it = self.sessions[ref]
         if it.state == "running":
-            return Claim(Verdict.BUSY, None)
+            return FlushClaim(Verdict.BUSY, None)
         if it.state == "idle":
-            return Claim(Verdict.STALE, None)
+            return FlushClaim(Verdict.STALE, None)
         if self.full(ref):
             it.place = it.place if it.state == "parked" else UNKNOWN
             it.state = "parked"
-            return Claim(Verdict.PARKED, it.priority)
+            return FlushClaim(Verdict.PARKED, it.priority)
         it.state, it.token, it.rerun, it.wanted = "running", token, None, False
-        return Claim(Verdict.CLAIMED, it.priority)
+        return FlushClaim(Verdict.CLAIMED, it.priority)
 
     def holds(self, ref: SessionRef, token: str) -> bool:
         it = self.sessions[ref]

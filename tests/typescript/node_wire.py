@@ -13,7 +13,7 @@ from typing import Any
 from slowwave.errors import InvalidQuery, SlowwaveError, StoreUnavailable
 from slowwave.http.problems import error_of
 from slowwave.http.wire import Answer, Wire
-from slowwave.requests import failure_of
+from slowwave.worker_requests import failure_of
 from tests.typescript.node import CLIENT
 
 

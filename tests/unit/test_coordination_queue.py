@@ -8,9 +8,9 @@ import fakeredis
 import pytest
 from redis import Redis
 
-from slowwave.coordination.answers import Claim, Offer, Parked, Priority, Release, Taken, Verdict
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES, agent_keys
+from slowwave.coordination.outcomes import FlushClaim, Offer, Parked, Priority, Release, Taken, Verdict
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.errors import InvalidName
 from slowwave.identity import SessionRef
@@ -267,7 +267,7 @@ def test_taken_are_offers_in_their_order_and_never_past_an_urgent_one(redis: Red
     assert queue.take("t") is None
     assert len(sessions_in(redis, NORMAL_QUEUE)) == len(others)
     redis.delete(HIGH_QUEUE)
-    claimed = Claim(Verdict.CLAIMED, "normal")
+    claimed = FlushClaim(Verdict.CLAIMED, "normal")
     assert [queue.take(f"t{n}") for n in range(len(others) + 1)] == [
         Taken(others[0], "t0", claimed),
         Taken(others[1], "t1", claimed, trace),
@@ -287,7 +287,7 @@ def test_release_and_take_is_one_round_trip_in_their_order(redis: Redis, queue: 
     redis.lpush(NORMAL_QUEUE, json.dumps(flush_message("default", "Maya", "dinner", "ticket")))
     released, taken = queue.release_and_take(BREAKFAST, "t1", "t2")
     assert (released.ours, released.parked) == (True, Parked(LUNCH, "high"))
-    assert taken == Taken(DINNER, "t2", Claim(Verdict.CLAIMED, "normal"))
+    assert taken == Taken(DINNER, "t2", FlushClaim(Verdict.CLAIMED, "normal"))
     assert queue.release(DINNER, "t2").ours
 
 

@@ -21,7 +21,7 @@ from slowwave.coordination.keys import (
     PREFIX,
     day_key,
 )
-from slowwave.days import SummarizeDay, day_of
+from slowwave.task_payloads import SummarizeDay, day_of
 from slowwave.errors import InvalidMessage, InvalidName, SlowwaveError
 from slowwave.forgetting import Forgotten
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY
@@ -60,7 +60,7 @@ def test_a_key_of_something_that_has_no_name_is_refused(agent: str, scope: str |
     ["2026-3-5", "2026-02-30", "20260305", "2026-03-05T10:00", "today", "", 20260305, 1772668800, None, "0001-01-01"],
 )
 def test_what_is_no_day_is_refused_in_a_sentence(value: Any) -> None:
-    with pytest.raises(InvalidMessage, match=r"a day (is written like 2026-03-05|lies in the years 1900 to 2999)"):
+    with pytest.raises(InvalidMessage, match=r"(day must be written like 2026-03-05|must be from 1900 to 2999)"):
         day_of(value)
 
 

@@ -75,7 +75,7 @@ def gateway() -> Iterator[Gateway]:
 
 @pytest.fixture
 def wire(gateway: Gateway) -> Iterator[Wire]:
-    wire = Wire(gateway.url, KEY, patience=2)
+    wire = Wire(gateway.url, KEY, timeout_seconds=2)
     yield wire
     wire.close()
 

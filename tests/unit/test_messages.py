@@ -23,7 +23,7 @@ from slowwave.messages import (
     RecordTurn,
     turn_events,
 )
-from slowwave.storable import MAX_METADATA_BYTES, clean_text
+from slowwave.postgres_text import MAX_METADATA_BYTES, clean_text
 
 USER = {"role": "user", "content": "My sister Priya moved to Porto."}
 REPLY = {"role": "assistant", "content": "Noted."}

@@ -8,9 +8,9 @@ from typing import Any
 import fakeredis
 import pytest
 
-from slowwave.coordination.answers import Offer, Priority
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
+from slowwave.coordination.outcomes import Offer, Priority
 from slowwave.identity import SessionRef
 from slowwave.offers import REST_SECONDS, Offers
 from slowwave.settings import Settings
@@ -50,8 +50,8 @@ def settings(**flushing: Any) -> Settings:
 def test_a_reply_does_not_wait_for_the_broker() -> None:
     queue = HeldQueue()
     offers = Offers(settings(), queue)
-    offers.soon(REFS[:1], "high")
-    offers.soon(REFS[1:], "normal")
+    offers.enqueue_async(REFS[:1], "high")
+    offers.enqueue_async(REFS[1:], "normal")
     assert not offers.settle(0.01)
     assert queue.calls == []
     queue.may_answer.set()
@@ -66,8 +66,8 @@ def test_a_reply_does_not_wait_for_the_broker() -> None:
 def test_each_priority_reaches_its_queue() -> None:
     redis = fakeredis.FakeRedis()
     offers = Offers(settings(), FlushQueue(redis))
-    offers.soon(REFS[:1], "high")
-    offers.now([(REFS[2], "normal")])
+    offers.enqueue_async(REFS[:1], "high")
+    offers.enqueue([(REFS[2], "normal")])
     assert offers.settle(20)
     assert (redis.llen(HIGH_QUEUE), redis.llen(NORMAL_QUEUE)) == (1, 1)
 
@@ -77,15 +77,15 @@ def test_a_broker_that_is_gone_is_left_alone_for_a_while_and_mentioned_once(capl
     redis = fakeredis.FakeRedis(server=server)
     offers = Offers(settings(), FlushQueue(redis), clock=clock)
     server.connected = False
-    offers.now([(REFS[0], "normal")])
+    offers.enqueue([(REFS[0], "normal")])
     server.connected = True
-    offers.now([(REFS[0], "normal")])
+    offers.enqueue([(REFS[0], "normal")])
     assert redis.keys() == []
     clock.now += REST_SECONDS
-    offers.now([(REFS[0], "normal")])
+    offers.enqueue([(REFS[0], "normal")])
     assert redis.llen(NORMAL_QUEUE) == 1
     server.connected = False
-    offers.now([(REFS[1], "normal")])
+    offers.enqueue([(REFS[1], "normal")])
     assert [record.message.partition(":")[0] for record in caplog.records] == [
         "no flush could be offered, the sweep will find what is due"
     ]
@@ -94,7 +94,7 @@ def test_a_broker_that_is_gone_is_left_alone_for_a_while_and_mentioned_once(capl
 def test_without_auto_flush_nobody_is_woken() -> None:
     redis = fakeredis.FakeRedis()
     offers = Offers(settings(enabled=False), FlushQueue(redis))
-    offers.soon(REFS, "high")
-    offers.now([(REFS[0], "normal")])
+    offers.enqueue_async(REFS, "high")
+    offers.enqueue([(REFS[0], "normal")])
     assert offers.settle(1)
     assert redis.keys() == []

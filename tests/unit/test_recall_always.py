@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from slowwave.recall.always import MOST_INSTRUCTIONS, instructions_of, profile_of
 from slowwave.recall.briefing import STANDING, Context
 from slowwave.recall.fitting import fitted
 from slowwave.recall.hits import Hit
+from slowwave.recall.instructions import MOST_INSTRUCTIONS, instructions_of, profile_of
 from slowwave.recall.trimming import Budget
 
 AT = datetime(2025, 1, 14, tzinfo=UTC)

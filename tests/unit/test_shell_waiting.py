@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.coordination.answers import Priority, Sighting
+from slowwave.coordination.outcomes import Priority, Sighting
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.spoken_time import duration_words, format_time
 from slowwave_server.domain.waiting import waiting_for
@@ -224,7 +224,7 @@ def test_a_switched_off_flush_is_said_and_cured_by_hand() -> None:
     waiting = waiting_for(DIRTY, AutoFlush(enabled=False))
     assert waiting.reason is Reason.SWITCHED_OFF
     assert waiting.cure is not None
-    assert "slowwave flush" in waiting.cure
+    assert "slowwave session flush" in waiting.cure
 
 
 def test_what_happens_beside_the_first_reason_is_said_too() -> None:

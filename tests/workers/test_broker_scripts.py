@@ -10,8 +10,8 @@ from redis.exceptions import NoPermissionError, NoScriptError, RedisError
 from sqlalchemy import Engine
 
 from slowwave import Memory
-from slowwave.coordination.answers import Offer
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
+from slowwave.coordination.outcomes import Offer
 from slowwave.identity import SessionRef
 from slowwave_server.services.access.broker_users import broker_user
 from tests.support.processes import wait_until

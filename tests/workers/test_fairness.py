@@ -12,8 +12,8 @@ import pytest
 from kombu import Connection, Queue
 from redis import Redis
 
-from slowwave.coordination.answers import Offer, Priority
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, agent_keys
+from slowwave.coordination.outcomes import Offer, Priority
 from slowwave.identity import SessionRef
 from slowwave.messages import SWEEP_SESSIONS
 from slowwave.settings import AutoFlush, ExtractorSettings, Settings

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from slowwave.changes import ChangePage, position, read_page
 from slowwave.errors import RateLimited, SlowwaveError
-from slowwave.postgres import Statement
+from slowwave.postgres import PreparedStatement
 from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.change_announcements import Announcements
 from slowwave_server.workers.gateway.change_feeds import Feed, Stream, frame_of, place_of
@@ -29,7 +29,7 @@ T = TypeVar("T")
 BEAT_SECONDS = 15.0
 READERS = 4
 """Threads that read changes: as many connections to Postgres at most, however many clients connect at once."""
-_AWAIT = Statement(b"slowwave_await", b"SELECT slowwave.await_changes($1, $2::double precision)")
+_AWAIT = PreparedStatement(b"slowwave_await", b"SELECT slowwave.await_changes($1, $2::double precision)")
 
 
 class Streams:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from redis import Redis
 from redis.exceptions import RedisError
 
-from slowwave.offers import Complaints
+from slowwave.offers import ThrottledLog
 from slowwave.settings_of_models import Gateway
 from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.problems import Problem
@@ -40,7 +40,7 @@ class Limits:
         )
         self._counts = rules.requests_per_second > 0 or rules.tenant_requests_per_second > 0
         self._rests_until = float("-inf")
-        self._complaints = Complaints()
+        self._throttled_log = ThrottledLog()
 
     def take(self, caller: Caller) -> dict[str, str]:
         """Take a token of the key and of its tenant; answer the headers that tell. Raises Problem."""
@@ -105,7 +105,7 @@ class Limits:
 
     def _failed(self, error: RedisError) -> None:
         self._rests_until = self._steady() + REST_SECONDS
-        self._complaints.say("requests are not counted, the broker can't be asked: %s", error)
+        self._throttled_log.warn("requests are not counted, the broker can't be asked: %s", error)
 
 
 def _quota_key(tenant: str, now: datetime) -> str:

@@ -16,13 +16,13 @@ from slowwave import Memory, Receipt
 from slowwave.capture import Trigger
 from slowwave.errors import ScopeConflict
 from slowwave.event_json import EventJson
-from slowwave.postgres import Statement
+from slowwave.postgres import PreparedStatement
 from slowwave.store import Store
 from slowwave.working import Noted, note
 from slowwave_server.workers.gateway.caller import Caller, nothing
 
 KNOWN_SESSIONS = 10_000
-_SCOPE = Statement(
+_SCOPE = PreparedStatement(
     b"slowwave_scope_of_session",
     b"SELECT k.kind, k.name FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id"
     b" JOIN slowwave.scopes k ON k.id = s.scope_id WHERE a.tenant = $1 AND a.name = $2 AND s.name = $3",

@@ -15,7 +15,7 @@ import psycopg
 from sqlalchemy import Engine, event
 
 from slowwave.errors import Refused
-from slowwave.postgres import Link, Statement
+from slowwave.postgres import Link, PreparedStatement
 
 _acting: ContextVar[str | None] = ContextVar("slowwave_acting_key", default=None)
 _again: ContextVar[bool] = ContextVar("slowwave_acting_again", default=False)
@@ -23,8 +23,8 @@ _ENTERED = "slowwave_key"
 _UNSURE = "unsure"
 """Of a connection that was refused another key: it may hold the one that it had."""
 _INVALID_AUTHORIZATION = "28000"
-_USE_KEY = Statement(b"slowwave_use_key", b"SELECT slowwave.use_key($1::bytea)")
-_LEAVE = Statement(b"slowwave_leave_key", b"SELECT pg_catalog.set_config('slowwave.key', '', false)")
+_USE_KEY = PreparedStatement(b"slowwave_use_key", b"SELECT slowwave.use_key($1::bytea)")
+_LEAVE = PreparedStatement(b"slowwave_leave_key", b"SELECT pg_catalog.set_config('slowwave.key', '', false)")
 
 
 class KeyRefused(Refused):

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from slowwave.memory_types import MemoryType
     from slowwave.messages import Message, TaskEvent
     from slowwave.recall import Context, Contradiction, Day, DayLine, Format, Hit, Order, Utterance
-    from slowwave.recall.always import Instruction, Trait
+    from slowwave.recall.instructions import Instruction, Trait
     from slowwave.recall.ranking import Why
     from slowwave.settings import Settings, load_settings
     from slowwave.store import Mode

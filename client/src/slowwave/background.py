@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 from slowwave.capture import Delivery, Entry
 from slowwave.errors import SpoolFull, StoreUnavailable
 from slowwave.identity import SessionRef
-from slowwave.offers import Complaints
+from slowwave.offers import ThrottledLog
 from slowwave.spool import Segment, Spool
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class Writer:
         self._retry_seconds = FIRST_RETRY_SECONDS
         self._retry_at = 0.0
         self._adopt_at = 0.0
-        self._complaints = Complaints()
+        self._throttled_log = ThrottledLog()
 
     def put(self, entry: Entry) -> Literal["queued", "spool"]:
         """Hand over an entry, to be committed soon. With a full queue it goes to the disk, the queue before it.
@@ -227,7 +227,7 @@ class Writer:
 
     def _put_back(self, error: SpoolFull) -> None:
         """Neither server nor disk take it: it stays in memory, and once the queue is full callers are told."""
-        self._complaints.say("events wait in memory: %s", error)
+        self._throttled_log.warn("events wait in memory: %s", error)
         with self._lock:
             self._events += sum(len(entry.events) for entry in self._in_flight)
             self._queue.extendleft(reversed(self._in_flight))
@@ -261,7 +261,7 @@ class Writer:
         self._spool.finish(segment, rejected)
 
     def _complain(self, error: StoreUnavailable) -> None:
-        self._complaints.say("events wait in %s: %s", self._spool.folder, error)
+        self._throttled_log.warn("events wait in %s: %s", self._spool.folder, error)
 
     def _rest(self) -> None:
         if not self._closing:

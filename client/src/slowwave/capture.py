@@ -11,18 +11,18 @@ from typing import Any, Literal, NamedTuple
 from slowwave.errors import Refused
 from slowwave.event_json import EventJson
 from slowwave.identity import SessionRef, check_name, shared_scope
-from slowwave.postgres import Postgres, Row, Statement
+from slowwave.postgres import Postgres, PreparedStatement, Row
 from slowwave.settings import MemorySettings
 
 Trigger = Literal["idle", "compaction", "reset", "unread", "note"]
 
 # An empty text stands for NULL: the parameters of a prepared statement go over the wire as they are.
-_ONE = Statement(
+_ONE = PreparedStatement(
     b"slowwave_capture_session",
     b"SELECT * FROM slowwave.capture_session($1, $2, $3, $4, nullif($5, '')::jsonb, nullif($6, ''),"
     b" $7, $8, $9, $10, $11)",
 )
-_MANY = Statement(b"slowwave_capture", b"SELECT * FROM slowwave.capture_batch($1, $2, $3, $4, $5, $6, $7)")
+_MANY = PreparedStatement(b"slowwave_capture", b"SELECT * FROM slowwave.capture_batch($1, $2, $3, $4, $5, $6, $7)")
 
 
 class Captured(NamedTuple):

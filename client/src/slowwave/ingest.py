@@ -105,7 +105,7 @@ def ingest(
         if under_way is not None:
             (end, batch), under_way = under_way, None
             delivery = end()
-            store.offers.now([(ref, "normal") for ref in delivery.due])
+            store.offers.enqueue([(ref, "normal") for ref in delivery.due])
             reader.settle(delivery, batch)
 
     try:

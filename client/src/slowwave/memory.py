@@ -16,13 +16,13 @@ from slowwave.memory_curation import CuratingMemory
 from slowwave.memory_reads import ReadingMemory
 from slowwave.memory_types import MemoryType
 from slowwave.messages import TASK_EVENTS, Message, TaskEvent, check_key, check_run, message_events, turn_events
-from slowwave.postgres import Statement
+from slowwave.postgres import PreparedStatement
 from slowwave.settings import Settings, load_settings
 from slowwave.spool import spooled
 from slowwave.store import Mode, Store, Stored
 from slowwave.working import Noted, WorkingStats, note, read_stats, scope_of
 
-_DIRTY = Statement(
+_DIRTY = PreparedStatement(
     b"slowwave_dirty",
     b"SELECT count(*), extract(epoch FROM clock_timestamp() - min(s.dirty_since))"
     b" FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id"
@@ -99,7 +99,7 @@ class Memory(ReadingMemory, CuratingMemory):
 
         Args:
             url: the address of the gateway.
-            key: an API key, as `slowwave keys add` shows it once.
+            key: an API key, as `slowwave admin keys add` shows it once.
             mode: as for `Memory`.
             raise_errors: as for `Memory`; tells of a gateway that is away.
             overrides: settings of this host, such as `spool`.

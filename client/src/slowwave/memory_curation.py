@@ -13,11 +13,11 @@ from slowwave.memory_bound import BoundMemory
 from slowwave.memory_records import memory_id
 from slowwave.memory_types import MEMORY_TYPES, MemoryType
 from slowwave.messages import MAX_CONTENT_CHARACTERS
-from slowwave.storable import clean_text
+from slowwave.postgres_text import clean_text
 
 if TYPE_CHECKING:
     from slowwave.memory_records import Correction, ForgetPreview, ForgetReceipt
-    from slowwave.requests import Kind
+    from slowwave.worker_requests import Kind
 
 MAX_REASON_CHARACTERS = 500
 MAX_CONFIRM_CHARACTERS = 210
@@ -60,16 +60,16 @@ class CuratingMemory(BoundMemory):
             >>> memory.used("support-bot", [hits[0].id], session="call-7")
             1
         """
-        from slowwave import record_reading  # noqa: PLC0415 (hosts that only record need none of it)
+        from slowwave import memory_queries  # noqa: PLC0415 (hosts that only record need none of it)
 
         check_name("agent", agent)
         if session is not None:
             check_name("session", session)
-        asked = record_reading.used_ids(ids)
+        asked = memory_queries.used_ids(ids)
         if not asked:
             return 0
         return self.store.postgres.read(
-            lambda connection: record_reading.note_use(connection, self.tenant, agent, asked, session)
+            lambda connection: memory_queries.note_use(connection, self.tenant, agent, asked, session)
         )
 
     def correct(
@@ -183,19 +183,19 @@ class CuratingMemory(BoundMemory):
         return receipt_of(self._ask("forget", arguments | {"confirm": confirmation(confirm)}))
 
     def _changed(self, kind: "Kind", memory: str | UUID, arguments: dict[str, Any]) -> "Correction":
-        from slowwave import record_reading  # noqa: PLC0415 (as above)
+        from slowwave import memory_queries  # noqa: PLC0415 (as above)
         from slowwave.memory_records import Correction  # noqa: PLC0415 (as above)
 
         asked = memory_id(memory)
         result = self._ask(kind, {"memory": str(asked)} | arguments)
         became = memory_id(result["memory"])
         record = self.store.postgres.read(
-            lambda connection: record_reading.existing_record(connection, self.tenant, became)
+            lambda connection: memory_queries.existing_record(connection, self.tenant, became)
         )
         return Correction(record, result["run"])
 
     def _ask(self, kind: "Kind", arguments: dict[str, Any]) -> dict[str, Any]:
-        from slowwave.requests import ask_worker  # noqa: PLC0415 (as above)
+        from slowwave.worker_requests import ask_worker  # noqa: PLC0415 (as above)
 
         return ask_worker(self.store.postgres, self.store.offers.redis, self.tenant, kind, arguments)
 

@@ -35,11 +35,11 @@ class ReadingMemory(BoundMemory):
         **chosen: "Unpack[Chosen]",
     ) -> "list[Hit]":
         """Find what answers the query, asked `now`; see `slowwave.recall.search`. Raises StoreUnavailable."""
-        from slowwave import reading  # noqa: PLC0415 (writers need none of it)
+        from slowwave import read_routing  # noqa: PLC0415 (writers need none of it)
 
         options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review, "order": order}
         options["now"] = now or datetime.now(UTC)
-        return reading.search(self.store.source(), self.tenant, agent, query, **options, **chosen)
+        return read_routing.search(self.store.source(), self.tenant, agent, query, **options, **chosen)
 
     def context(
         self,
@@ -54,11 +54,11 @@ class ReadingMemory(BoundMemory):
         format: "Format" = "markdown",  # noqa: A002 (the word that callers know)
     ) -> "Context":
         """See `slowwave.recall.context`; days: `autoload_summary_days` of the settings. Raises StoreUnavailable."""
-        from slowwave import reading  # noqa: PLC0415 (as above)
+        from slowwave import read_routing  # noqa: PLC0415 (as above)
 
         options: dict[str, Any] = {"session": session, "query": query, "scopes": scopes, "days": days}
         options |= {"max_tokens": max_tokens, "count_tokens": count_tokens, "format": format}
-        return reading.context(self.store.source(), self.tenant, agent, now=datetime.now(UTC), **options)
+        return read_routing.context(self.store.source(), self.tenant, agent, now=datetime.now(UTC), **options)
 
     def memories(
         self,
@@ -95,12 +95,12 @@ class ReadingMemory(BoundMemory):
             >>> for one in page:
             ...     print(one.valid_from.date(), one.content)
         """
-        from slowwave import record_reading  # noqa: PLC0415 (as above)
+        from slowwave import memory_queries  # noqa: PLC0415 (as above)
 
         options: dict[str, Any] = {"scope": scope, "status": status, "kind": type, "as_of": as_of}
         options |= {"limit": limit, "after": after}
         return self.store.postgres.read(
-            lambda connection: record_reading.list_records(connection, self.tenant, agent, **options)
+            lambda connection: memory_queries.list_records(connection, self.tenant, agent, **options)
         )
 
     def get(self, id: str | UUID) -> "MemoryRecord":  # noqa: A002 (the word that callers know)
@@ -121,11 +121,11 @@ class ReadingMemory(BoundMemory):
             >>> memory.get(hit.id).revision
             3
         """
-        from slowwave import record_reading  # noqa: PLC0415 (as above)
+        from slowwave import memory_queries  # noqa: PLC0415 (as above)
 
         asked = memory_id(id)
         return self.store.postgres.read(
-            lambda connection: record_reading.existing_record(connection, self.tenant, asked)
+            lambda connection: memory_queries.existing_record(connection, self.tenant, asked)
         )
 
     def explain(self, id: str | UUID) -> "MemoryExplanation":  # noqa: A002 (as above)
@@ -146,13 +146,13 @@ class ReadingMemory(BoundMemory):
             >>> [event.content for event in memory.explain(hit.id).sources]
             ['Please send invoices to billing@example.com from now on.']
         """
-        from slowwave import record_reading  # noqa: PLC0415 (as above)
+        from slowwave import memory_queries  # noqa: PLC0415 (as above)
 
         asked = memory_id(id)
         told = self.store.postgres.read(
-            lambda connection: record_reading.read_explanation(connection, self.tenant, asked)
+            lambda connection: memory_queries.read_explanation(connection, self.tenant, asked)
         )
-        return record_reading.found(told, asked)
+        return memory_queries.found(told, asked)
 
     def changes(
         self,

@@ -16,8 +16,8 @@ from slowwave.errors import InvalidMessage, InvalidName, TooLarge, shown
 from slowwave.event_json import EventJson, Kind
 from slowwave.identity import check_name
 from slowwave.message_parts import parts_of
+from slowwave.postgres_text import check_metadata, clean_text
 from slowwave.settings import Tools
-from slowwave.storable import check_metadata, clean_text
 from slowwave.tool_events import with_tools
 
 RECORD_TURN = "slowwave.record_turn"
@@ -42,6 +42,7 @@ INDEX_VECTORS = "slowwave.index_vectors"
 ANSWER_REQUEST = "slowwave.answer_request"
 SWEEP_REQUESTS = "slowwave.sweep_requests"
 DELIVER_WEBHOOKS = "slowwave.deliver_webhooks"
+TAKE_SAMPLES = "slowwave.take_samples"
 
 MAX_CONTENT_CHARACTERS = 100_000
 MAX_MESSAGES = 100

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
-    from slowwave.coordination.answers import Priority
     from slowwave.coordination.flush_queue import FlushQueue
+    from slowwave.coordination.outcomes import Priority
     from slowwave.identity import SessionRef
     from slowwave.settings import Settings
 
@@ -30,16 +30,16 @@ REST_SECONDS = 5.0
 """After a failure nothing is offered for so long: a server that doesn't answer costs one reply a wait, not each."""
 
 
-class Complaints:
+class ThrottledLog:
     """Says a thing once a minute at most; the same trouble comes with every call."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._quiet_until = float("-inf")
+        self._silent_until = float("-inf")
 
-    def say(self, message: str, *details: object) -> None:
-        if self._clock() >= self._quiet_until:
-            self._quiet_until = self._clock() + 60
+    def warn(self, message: str, *details: object) -> None:
+        if self._clock() >= self._silent_until:
+            self._silent_until = self._clock() + 60
             log.warning(message, *details)
 
 
@@ -54,12 +54,12 @@ class Offers:
         self._redis: Redis | None = None
         self._clock = clock
         self._rests_until = float("-inf")
-        self._complaints = Complaints(clock)
+        self._throttled_log = ThrottledLog(clock)
         self._waiting: queue.Queue[tuple[list[tuple[SessionRef, Priority]], str | None]] = queue.Queue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def soon(self, refs: Sequence[SessionRef], priority: Priority) -> None:
+    def enqueue_async(self, refs: Sequence[SessionRef], priority: Priority) -> None:
         """Have these sessions offered by a thread, in the order of the calls: a reply need not wait for it."""
         if refs and self._settings.memory.auto_flush.enabled:
             # The span of the hook is open here, and not where the thread comes to it.
@@ -70,7 +70,9 @@ class Offers:
                         self._thread = threading.Thread(target=self._run, name="slowwave-offers", daemon=True)
                         self._thread.start()
 
-    def now(self, offers: Sequence[tuple[SessionRef, Priority]], *, traces: Sequence[str | None] | None = None) -> None:
+    def enqueue(
+        self, offers: Sequence[tuple[SessionRef, Priority]], *, traces: Sequence[str | None] | None = None
+    ) -> None:
         """Make these offers in one round trip. Never raises for a server that can't be reached.
 
         traces: the traceparent of each; None: that of the caller for all of them.
@@ -83,7 +85,7 @@ class Offers:
             self.queue().offer_many(offers, traces=traces)
         except (RedisError, OSError, InvalidSettings) as error:
             self._rests_until = self._clock() + REST_SECONDS
-            self._complaints.say("no flush could be offered, the sweep will find what is due: %s", error)
+            self._throttled_log.warn("no flush could be offered, the sweep will find what is due: %s", error)
 
     def settle(self, timeout: float) -> bool:
         """Wait until all that was handed over is offered; False if that took longer than `timeout` seconds."""
@@ -127,7 +129,7 @@ class Offers:
                 calls.append(self._waiting.get())
             traces = [trace for offers, trace in calls for _ in offers]
             try:
-                self.now([offer for offers, _ in calls for offer in offers], traces=traces)
+                self.enqueue([offer for offers, _ in calls for offer in offers], traces=traces)
             except Exception:
                 # Whatever it was: the sweep finds what is due, and the next offer is worth another try.
                 log.exception("no flush could be offered")

@@ -19,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import error_from_result
 
 from slowwave.errors import InvalidSettings, Refused, SlowwaveError, StoreUnavailable
-from slowwave.silence import ImpatientConnection
+from slowwave.read_timeout import ReadTimeoutConnection
 
 MAX_CONNECTIONS = 8
 """More threads than this wait for each other; the server is shared with workers and other producers."""
@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PreparedStatement:
     """A statement that each connection prepares once, under its name; parameters are $1, $2 and so on."""
 
     name: bytes
@@ -65,7 +65,7 @@ class Link:
     """One connection, and the statements that it knows. entered: for whom whoever is told of a loan has it work."""
 
     def __init__(self, url: str, answer_seconds: float) -> None:
-        self.connection = ImpatientConnection.connect(url, autocommit=True)
+        self.connection = ReadTimeoutConnection.connect(url, autocommit=True)
         self.connection.answer_seconds = answer_seconds
         self._answer_ms = round(answer_seconds * 1000)
         try:
@@ -85,12 +85,12 @@ class Link:
             and self.connection.pgconn.transaction_status == pq.TransactionStatus.IDLE
         )
 
-    def call(self, statement: Statement, parameters: Sequence[bytes]) -> list[Row]:
+    def call(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> list[Row]:
         """Run it through libpq directly: psycopg's cursor would take longer than Postgres does for a small call."""
         self.send(statement, parameters)
         return self.answer()
 
-    def send(self, statement: Statement, parameters: Sequence[bytes]) -> None:
+    def send(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> None:
         """Begin a call, which `answer` ends; in between the link is of no other use."""
         self._teach(statement)
         self.connection.pgconn.send_query_prepared(statement.name, parameters)
@@ -124,7 +124,7 @@ class Link:
             raise psycopg.OperationalError(f"no answer within {self._answer_ms / 1000:g} s")
         self.connection.pgconn.consume_input()
 
-    def _teach(self, statement: Statement) -> None:
+    def _teach(self, statement: PreparedStatement) -> None:
         if statement.name not in self._known:
             self.connection.pgconn.send_prepare(statement.name, statement.sql)
             self._answered(self._result(), pq.ExecStatus.COMMAND_OK)
@@ -169,7 +169,7 @@ class Postgres:
         self._room = threading.BoundedSemaphore(MAX_CONNECTIONS)
         self._closed = False
 
-    def call(self, statement: Statement, parameters: Sequence[bytes]) -> list[Row]:
+    def call(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> list[Row]:
         """Run a prepared statement by itself; answer its rows as text.
 
         A broken connection, a deadlock and the like are tried once more, so what `statement` does must be harmless
@@ -188,7 +188,7 @@ class Postgres:
         except psycopg.Error as error:
             raise _verdict(error) from error
 
-    def begin(self, statement: Statement, parameters: Sequence[bytes]) -> Callable[[], list[Row]]:
+    def begin(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> Callable[[], list[Row]]:
         """Begin what `call` does; the answer waits for the end of it, and must be called, once.
 
         The server works while the caller does something else, without a second thread. Raises as `call` does.
@@ -288,7 +288,9 @@ def _verdict(error: psycopg.Error) -> SlowwaveError:
     if code is not None and code[:2] in _REFUSED_CLASSES and code not in _TRY_AGAIN:
         return Refused(f"Postgres refuses it ({code}): {text}")
     if code in _NOT_MIGRATED:
-        return StoreUnavailable(f"the database lacks Slowwave's tables or functions, run `slowwave migrate`: {text}")
+        return StoreUnavailable(
+            f"the database lacks Slowwave's tables or functions, run `slowwave admin migrate`: {text}"
+        )
     if code == _NOT_ALLOWED:
-        return NotPermitted(f"this login may not do that; `slowwave roles list` shows whose tenant it is: {text}")
+        return NotPermitted(f"this login may not do that; `slowwave admin roles list` shows whose tenant it is: {text}")
     return StoreUnavailable(f"Postgres can't be used: {text}")

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from psycopg import Connection
 
 from slowwave.errors import StoreUnavailable
-from slowwave.offers import Complaints
+from slowwave.offers import ThrottledLog
 from slowwave.postgres import Link, Postgres
 
 LOOK_SECONDS = 5.0
@@ -33,7 +33,7 @@ _FOLLOWS = (
 T = TypeVar("T")
 
 
-class Reads:
+class ReplicaReads:
     """Reads on the replica of `url`, or on `primary`. Any number of threads may share one.
 
     url: empty for no replica. Raises InvalidSettings for one of no use. Nothing is sent before the first read. lent: as
@@ -51,7 +51,7 @@ class Reads:
         self._primary = primary
         self._replica = Postgres(url, "read_database_url", lent=lent) if url else None
         self._clock = clock
-        self._complaints = Complaints(clock)
+        self._throttled_log = ThrottledLog(clock)
         self._lock = threading.Lock()
         self._looks_at = float("-inf")
         self._rests_until = float("-inf")
@@ -64,7 +64,7 @@ class Reads:
                 return self._replica.read(work)
             except StoreUnavailable as error:
                 self._rests_until = self._clock() + REST_SECONDS
-                self._complaints.say("the primary answers, the read replica can't: %s", error)
+                self._throttled_log.warn("the primary answers, the read replica can't: %s", error)
         return self._primary.read(work)
 
     def close(self) -> None:

@@ -14,9 +14,9 @@ import yaml
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from slowwave.errors import InvalidSettings
-from slowwave.plain_errors import plain_problems
 from slowwave.settings_of_models import Agno, Console, Embeddings, Gateway, Llm, Mem0, Retention, Section, Tools
 from slowwave.unknown_settings import LONGEST_NAME, suggest_name
+from slowwave.validation_errors import plain_problems
 
 __all__ = [
     "Agno",

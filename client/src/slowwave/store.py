@@ -20,19 +20,19 @@ from slowwave.capture import Capture, Captured, Entry
 from slowwave.embedding import Embedders
 from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.identity import SessionRef
-from slowwave.offers import Complaints, Offers
-from slowwave.postgres import NotPermitted, Postgres, Statement
-from slowwave.replica import Reads
+from slowwave.offers import Offers, ThrottledLog
+from slowwave.postgres import NotPermitted, Postgres, PreparedStatement
+from slowwave.replica import ReplicaReads
 from slowwave.settings import Settings
 from slowwave.spool import Spool, spooled
-from slowwave.spooled_for import Acting, RecorderFor
+from slowwave.spool_owners import Acting, RecorderFor
 from slowwave.spooled_notes import Recorder
 from slowwave.tracing import hook_span, switch_on
 
 if TYPE_CHECKING:
     from slowwave.coordination.flush_queue import FlushQueue
     from slowwave.mem0_backend import Mem0Connection
-    from slowwave.reading import Source
+    from slowwave.read_routing import Source
     from slowwave.recall import Questions
 
 Mode = Literal["durable", "background"]
@@ -41,7 +41,7 @@ Stored = Literal["postgres", "queued", "spool"]
 CLOSE_SECONDS = 10.0
 OFFER_SECONDS = 2.0
 
-_BOOST = Statement(b"slowwave_boost", b"SELECT * FROM slowwave.boost_sessions($1, $2, $3, $4)")
+_BOOST = PreparedStatement(b"slowwave_boost", b"SELECT * FROM slowwave.boost_sessions($1, $2, $3, $4)")
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
 # What a forked child inherits and must neither use nor close: closing would speak on the parent's connections.
@@ -72,7 +72,7 @@ class Store:
         self._mode = mode
         self._raise_errors = raise_errors
         self._queue = queue
-        self._complaints = Complaints()
+        self._throttled_log = ThrottledLog()
         if settings.tracing:
             switch_on()
         self._open()
@@ -82,7 +82,7 @@ class Store:
         settings = self.settings
         lent = None if self._acting is None else self._acting.enter
         self.postgres = Postgres(settings.database_url, lent=lent)
-        self._reads = Reads(self.postgres, settings.read_database_url, lent=lent)
+        self._reads = ReplicaReads(self.postgres, settings.read_database_url, lent=lent)
         self.offers = Offers(settings, self._queue)
         self.capture = Capture(self.postgres, settings.memory)
         self._spool = Spool(settings.spool, settings.database_url)
@@ -118,7 +118,7 @@ class Store:
 
     def source(self) -> "Source":
         """Where readers are answered from."""
-        from slowwave.reading import Source  # noqa: PLC0415 (writers need none of it)
+        from slowwave.read_routing import Source  # noqa: PLC0415 (writers need none of it)
 
         if self._questions is None:
             from slowwave.recall import Questions  # noqa: PLC0415 (as above)
@@ -150,7 +150,7 @@ class Store:
                 self._spool_away(entry, error)
                 return None, "spool"
             if captured.due:
-                self.offers.soon([entry.ref], "normal")
+                self.offers.enqueue_async([entry.ref], "normal")
             return captured, "postgres"
         self._spool_away(entry, StoreUnavailable("earlier events wait in the spool still"))
         return None, "spool"
@@ -163,7 +163,7 @@ class Store:
         if self._acting is not None:
             entry.by = self._acting.current()
         self._writer.store([entry])
-        self._complaints.say("what was said or noted waits in %s: %s", self._spool.folder, error)
+        self._throttled_log.warn("what was said or noted waits in %s: %s", self._spool.folder, error)
 
     def boost(self, tenant: str, agent: str, session: str) -> list[str]:
         """Ask for the other dirty sessions of an agent now, and offer them first; answers their names.
@@ -180,10 +180,10 @@ class Store:
             except StoreUnavailable as error:
                 if self._raise_errors:
                     raise
-                self._complaints.say("no session could be boosted: %s", error)
+                self._throttled_log.warn("no session could be boosted: %s", error)
                 return []
             names = [row[0].decode() for row in rows if row[0]]
-            self.offers.soon([SessionRef(tenant, agent, name) for name in names], "high")
+            self.offers.enqueue_async([SessionRef(tenant, agent, name) for name in names], "high")
             return names
 
     def flush(self, timeout: float) -> bool:
@@ -205,7 +205,7 @@ class Store:
             self.postgres.close()
 
     def _offer_due(self, refs: Sequence[SessionRef]) -> None:
-        self.offers.now([(ref, "normal") for ref in refs])
+        self.offers.enqueue([(ref, "normal") for ref in refs])
 
     def _spool_away(self, entry: Entry, error: StoreUnavailable) -> None:
         self.set_aside(entry, error)

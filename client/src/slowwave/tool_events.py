@@ -14,9 +14,9 @@ from collections.abc import Mapping
 
 from slowwave.event_json import EventJson
 from slowwave.message_parts import Parts, ToolCall, ToolResult
-from slowwave.notice import NOTICE
+from slowwave.postgres_text import clean_text
+from slowwave.prompt_notice import NOTICE
 from slowwave.settings import Tools
-from slowwave.storable import clean_text
 from slowwave.tool_text import call_text, result_text, tool_name
 
 TOOL_CALL = "tool_call"

@@ -14,20 +14,20 @@ from slowwave.errors import InvalidMessage, StoreUnavailable, TooLarge, WasForgo
 from slowwave.identity import check_name, shared_scope
 from slowwave.memory_types import MEMORY_TYPES, MemoryType
 from slowwave.messages import MAX_CONTENT_CHARACTERS, PassMode, check_key, moment_of
-from slowwave.postgres import Postgres, Statement
+from slowwave.postgres import Postgres, PreparedStatement
+from slowwave.postgres_text import clean_text
 from slowwave.settings import MemorySettings
-from slowwave.storable import clean_text
 
 MAX_TTL_SECONDS = 31_536_000
 """A year: whatever is worth more belongs into long-term memory."""
 
 # An empty text stands for NULL: the parameters of a prepared statement go over the wire as they are.
-_REMEMBER = Statement(
+_REMEMBER = PreparedStatement(
     b"slowwave_remember",
     b"SELECT id, is_new, extract(epoch FROM expires_at) FROM slowwave.remember($1, $2, $3, $4, nullif($5, ''), $6, $7,"
     b" $8, $9, $10, $11, nullif($12, '')::timestamptz, $13, $14)",
 )
-_REMEMBER_WAITED = Statement(
+_REMEMBER_WAITED = PreparedStatement(
     b"slowwave_remember_waited",
     b"SELECT id, is_new, extract(epoch FROM expires_at) FROM slowwave.remember_delayed($1, $2, $3, $4, nullif($5, ''),"
     b" $6, $7, $8, $9, $10, $11, nullif($12, '')::timestamptz, $13, $14, $15::timestamptz)",

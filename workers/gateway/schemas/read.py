@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, ConfigDict, Field
 
 from slowwave.recall import Format, Order
-from slowwave.recall.finding import MAX_LIMIT
+from slowwave.recall.search import MAX_LIMIT
 from slowwave_server.workers.gateway.schemas.shapes import Answer, Body
 
 Scopes = Annotated[

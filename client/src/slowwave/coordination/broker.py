@@ -16,7 +16,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from slowwave.coordination.set_aside import MendingRedis
+from slowwave.coordination.wrong_types import MendingRedis
 
 if TYPE_CHECKING:
     from slowwave.settings import Settings

@@ -5,7 +5,7 @@ Must not know: what a pass does, Celery, Postgres.
 
 from redis import Redis
 
-from slowwave.coordination.asking import as_asked, ask_once, begin_asked
+from slowwave.coordination.ask_once import as_asked, ask_once, begin_asked
 from slowwave.coordination.keys import ASKED_SECONDS, CONSOLIDATE_QUEUE, consolidation_key
 from slowwave.messages import CONSOLIDATE_SCOPE, PassMode
 

@@ -13,7 +13,7 @@ from datetime import date
 
 from redis import Redis
 
-from slowwave.coordination.asking import ask_once, begin_asked
+from slowwave.coordination.ask_once import ask_once, begin_asked
 from slowwave.coordination.keys import (
     ASKED_SECONDS,
     DAYS_QUEUE,

@@ -13,8 +13,10 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import RedisError
 
-from slowwave.coordination.answers import (
-    Claim,
+from slowwave.coordination.broker import redis_from_url
+from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, PREFIX, QUEUES, WAITING_TICKETS, agent_keys
+from slowwave.coordination.outcomes import (
+    FlushClaim,
     Offer,
     Parked,
     Priority,
@@ -24,8 +26,6 @@ from slowwave.coordination.answers import (
     Verdict,
     priority_or_none,
 )
-from slowwave.coordination.broker import redis_from_url
-from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, PREFIX, QUEUES, WAITING_TICKETS, agent_keys
 from slowwave.coordination.queue_messages import FLUSH_TASK, flush_templates, new_id
 from slowwave.coordination.scripts import Call, Script, run_together
 from slowwave.errors import InvalidName
@@ -99,11 +99,11 @@ class FlushQueue:
         """
         return self._taken(_TAKE.run(self._redis, self._take_call(token)), token)
 
-    def claim(self, ref: SessionRef, token: str) -> Claim:
+    def claim(self, ref: SessionRef, token: str) -> FlushClaim:
         """Try to turn the session's ticket into a lease, held by `token`: a fresh `new_id()` for every claim."""
         call = (*_keys(ref), token, self._lease_ms, self._limit, self._waiting_ms, ref.session)
         verdict, priority = _CLAIM.run(self._redis, call)
-        return Claim(Verdict(_text(verdict)), priority_or_none(_text(priority)))
+        return FlushClaim(Verdict(_text(verdict)), priority_or_none(_text(priority)))
 
     def renew(self, ref: SessionRef, token: str) -> bool:
         """Start the lease anew. False: it is lost, and another worker may hold it."""
@@ -184,7 +184,7 @@ class FlushQueue:
         except (InvalidName, UnicodeDecodeError):
             self._redis.rpush(NORMAL_QUEUE, answer[0])
             return None
-        return Taken(ref, token, Claim(Verdict(verdict), priority_or_none(priority)), valid_traceparent(trace))
+        return Taken(ref, token, FlushClaim(Verdict(verdict), priority_or_none(priority)), valid_traceparent(trace))
 
     def _release_call(self, ref: SessionRef, token: str) -> Call:
         return (*_keys(ref), token, self._limit, ref.session)

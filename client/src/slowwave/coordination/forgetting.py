@@ -18,7 +18,7 @@ from urllib.parse import quote
 from redis import Redis
 
 from slowwave.coordination.keys import PREFIX, QUEUES, agent_keys, forgotten_key
-from slowwave.days import SummarizeDay
+from slowwave.external_runs import READ_SESSION, ReadSession
 from slowwave.forgetting import Forgotten
 from slowwave.messages import (
     CONSOLIDATE_SCOPE,
@@ -31,7 +31,7 @@ from slowwave.messages import (
     PromptArrived,
     RecordTurn,
 )
-from slowwave.unread import READ_SESSION, ReadSession
+from slowwave.task_payloads import SummarizeDay
 from slowwave.working import ConsolidateScope, Remember
 
 FORGOTTEN_SECONDS = 7 * 86_400

@@ -12,7 +12,7 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import NoPermissionError, NoScriptError
 
-from slowwave.coordination.set_aside import is_wrong_type
+from slowwave.coordination.wrong_types import is_wrong_type
 
 _INCLUDE = "-- include state.lua\n"
 _FUNCTION = re.compile(r"^-- include (\w+)\.lua as (\w+)\n", re.MULTILINE)

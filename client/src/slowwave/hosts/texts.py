@@ -4,7 +4,7 @@ Must not know: hosts.
 """
 
 from slowwave.messages import MAX_CONTENT_CHARACTERS
-from slowwave.notice import NOTICE
+from slowwave.prompt_notice import NOTICE
 
 _CUT = " […]"
 

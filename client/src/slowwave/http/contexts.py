@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from slowwave.recall import Context, Contradiction, Day, DayLine, Hit, Utterance
-from slowwave.recall.always import Instruction, Trait, Value
+from slowwave.recall.instructions import Instruction, Trait, Value
 from slowwave.recall.ranking import Why
 
 Json = Mapping[str, Any]

@@ -20,6 +20,7 @@ from slowwave.memory_curation import (
     correction_arguments,
     forget_arguments,
 )
+from slowwave.memory_queries import used_ids
 from slowwave.memory_records import (
     Correction,
     ForgetPreview,
@@ -30,8 +31,7 @@ from slowwave.memory_records import (
     receipt_of,
 )
 from slowwave.memory_types import MemoryType
-from slowwave.record_reading import used_ids
-from slowwave.requests import ANSWER_SECONDS, failure_of
+from slowwave.worker_requests import ANSWER_SECONDS, failure_of
 
 _ACCEPTED = 202
 _LOOK_SECONDS = 0.5

@@ -15,6 +15,7 @@ from slowwave.http.contexts import context_of, hit_of
 from slowwave.http.following import GatewayFollowed, gateway_followed
 from slowwave.http.wire import path_of
 from slowwave.identity import check_name
+from slowwave.memory_queries import check_list
 from slowwave.memory_records import (
     MemoryExplanation,
     MemoryPage,
@@ -25,13 +26,12 @@ from slowwave.memory_records import (
     record_of,
 )
 from slowwave.memory_types import MemoryType
-from slowwave.recall.finding import check_search
+from slowwave.recall.context_query import check_context_query
 from slowwave.recall.fitting import fitted
-from slowwave.recall.gathering import wanted_of
 from slowwave.recall.scopes import reader
+from slowwave.recall.search import check_search
 from slowwave.recall.selection import Selection
 from slowwave.recall.trimming import budget_of
-from slowwave.record_reading import check_list
 from slowwave.working import scope_of
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class GatewayReads(BoundGateway):
     ) -> "Context":
         """See `Memory.context`. With `count_tokens` the context is cut to `max_tokens` here, not by the gateway."""
         reader("-", agent, scopes)
-        wanted_of(session, query, days, datetime.now(UTC), max_tokens)
+        check_context_query(session, query, days, datetime.now(UTC), max_tokens)
         budget = budget_of(max_tokens, format, count_tokens)
         body = given(session=session, query=query, days=days, scopes=list(scopes) or None, format=format)
         if count_tokens is None:

@@ -14,7 +14,7 @@ from slowwave.background import Writer
 from slowwave.errors import RateLimited, SlowwaveError, StoreUnavailable
 from slowwave.http.calls import Call, CallDeliverer, entry_of, names_of
 from slowwave.http.wire import Answer, Wire
-from slowwave.offers import Complaints
+from slowwave.offers import ThrottledLog
 from slowwave.settings import Settings
 from slowwave.spool import Spool, Spooled, spooled
 from slowwave.store import CLOSE_SECONDS, Mode, Stored
@@ -36,7 +36,7 @@ class GatewayStore:
         self._names = names_of(wire.url, key)
         self._mode = mode
         self._raise_errors = raise_errors
-        self._complaints = Complaints()
+        self._throttled_log = ThrottledLog()
         self._open()
         _stores.add(self)
 
@@ -78,14 +78,14 @@ class GatewayStore:
                 error = StoreUnavailable(str(away))
         entry.stamp(datetime.now(UTC).isoformat())
         self._writer.store([entry])
-        self._complaints.say("what was said waits in %s: %s", self._spool.folder, error)
+        self._throttled_log.warn("what was said waits in %s: %s", self._spool.folder, error)
         if self._raise_errors:
             raise StoreUnavailable(f"the events wait in {self._spool.folder} and will be delivered: {error}")
         return None, "spool"
 
     def complain(self, error: StoreUnavailable) -> None:
         """Log that the gateway is away, once a minute at most."""
-        self._complaints.say("no session could be boosted: %s", error)
+        self._throttled_log.warn("no session could be boosted: %s", error)
 
     def waiting(self) -> Spooled:
         """What waits on the disk of this host."""

@@ -26,7 +26,7 @@ MAX_CONNECTIONS = 8
 CONNECT_SECONDS = 3.0
 ANSWER_SECONDS = 12.0
 """More than a gateway waits for a worker, and as long as the client waits for Postgres."""
-PATIENCE_SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0
 """A call that may be tried again is tried for so long."""
 _KEY_CHARACTERS = 200
 _BROKEN = (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError)
@@ -65,15 +65,15 @@ class Wire:
     Raises InvalidSettings for an address or a key that can't be used. Nothing is sent before the first call.
     """
 
-    def __init__(self, url: str, key: str, *, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, url: str, key: str, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.username:
             raise InvalidSettings("url must be the address of a gateway, such as https://memory.example.com")
         if not key.isascii() or not key.isprintable() or not 0 < len(key) <= _KEY_CHARACTERS or " " in key:
-            raise InvalidSettings("key must be an API key such as sw_…; `slowwave keys add` makes one")
+            raise InvalidSettings("key must be an API key such as sw_…; `slowwave admin keys add` makes one")
         self.url = url.rstrip("/")
         self._key = key
-        self._patience = patience
+        self._timeout_seconds = timeout_seconds
         self._client = self._open()
 
     def call(
@@ -96,7 +96,7 @@ class Wire:
         Raises StoreUnavailable, RateLimited, NotAllowed, NotFound and whatever else the gateway says.
         """
         request = self._request(method, path, body, query, key, taken)
-        end = time.monotonic() + self._patience if again else 0.0
+        end = time.monotonic() + self._timeout_seconds if again else 0.0
         wait = DEFAULT_WAIT_SECONDS
         while True:
             try:

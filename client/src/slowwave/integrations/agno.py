@@ -24,17 +24,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TookTooLong
+from concurrent.futures import TimeoutError as CallTimedOut
 from functools import partial
 from typing import Any, Literal
 
 from slowwave.async_memory import AsyncMemory
+from slowwave.external_runs import name_run
 from slowwave.integrations.agno_runs import SaidMessage, is_private, prompt_of, said_in
-from slowwave.integrations.quiet import MAX_TOKENS, NOTHING, Known, QuietMemory
+from slowwave.integrations.safe import MAX_TOKENS, NO_CONTEXT, PromptContext, SafeMemory
 from slowwave.memory import Memory
 from slowwave.messages import MAX_MESSAGES
-from slowwave.notice import NOTICE
-from slowwave.unread import name_run
+from slowwave.prompt_notice import NOTICE
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class SlowwaveHooks:
     user: the name of the person who speaks, with the source "events".
     source: "events" hands over what was said; "agno" only names the run, and workers read it out of Agno's store.
     Default: `memory.source` of the memory's settings.
-    patience_seconds: how long a hook waits for the memory at most. What is not done by then goes on in a thread, and a
+    timeout_seconds: how long a hook waits for the memory at most. What is not done by then goes on in a thread, and a
     run whose context is not there yet goes without.
     """
 
@@ -73,18 +73,18 @@ class SlowwaveHooks:
         user: str | None = None,
         source: Source | None = None,
         max_tokens: int = MAX_TOKENS,
-        patience_seconds: float = 1.0,
+        timeout_seconds: float = 1.0,
     ) -> None:
         self._memory = memory.memory if isinstance(memory, AsyncMemory) else memory
         self._agent = agent
         self._options: dict[str, Any] = {"scope": scope, "scopes": scopes, "user": user, "max_tokens": max_tokens}
         # Names that can't be meant so are the host's mistake, to be seen at once.
-        QuietMemory(self._memory, agent if isinstance(agent, str) else "agent", **self._options)
+        SafeMemory(self._memory, agent if isinstance(agent, str) else "agent", **self._options)
         rules = self._memory.store.settings.memory
         self._source: Source = source or rules.source
         self._look_after = rules.auto_flush.idle_seconds
         self._scope = scope
-        self._patience = patience_seconds
+        self._timeout_seconds = timeout_seconds
         self._contexts: OrderedDict[str, str] = OrderedDict()
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
@@ -137,68 +137,68 @@ class SlowwaveHooks:
             threads.shutdown()
 
     def _begin(self, run_input: Any, context: Any, session: Any, who: Any, user_id: Any) -> "Future[None] | None":
-        quiet = self._quiet(who, user_id)
-        if quiet is None:
+        safe = self._safe(who, user_id)
+        if safe is None:
             return None
         query = prompt_of(run_input)[:QUERY_CHARACTERS] or None
         private = is_private(session, context)
 
         def work() -> None:
-            quiet.prompted(context.session_id)
+            safe.boost(context.session_id)
             if self._source == "agno" and not private:
                 # Named before it begins: whatever becomes of this process, the run is looked for.
-                self._name(quiet, context, wait_seconds=self._look_after)
-            self._keep(context.run_id, quiet.known(context.session_id, query))
+                self._name(safe, context, wait_seconds=self._look_after)
+            self._keep(context.run_id, safe.read(context.session_id, query))
 
         return self._submit(work)
 
     def _end(self, run: Any, context: Any, session: Any, who: Any, user_id: Any) -> "Future[None] | None":
         with self._lock:
             self._contexts.pop(context.run_id, None)
-        quiet = self._quiet(who, user_id)
-        if quiet is None or is_private(session, context, run):
+        safe = self._safe(who, user_id)
+        if safe is None or is_private(session, context, run):
             return None
         if self._source == "agno":
-            return self._submit(partial(self._name, quiet, context))
+            return self._submit(partial(self._name, safe, context))
         # Read now: what Agno does with the run from here on is its own affair.
-        said = quiet.quietly("a turn was not recorded", context.session_id, partial(said_in, run), [])
-        return self._submit(partial(self._record, quiet, context.session_id, said)) if said else None
+        said = safe.safely("a turn was not recorded", context.session_id, partial(said_in, run), [])
+        return self._submit(partial(self._record, safe, context.session_id, said)) if said else None
 
-    def _name(self, quiet: QuietMemory, context: Any, *, wait_seconds: float = 0.0) -> None:
+    def _name(self, safe: SafeMemory, context: Any, *, wait_seconds: float = 0.0) -> None:
         call = partial(
             name_run,
             self._memory,
-            quiet.agent,
+            safe.agent,
             context.session_id,
             context.run_id,
             source="agno",
             wait_seconds=wait_seconds,
             scope=self._scope,
         )
-        quiet.quietly("a run was not named", context.session_id, call, None)
+        safe.safely("a run was not named", context.session_id, call, None)
 
-    def _record(self, quiet: QuietMemory, session: str, said: Sequence[SaidMessage]) -> None:
+    def _record(self, safe: SafeMemory, session: str, said: Sequence[SaidMessage]) -> None:
         for start in range(0, len(said), MAX_MESSAGES):
             part = said[start : start + MAX_MESSAGES]
-            call = partial(self._memory.turn_completed, quiet.agent, session, part, scope=self._scope)
-            quiet.quietly("a turn was not recorded", session, call, None)
+            call = partial(self._memory.turn_completed, safe.agent, session, part, scope=self._scope)
+            safe.safely("a turn was not recorded", session, call, None)
 
-    def _keep(self, run_id: str, known: Known) -> None:
-        if known is NOTHING or not known:
+    def _keep(self, run_id: str, known: PromptContext) -> None:
+        if known is NO_CONTEXT or not known:
             return
         with self._lock:
             self._contexts[run_id] = f"{NOTICE}\n\n{known.text}"
             if len(self._contexts) > CONTEXTS_KEPT:
                 self._contexts.popitem(last=False)
 
-    def _quiet(self, who: Any, user_id: Any) -> QuietMemory | None:
+    def _safe(self, who: Any, user_id: Any) -> SafeMemory | None:
         """The memory of who is spoken to; None where nobody can be meant, which is said in the log."""
         try:
             if callable(self._agent):
                 name = self._agent(user_id)
             else:
                 name = self._agent or getattr(who, "id", None) or getattr(who, "name", None) or ""
-            return QuietMemory(self._memory, name, **self._options)
+            return SafeMemory(self._memory, name, **self._options)
         except Exception as error:  # noqa: BLE001 (a run must go on, whatever became of its memory)
             log.warning("a run has no memory: whose it would be can't be told (%s)", type(error).__name__)
             return None
@@ -212,11 +212,11 @@ class SlowwaveHooks:
 
     def _wait(self, future: "Future[None]", otherwise: str) -> None:
         try:
-            future.result(self._patience)
-        except TookTooLong:
-            log.warning("the memory took more than %s s: %s", self._patience, otherwise)
+            future.result(self._timeout_seconds)
+        except CallTimedOut:
+            log.warning("the memory took more than %s s: %s", self._timeout_seconds, otherwise)
 
     async def _await(self, future: "Future[None]", otherwise: str) -> None:
-        _, pending = await asyncio.wait([asyncio.wrap_future(future)], timeout=self._patience)
+        _, pending = await asyncio.wait([asyncio.wrap_future(future)], timeout=self._timeout_seconds)
         if pending:
-            log.warning("the memory took more than %s s: %s", self._patience, otherwise)
+            log.warning("the memory took more than %s s: %s", self._timeout_seconds, otherwise)

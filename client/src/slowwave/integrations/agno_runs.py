@@ -13,9 +13,9 @@ from typing import Any
 from slowwave.errors import InvalidMessage, InvalidName
 from slowwave.identity import check_name
 from slowwave.integrations.media import Described, described, part_of
-from slowwave.integrations.quiet import digest, is_context, with_left_out
+from slowwave.integrations.safe import digest, is_context, with_left_out
 from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, moment_of
-from slowwave.storable import clean_text
+from slowwave.postgres_text import clean_text
 
 PRIVATE = "private"
 """The flag in a session's or a run's `metadata` or `session_state`: such a one is neither read nor recorded."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from slowwave.async_memory import AsyncMemory
 from slowwave.integrations.media import Described, described
-from slowwave.integrations.quiet import MAX_TOKENS, Known, QuietMemory, Said, digest, log
+from slowwave.integrations.safe import MAX_TOKENS, PromptContext, SafeMemory, TurnPart, digest, log
 from slowwave.memory import Memory
 from slowwave.message_parts import kind_of
 from slowwave.messages import MAX_MESSAGES
@@ -39,7 +39,7 @@ class SlowwaveTurns:
     """Records and informs the threads of one agent; a thread (`configurable.thread_id`) is a session.
 
     Messages are known by the ids that LangGraph gives them: running a node again, resuming a thread and handing in its
-    whole history record nothing twice. scope, scopes, user, max_tokens: see `QuietMemory`. Raises InvalidName.
+    whole history record nothing twice. scope, scopes, user, max_tokens: see `SafeMemory`. Raises InvalidName.
     messages: the key of the graph's state that holds them.
     """
 
@@ -54,7 +54,7 @@ class SlowwaveTurns:
         max_tokens: int = MAX_TOKENS,
         messages: str = "messages",
     ) -> None:
-        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
+        self._safe = SafeMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
         self._messages = messages
         self._recorded: dict[str, str] = {}  # by thread: the key of what was recorded last
 
@@ -64,14 +64,12 @@ class SlowwaveTurns:
         A reply waits a few seconds for it at most, and then goes on without.
         """
         session = _thread(config)
-        return [] if session is None else _as_messages(self._quiet.prompted_and_known(session, _question(messages)))
+        return [] if session is None else _as_messages(self._safe.boost_and_read(session, _question(messages)))
 
     async def acontext(self, messages: Sequence[AnyMessage], config: RunnableConfig) -> list[AnyMessage]:
         """As `context`, for an event loop."""
         session = _thread(config)
-        return (
-            [] if session is None else _as_messages(await self._quiet.aprompted_and_known(session, _question(messages)))
-        )
+        return [] if session is None else _as_messages(await self._safe.aboost_and_read(session, _question(messages)))
 
     def node(self) -> RunnableLambda[Any, dict[str, Any]]:
         """A node that records the state's messages and changes nothing; for `invoke` and `ainvoke` alike."""
@@ -80,18 +78,18 @@ class SlowwaveTurns:
     def record(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         """Record what is new in a state (a mapping or an object with its messages); answer no change of it."""
         session, said = self._new(state, config)
-        if session is not None and said and self._quiet.record(session, said):
+        if session is not None and said and self._safe.record(session, said):
             self._remember(session, said[-1].key)
         return {}
 
     async def arecord(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
         """As `record`; a thread waits for the commit."""
         session, said = self._new(state, config)
-        if session is not None and said and await self._quiet.arecord(session, said):
+        if session is not None and said and await self._safe.arecord(session, said):
             self._remember(session, said[-1].key)
         return {}
 
-    def _new(self, state: Any, config: RunnableConfig) -> tuple[str | None, list[Said]]:
+    def _new(self, state: Any, config: RunnableConfig) -> tuple[str | None, list[TurnPart]]:
         session = _thread(config)
         messages = state.get(self._messages) if isinstance(state, Mapping) else getattr(state, self._messages, None)
         if session is None or not messages:
@@ -120,7 +118,7 @@ def _thread(config: RunnableConfig) -> str | None:
     return str(thread)
 
 
-def _said(messages: Sequence[AnyMessage]) -> Iterator[Said]:
+def _said(messages: Sequence[AnyMessage]) -> Iterator[TurnPart]:
     """What user, agent and tools said: no instructions or summaries, and no question twice that nobody answered."""
     unanswered: set[str] = set()
     for place, message in enumerate(messages):
@@ -133,13 +131,13 @@ def _said(messages: Sequence[AnyMessage]) -> Iterator[Said]:
         key = message.id or f"{place}:{digest(message.type, text, *(str(call) for call in calls))}"
         if isinstance(message, ToolMessage):
             failed = message.status == "error"
-            yield Said("tool", text, key, message.name, (), message.tool_call_id, failed, media.left_out)
+            yield TurnPart("tool", text, key, message.name, (), message.tool_call_id, failed, media.left_out)
         elif isinstance(message, AIMessage):
             unanswered.clear()
-            yield Said("assistant", text, key, message.name, calls, left_out=media.left_out)
+            yield TurnPart("assistant", text, key, message.name, calls, left_out=media.left_out)
         elif text not in unanswered:
             unanswered.add(text)
-            yield Said("user", text, key, message.name, left_out=media.left_out)
+            yield TurnPart("user", text, key, message.name, left_out=media.left_out)
 
 
 def _media(message: AnyMessage) -> Described:
@@ -175,5 +173,5 @@ def _question(messages: Sequence[AnyMessage]) -> str | None:
     return next(asked, None)
 
 
-def _as_messages(known: Known) -> list[AnyMessage]:
+def _as_messages(known: PromptContext) -> list[AnyMessage]:
     return [SystemMessage(known.introduction), HumanMessage(known.text)] if known else []

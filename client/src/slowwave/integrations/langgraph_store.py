@@ -17,7 +17,7 @@ from slowwave.async_memory import AsyncMemory
 from slowwave.errors import StoreUnavailable
 from slowwave.integrations.langgraph_items import Stored, read_item
 from slowwave.integrations.langgraph_matching import check_filter, fits, matches
-from slowwave.integrations.quiet import QuietMemory, digest
+from slowwave.integrations.safe import SafeMemory, digest
 from slowwave.memory import Memory
 from slowwave.memory_types import MEMORY_TYPES, MemoryType
 from slowwave.messages import MAX_CONTENT_CHARACTERS
@@ -66,7 +66,7 @@ class SlowwaveStore(BaseStore):
         own: dict[Namespace, str | None] = {("agent", agent): None}
         self._scopes = own if namespaces is None else dict(namespaces)
         shared = [scope for scope in self._scopes.values() if scope is not None]
-        self._quiet = QuietMemory(memory, agent, scopes=shared)
+        self._safe = SafeMemory(memory, agent, scopes=shared)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations in their order. Raises before the first if one can't be meant so."""
@@ -93,7 +93,7 @@ class SlowwaveStore(BaseStore):
         return self._list(op)
 
     def _quietly(self, complaint: str, call: Callable[[], Any], otherwise: Any) -> Any:
-        return self._quiet.quietly(complaint, "store", call, otherwise)
+        return self._safe.safely(complaint, "store", call, otherwise)
 
     def _check_put(self, op: PutOp) -> None:
         if tuple(op.namespace) not in self._scopes:
@@ -104,10 +104,10 @@ class SlowwaveStore(BaseStore):
             raise NotImplementedError("a graph can't delete memories; `slowwave forget` does, for good")
 
     def _put(self, op: PutOp) -> None:
-        memory, value = self._quiet.memory, dict(op.value or {})
+        memory, value = self._safe.memory, dict(op.value or {})
         kind = value.get("type")
         asked = Remember(
-            agent=self._quiet.agent,
+            agent=self._safe.agent,
             content=_content(value)[:MAX_CONTENT_CHARACTERS],
             importance=_weight(value.get("importance")),
             type=cast("MemoryType", kind) if kind in MEMORY_TYPES else "fact",
@@ -133,9 +133,9 @@ class SlowwaveStore(BaseStore):
     def _stored(self, namespace: Namespace, key: str) -> Stored | None:
         if tuple(namespace) not in self._scopes:
             return None
-        memory, scope = self._quiet.memory, self._scopes[tuple(namespace)]
+        memory, scope = self._safe.memory, self._scopes[tuple(namespace)]
         read = partial(
-            read_item, tenant=memory.tenant, agent=self._quiet.agent, scope=scope, key=key, note=_note(namespace, key)
+            read_item, tenant=memory.tenant, agent=self._safe.agent, scope=scope, key=key, note=_note(namespace, key)
         )
         return memory.store.postgres.read(read)
 
@@ -152,7 +152,7 @@ class SlowwaveStore(BaseStore):
 
     def _hits(self, op: SearchOp, shared: list[str], *, whole: bool) -> list[Hit]:
         """Hits of the agent's own memory and the shared scopes; whole: all of them may be answered."""
-        memory, agent = self._quiet.memory, self._quiet.agent
+        memory, agent = self._safe.memory, self._safe.agent
         if not op.query:
             known = memory.context(agent, scopes=shared)
             return [*known.memories, *known.recent]

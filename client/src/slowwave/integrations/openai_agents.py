@@ -14,7 +14,7 @@ from uuid import uuid4
 from slowwave.async_memory import AsyncMemory
 from slowwave.identity import check_name
 from slowwave.integrations.media import Described, described
-from slowwave.integrations.quiet import MAX_TOKENS, Known, QuietMemory, Said
+from slowwave.integrations.safe import MAX_TOKENS, PromptContext, SafeMemory, TurnPart
 from slowwave.memory import Memory
 from slowwave.message_parts import mark_of
 
@@ -67,7 +67,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
 
     session: any other session of the SDK, or an id: then its items are kept in this process alone. What was recorded
     stays recorded, whatever becomes of the items: `pop_item` takes back none of it, and `clear_session` says that the
-    conversation has ended. scope, scopes, user, max_tokens: see `QuietMemory`. Errors of `session` are raised as they
+    conversation has ended. scope, scopes, user, max_tokens: see `SafeMemory`. Errors of `session` are raised as they
     are, Slowwave's never. Raises InvalidName, and TypeError for a session that OpenAI keeps (nothing takes its place).
     """
 
@@ -87,16 +87,16 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         self._inner: Session = SQLiteSession(session) if isinstance(session, str) else session
         self.session_id: str = check_name("session", self._inner.session_id)
         self.session_settings: SessionSettings | None = getattr(self._inner, "session_settings", None)
-        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
+        self._safe = SafeMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
         # What was said since the user last began to speak.
-        self._turn: list[tuple[Heard, Said]] = []
+        self._turn: list[tuple[Heard, TurnPart]] = []
         self._names: dict[str, str] = {}  # of tools, by the ids of their calls
         # What was taken away last, and its keys: the SDK takes back the items of an attempt that failed, and adds them
         # again with the next.
         self._popped: dict[Heard, str] = {}
         # What was cleared last: a compaction that fails puts it back.
         self._cleared: list[Heard | None] = []
-        self._known: tuple[str | None, Known] | None = None
+        self._known: tuple[str | None, PromptContext] | None = None
 
     async def get_items(self, limit: int | None = None) -> list[Item]:
         """The items of the wrapped session. A run begins with this: its context is read anew."""
@@ -128,7 +128,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         cleared = [heard_in(item) for item in await self._inner.get_items()]
         await self._inner.clear_session()
         self._turn, self._popped, self._cleared, self._known = [], {}, cleared, None
-        await self._quiet.areset(self.session_id)
+        await self._safe.areset(self.session_id)
 
     async def add_context(self, data: CallModelData[Any]) -> ModelInputData:
         """A `call_model_input_filter`: what the agent knows stands before the conversation, and in no session."""
@@ -137,7 +137,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
             (words[1] for words in map(words_of, reversed(given.input)) if words and words[0] == "user"), None
         )
         if self._known is None or self._known[0] != question:
-            self._known = question, await self._quiet.aprompted_and_known(self.session_id, question)
+            self._known = question, await self._safe.aboost_and_read(self.session_id, question)
         known = self._known[1]
         if not known:
             return given
@@ -152,20 +152,20 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
             self._turn = []
         said = [(heard, self._said(heard, popped.get(heard) or uuid4().hex)) for heard in new]
         # With what was said last before it, which is recorded already: so a reply belongs to the turn of its question.
-        await self._quiet.arecord(self.session_id, [one for _, one in (*self._turn[-1:], *said)])
+        await self._safe.arecord(self.session_id, [one for _, one in (*self._turn[-1:], *said)])
         self._turn += said
 
-    def _said(self, heard: Heard, key: str) -> Said:
+    def _said(self, heard: Heard, key: str) -> TurnPart:
         if not isinstance(heard, ToolItem):
-            return Said(heard.role, heard.content, key, left_out=heard.left_out)
+            return TurnPart(heard.role, heard.content, key, left_out=heard.left_out)
         if heard.role == "tool":
-            return Said("tool", heard.content, key, self._names.get(heard.call_id or ""), call_id=heard.call_id)
+            return TurnPart("tool", heard.content, key, self._names.get(heard.call_id or ""), call_id=heard.call_id)
         name = heard.name or "tool"
         if heard.call_id is not None:
             self._names[heard.call_id] = name
             if len(self._names) > MAX_CALLS:
                 self._names.pop(next(iter(self._names)))
-        return Said("assistant", "", key, calls=({"name": name, "args": heard.content, "id": heard.call_id},))
+        return TurnPart("assistant", "", key, calls=({"name": name, "args": heard.content, "id": heard.call_id},))
 
 
 def words_of(item: Item) -> Words | None:

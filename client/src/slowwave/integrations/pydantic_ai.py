@@ -12,7 +12,7 @@ from typing import Any
 from slowwave.async_memory import AsyncMemory
 from slowwave.identity import check_name
 from slowwave.integrations.media import Described, described, part_of
-from slowwave.integrations.quiet import MAX_TOKENS, Known, QuietMemory, Said
+from slowwave.integrations.safe import MAX_TOKENS, PromptContext, SafeMemory, TurnPart
 from slowwave.memory import Memory
 
 try:
@@ -52,7 +52,7 @@ MAX_UNANSWERED = 1_000
 class _Run:
     """A run under way. known: the context that all of its requests share; messages: as far as they are known."""
 
-    known: Known | None = None
+    known: PromptContext | None = None
     answered: bool = False
     messages: list[ModelMessage] = field(default_factory=list)
 
@@ -61,7 +61,7 @@ class SlowwaveMemory(AbstractCapability[Any]):
     """Before each request of a run the model gets what `agent` knows; when the run ends its new words are recorded.
 
     session: the conversation's name, or what finds it in a run's context; by default the run's own conversation id,
-    which Pydantic AI carries on with the message history. scope, scopes, user, max_tokens: see `QuietMemory`.
+    which Pydantic AI carries on with the message history. scope, scopes, user, max_tokens: see `SafeMemory`.
     The context is part of the request alone: it never enters the message history. Raises InvalidName.
     """
 
@@ -76,7 +76,7 @@ class SlowwaveMemory(AbstractCapability[Any]):
         user: str | None = None,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
-        self._quiet = QuietMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
+        self._safe = SafeMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
         self._session = check_name("session", session) if isinstance(session, str) else session
         # By their ids, since runs of one agent go on side by side.
         self._runs: dict[str, _Run] = {}
@@ -96,7 +96,7 @@ class SlowwaveMemory(AbstractCapability[Any]):
             session = self._name(ctx)
             own = [message for message in run.messages if message.run_id == ctx.run_id]
             said = self._once(session, list(_said(str(ctx.run_id), own)), answered=run.answered)
-            await self._quiet.arecord(session, said)
+            await self._safe.arecord(session, said)
 
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
@@ -106,13 +106,13 @@ class SlowwaveMemory(AbstractCapability[Any]):
         run.messages = list(ctx.messages)
         if run.known is None:
             question = _last_question(request_context.messages)
-            run.known = await self._quiet.aprompted_and_known(self._name(ctx), question)
+            run.known = await self._safe.aboost_and_read(self._name(ctx), question)
         if run.known:
             # Assigned, not inserted: what is inserted would be taken into the message history.
             request_context.messages = _with_context(request_context.messages, run.known)
         return request_context
 
-    def _once(self, session: str, said: Sequence[Said], *, answered: bool) -> list[Said]:
+    def _once(self, session: str, said: Sequence[TurnPart], *, answered: bool) -> list[TurnPart]:
         """The same, but what was asked before and never answered has the key that it had then."""
         before = self._unanswered.pop(session, {})
         said = [one._replace(key=before.get(one.content, one.key)) if one.role == "user" else one for one in said]
@@ -125,17 +125,17 @@ class SlowwaveMemory(AbstractCapability[Any]):
     def _name(self, ctx: RunContext[Any]) -> str:
         if callable(self._session):
             find = self._session
-            return self._quiet.quietly("its session is unknown", "?", lambda: find(ctx), str(ctx.conversation_id))
+            return self._safe.safely("its session is unknown", "?", lambda: find(ctx), str(ctx.conversation_id))
         return self._session or str(ctx.conversation_id)
 
 
-def _said(run: str, messages: Sequence[ModelMessage]) -> Iterable[Said]:
+def _said(run: str, messages: Sequence[ModelMessage]) -> Iterable[TurnPart]:
     """What user, agent and tools said in a run: no instructions, no thoughts, no answer that was turned down."""
     for place, message in enumerate(messages):
         if isinstance(message, ModelRequest):
             for number, part in enumerate(message.parts):
                 if isinstance(part, UserPromptPart) and (text := _text(part)):
-                    yield Said("user", text, f"{run}:{place}:{number}", left_out=_media(part).left_out)
+                    yield TurnPart("user", text, f"{run}:{place}:{number}", left_out=_media(part).left_out)
                 elif isinstance(part, ToolReturnPart):
                     yield _result(part, f"{run}:{place}:{number}")
         elif not _turned_down(messages[place + 1 : place + 2]):
@@ -143,7 +143,7 @@ def _said(run: str, messages: Sequence[ModelMessage]) -> Iterable[Said]:
             text = media.after("".join(part.content for part in message.parts if isinstance(part, TextPart)))
             calls = tuple(_call(part) for part in message.parts if isinstance(part, ToolCallPart | NativeToolCallPart))
             if text.strip() or calls:
-                yield Said("assistant", text, f"{run}:{place}", calls=calls, left_out=media.left_out)
+                yield TurnPart("assistant", text, f"{run}:{place}", calls=calls, left_out=media.left_out)
             for number, own in enumerate(message.parts):
                 # Tools that the provider runs answer within the response.
                 if isinstance(own, NativeToolReturnPart):
@@ -154,13 +154,13 @@ def _call(part: ToolCallPart | NativeToolCallPart) -> dict[str, Any]:
     return {"name": part.tool_name, "args": part.args, "id": part.tool_call_id}
 
 
-def _result(part: ToolReturnPart | NativeToolReturnPart, key: str) -> Said:
+def _result(part: ToolReturnPart | NativeToolReturnPart, key: str) -> TurnPart:
     text = part.model_response_str(wrap_if_error=False)
     error = part.outcome != "success"
-    return Said("tool", text, key, part.tool_name, call_id=part.tool_call_id, error=error)
+    return TurnPart("tool", text, key, part.tool_name, call_id=part.tool_call_id, error=error)
 
 
-def _with_context(messages: Sequence[ModelMessage], known: Known) -> list[ModelMessage]:
+def _with_context(messages: Sequence[ModelMessage], known: PromptContext) -> list[ModelMessage]:
     """The messages with a context behind the system prompt of the agent, which must stay the first thing read."""
     ours = [SystemPromptPart(known.introduction), UserPromptPart(known.text)]
     if not messages or not isinstance(messages[0], ModelRequest):

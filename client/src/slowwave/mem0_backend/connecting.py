@@ -17,11 +17,11 @@ from typing import Any
 
 import yaml
 
+from slowwave.call_timeout import CallTimeout
 from slowwave.embedding import Embedder, EmbeddingFailed, build_embedder
 from slowwave.errors import InvalidSettings, SlowwaveError
 from slowwave.mem0_backend.copy_store import BatchEmbedder, CopyStore, Mem0Failed, Mem0Store, NoHistory, NoModel
 from slowwave.mem0_backend.rows import TABLE, Connections
-from slowwave.patience import Patience
 from slowwave.settings import Embeddings, Settings
 
 TELEMETRY = "MEM0_TELEMETRY"
@@ -38,7 +38,7 @@ class Mem0Connection:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.patience = Patience(WAIT_SECONDS)
+        self.call_timeout = CallTimeout(WAIT_SECONDS)
         self._begin()
 
     def _begin(self) -> None:

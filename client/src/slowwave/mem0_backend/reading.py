@@ -19,17 +19,17 @@ from typing import Any
 
 from psycopg import Connection
 
+from slowwave.call_timeout import CallTimedOut
 from slowwave.embedding import EmbeddingFailed
 from slowwave.mem0_backend.connecting import Mem0Connection
 from slowwave.mem0_backend.copies import Found, Owner
 from slowwave.mem0_backend.copy_store import CopyStore, Mem0Failed
-from slowwave.patience import TookTooLong
-from slowwave.recall.finding import check_question
 from slowwave.recall.hits import Hit, choose, hit_of
 from slowwave.recall.pairing import pairing_steps
+from slowwave.recall.query_plan import clean_question
+from slowwave.recall.query_steps import Row, run
 from slowwave.recall.scopes import Reader, scope_label
-from slowwave.recall.steps import Row, run
-from slowwave.recall.terms import clean_question
+from slowwave.recall.search import check_question
 
 log = logging.getLogger(__name__)
 
@@ -62,10 +62,10 @@ def find(
     if not asked:
         return []
     try:
-        return connection.patience.run(
+        return connection.call_timeout.run(
             lambda: _find(connection.store(), read, reader, asked, limit, include_review=include_review)
         )
-    except (Mem0Failed, EmbeddingFailed, TookTooLong) as error:
+    except (Mem0Failed, EmbeddingFailed, CallTimedOut) as error:
         log.warning("mem0 did not answer, Postgres does: %s", error)
         return None
 

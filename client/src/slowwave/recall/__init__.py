@@ -14,15 +14,15 @@ from typing import Any
 from psycopg import Connection
 
 from slowwave.recall.briefing import Context, Format
-from slowwave.recall.finding import Order, ordered, search_steps
+from slowwave.recall.context_query import check_context_query, context_query_steps
 from slowwave.recall.fitting import fitted
-from slowwave.recall.gathering import context_steps, wanted_of
 from slowwave.recall.hits import Hit
 from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
+from slowwave.recall.query_steps import run
 from slowwave.recall.questions import Questions, QuestionVector
 from slowwave.recall.scopes import reader
+from slowwave.recall.search import Order, ordered, search_steps
 from slowwave.recall.selection import Chosen
-from slowwave.recall.steps import run
 from slowwave.recall.times import asks_order
 from slowwave.recall.tokens import estimate
 from slowwave.recall.trimming import budget_of
@@ -107,9 +107,9 @@ def context(
     was found, which is bounded whatever the scopes hold. relevant: memories that answer the query, best first, where
     somebody else has found them; vector: as in `search`. Raises as `search` does.
     """
-    wanted = wanted_of(session, query, days, now, max_tokens)
+    wanted = check_context_query(session, query, days, now, max_tokens)
     budget = budget_of(max_tokens, format, count_tokens)
-    found = run(connection, context_steps(reader(tenant, agent, scopes), wanted, relevant, vector))
+    found = run(connection, context_query_steps(reader(tenant, agent, scopes), wanted, relevant, vector))
     known = fitted(found, budget)
     if query is None:
         return known

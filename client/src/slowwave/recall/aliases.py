@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slowwave.recall.terms import Term
+from slowwave.recall.query_plan import Term
 
 
 def with_aliases(terms: Iterable[Term], found: Iterable[Mapping[str, Any]]) -> tuple[Term, ...]:

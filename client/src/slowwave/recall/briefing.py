@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, get_args
 
-from slowwave.recall.always import Instruction, Trait
 from slowwave.recall.hits import Hit
+from slowwave.recall.instructions import Instruction, Trait
 from slowwave.recall.lines import Contradiction, Day, Utterance, hit_line
 from slowwave.recall.rendering import Block, fenced, fenced_blocks
 

@@ -9,7 +9,7 @@ Must not know: where a context is read, what a line costs.
 from dataclasses import replace
 
 from slowwave.recall.briefing import Context
-from slowwave.recall.once import said_once
+from slowwave.recall.deduplicate import deduplicate
 from slowwave.recall.trimming import Budget, trimmed
 
 _TRIES = 4
@@ -17,7 +17,7 @@ _TRIES = 4
 
 def fitted(context: Context, budget: Budget | None) -> Context:
     """The context with each thing said once, and as much of it as the budget has room for."""
-    once = said_once(context)
+    once = deduplicate(context)
     if budget is None:
         return once
     known = trimmed(once, budget)
@@ -25,11 +25,11 @@ def fitted(context: Context, budget: Budget | None) -> Context:
         # Judge again which memories the summaries repeat, by the lines that found room.
         shown = {(day.day, day.agent, day.scope): day.lines for day in known.days}
         days = tuple(replace(day, lines=shown.get((day.day, day.agent, day.scope), ())) for day in context.days)
-        again = said_once(replace(context, days=days, instructions=known.instructions, profile=known.profile))
-        if len(again.memories) + len(again.recent) == len(once.memories) + len(once.recent):
+        retried = deduplicate(replace(context, days=days, instructions=known.instructions, profile=known.profile))
+        if len(retried.memories) + len(retried.recent) == len(once.memories) + len(once.recent):
             break
-        once = replace(again, instructions=once.instructions, profile=once.profile)
-        left_out = _lines(said_once(context))
+        once = replace(retried, instructions=once.instructions, profile=once.profile)
+        left_out = _lines(deduplicate(context))
         known = trimmed(once, budget)
         known = replace(known, left_out=max(0, left_out - _lines(known)))
     return known

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 from slowwave.recall.masking import mask
+from slowwave.recall.query_steps import Row
 from slowwave.recall.ranking import Why, relevance
-from slowwave.recall.steps import Row
 
 
 @dataclass(frozen=True, slots=True)

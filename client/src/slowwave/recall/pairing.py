@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from slowwave.recall.hits import Hit, hit_of
-from slowwave.recall.steps import Query, Row, Steps, statement
+from slowwave.recall.query_steps import Query, Row, Steps, statement
 
 _PAIR = statement("pair_memories")
 

@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeVar
 
 from psycopg import Connection
 
+from slowwave.call_timeout import CallTimedOut, CallTimeout
 from slowwave.embedding import Embedder, EmbeddingFailed
-from slowwave.offers import Complaints
-from slowwave.patience import Patience, TookTooLong
-from slowwave.recall.terms import clean_question
+from slowwave.offers import ThrottledLog
+from slowwave.recall.query_plan import clean_question
 
 T = TypeVar("T")
 
@@ -53,10 +53,10 @@ class QuestionVector:
 class Questions:
     """Makes vectors of questions. Where one can't be made the log says so, once a minute, and search goes on."""
 
-    def __init__(self, models: Models, patience: Patience | None = None) -> None:
+    def __init__(self, models: Models, call_timeout: CallTimeout | None = None) -> None:
         self._models = models
-        self._patience = patience or Patience(WAIT_SECONDS)
-        self._complaints = Complaints()
+        self._call_timeout = call_timeout or CallTimeout(WAIT_SECONDS)
+        self._throttled_log = ThrottledLog()
         # Failures are not remembered.
         self._remembered = lru_cache(maxsize=REMEMBERED)(self._made)
 
@@ -70,15 +70,15 @@ class Questions:
         model = str(row[0])
         try:
             return self._remembered(model, clean_question(question))
-        except (EmbeddingFailed, TookTooLong) as error:
-            self._complaints.say("search goes by words alone: %s", error)
+        except (EmbeddingFailed, CallTimedOut) as error:
+            self._throttled_log.warn("search goes by words alone: %s", error)
         except Exception as error:  # noqa: BLE001 (whatever a model raises: words find something, an error nothing)
-            self._complaints.say("search goes by words alone: %s failed with %s", model, type(error).__name__)
+            self._throttled_log.warn("search goes by words alone: %s failed with %s", model, type(error).__name__)
         return None
 
     def _made(self, model: str, question: str) -> QuestionVector:
         embedder = self._models.named(model)
         if embedder is None:
             raise EmbeddingFailed(f"these settings can't make vectors of {model}", transient=False)
-        (vector,) = self._patience.run(lambda: embedder.embed([question]))
+        (vector,) = self._call_timeout.run(lambda: embedder.embed([question]))
         return QuestionVector(model, vector)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from slowwave.notice import NOTICE
-from slowwave.unseen import without_unseen
+from slowwave.invisible_characters import strip_invisible
+from slowwave.prompt_notice import NOTICE
 
 MIN_FENCE = 3
 LONGEST_RUN = 8  # backticks in a row; one fence is longer than any run, so a longer run would cost every reader
@@ -59,7 +59,7 @@ def one_line(text: str) -> str:
     """
     flat = " ".join(text.split())
     if not flat.isascii() or not flat.isprintable():
-        flat = " ".join(without_unseen(flat).split())
+        flat = " ".join(strip_invisible(flat).split())
     if "`" in flat:
         flat = _BACKTICKS.sub("`" * LONGEST_RUN, flat)
     if "<" in flat or "[" in flat:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 
 from slowwave.recall.hits import Hit
-from slowwave.recall.steps import Row
+from slowwave.recall.query_steps import Row
 from slowwave.recall.times import Anchor, Interval, TimeQuestion, says_time
 
 SAYS_WHEN = 0.25

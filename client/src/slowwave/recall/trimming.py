@@ -24,7 +24,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from slowwave.errors import InvalidQuery, shown
-from slowwave.recall.always import Instruction, Trait
 from slowwave.recall.briefing import (
     CONFLICTS,
     ELSEWHERE,
@@ -43,6 +42,7 @@ from slowwave.recall.briefing import (
 )
 from slowwave.recall.budget import Fit, Offer
 from slowwave.recall.hits import Hit
+from slowwave.recall.instructions import Instruction, Trait
 from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance, hit_line
 from slowwave.recall.rendering import Block, fenced, fenced_blocks, shorten
 from slowwave.recall.tokens import estimate

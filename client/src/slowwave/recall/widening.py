@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.recall.hits import Hit
-from slowwave.recall.steps import Query, Row, Steps, statement
+from slowwave.recall.query_steps import Query, Row, Steps, statement
 
 MAX_AROUND = 10
 

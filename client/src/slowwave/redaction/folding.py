@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from slowwave.invisible_characters import INVISIBLE
 from slowwave.redaction.words import CJK
-from slowwave.unseen import UNSEEN
 
 MARK = re.compile(r"\[redacted:[\w-]{1,40}\]")
 COVER = "\ue000"
@@ -78,7 +78,7 @@ def fold(text: str) -> Folded:
         return Folded(flat, text, None)
     flat = flat.translate(_PLAIN)
     at = None
-    if not unicodedata.is_normalized("NFKC", flat) or UNSEEN.search(flat):
+    if not unicodedata.is_normalized("NFKC", flat) or INVISIBLE.search(flat):
         flat, at = _normalized(flat)
     if _FOREIGN.search(flat):
         flat = _WORD.sub(lambda word: _one_script(word[0]), flat)
@@ -150,7 +150,7 @@ def _normalized(text: str) -> tuple[str, list[int]]:
         if sign.isascii():
             signs.append(sign)
             at.append(place)
-        elif UNSEEN.match(sign):
+        elif INVISIBLE.match(sign):
             continue
         elif unicodedata.combining(sign) and signs:
             # Where the two make one letter they are one; any other mark is decoration.

@@ -13,17 +13,17 @@ from typing import Any
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.identity import check_name
-from slowwave.recall.always import instructions_of, profile_of
 from slowwave.recall.briefing import Context
-from slowwave.recall.finding import check_now, check_question, find_steps, timed_steps
 from slowwave.recall.hits import Hit, hit_of
+from slowwave.recall.instructions import instructions_of, profile_of
 from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
 from slowwave.recall.masking import mask
+from slowwave.recall.query_steps import Query, Row, Steps, statement
 from slowwave.recall.questions import QuestionVector
 from slowwave.recall.rendering import shorten
 from slowwave.recall.scopes import Reader, scope_label
+from slowwave.recall.search import check_now, check_question, find_steps, timed_steps
 from slowwave.recall.selection import FILLING, distinct
-from slowwave.recall.steps import Query, Row, Steps, statement
 
 DEFAULT_DAYS = 2
 MAX_DAYS = 3660
@@ -36,13 +36,13 @@ LINE_CHARACTERS = 1000
 RAW_LINES_PER_DAY = 24
 RAW_CHARACTERS = 300
 
-_BRIEF = statement("read_context")
+_CONTEXT = statement("read_context")
 
 Labels = Mapping[int, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ContextQuery:
     """A checked request: the asking session (left out of talk elsewhere), a query, days (0 to 3,660), an aware now.
 
     passages: how many passages of events may answer the query.
@@ -55,9 +55,9 @@ class Wanted:
     passages: int
 
 
-def wanted_of(
+def check_context_query(
     session: str | None, query: str | None, days: int | None, now: datetime, max_tokens: int | None
-) -> Wanted:
+) -> ContextQuery:
     """Check the arguments of a request. Raises `InvalidName` and `InvalidQuery`."""
     days = DEFAULT_DAYS if days is None else days
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
@@ -67,12 +67,12 @@ def wanted_of(
         check_name("session", session)
     if query is not None:
         check_question(query, MEMORIES)
-    return Wanted(session, query, days, now, PASSAGES if max_tokens is None else FILLING)
+    return ContextQuery(session, query, days, now, PASSAGES if max_tokens is None else FILLING)
 
 
-def context_steps(
+def context_query_steps(
     reader: Reader,
-    wanted: Wanted,
+    query: ContextQuery,
     found_elsewhere: Sequence[Hit] | None = None,
     vector: QuestionVector | None = None,
 ) -> Steps[Context]:
@@ -81,11 +81,11 @@ def context_steps(
     found_elsewhere: memories that another backend found for the query; None searches here. vector: of the query.
     """
     relevant, passages = list(found_elsewhere or ()), list[Hit]()
-    if wanted.query and found_elsewhere is None:
-        relevant, passages = yield from _answers(reader, wanted, wanted.query, vector)
-    found = yield _brief(reader, wanted, relevant)
+    if query.query and found_elsewhere is None:
+        relevant, passages = yield from _answers(reader, query, query.query, vector)
+    found = yield _context(reader, query, relevant)
     if not found:
-        return Context(span=wanted.days)
+        return Context(span=query.days)
     (row,) = found
     labels = {number: scope_label(kind, name) for number, kind, name in row["known_scopes"]}
     weighed = _rows(row["memories"], "valid_from")
@@ -102,24 +102,24 @@ def context_steps(
         recent=_recent(weighed, memories, labels),
         conflicts=_contradictions(_rows(row["conflicts"], "valid_from"), labels),
         elsewhere=tuple(_utterance(said, labels, LINE_CHARACTERS) for said in _rows(row["unflushed"], "happened_at")),
-        span=wanted.days,
+        span=query.days,
     )
 
 
 def _answers(
-    reader: Reader, wanted: Wanted, query: str, vector: QuestionVector | None
+    reader: Reader, asked: ContextQuery, query: str, vector: QuestionVector | None
 ) -> Steps[tuple[list[Hit], list[Hit]]]:
     """Find memories that answer the query, and passages of other sessions that repeat no better hit."""
-    library, timing = yield from timed_steps(reader, query, wanted.now)
-    hits = yield from find_steps(library, limit=MEMORIES + wanted.passages, vector=vector, timing=timing)
+    stats, timing = yield from timed_steps(reader, query, asked.now)
+    hits = yield from find_steps(stats, limit=MEMORIES + asked.passages, vector=vector, timing=timing)
     told = distinct(
-        hit for hit in hits if hit.kind == "memory" or hit.scope is not None or hit.sources[0][0] != wanted.session
+        hit for hit in hits if hit.kind == "memory" or hit.scope is not None or hit.sources[0][0] != asked.session
     )
     memories, passages = ([hit for hit in told if hit.kind == kind] for kind in ("memory", "event"))
-    return memories[:MEMORIES], passages[: wanted.passages]
+    return memories[:MEMORIES], passages[: asked.passages]
 
 
-def _brief(reader: Reader, wanted: Wanted, relevant: Iterable[Hit]) -> Query:
+def _context(reader: Reader, query: ContextQuery, relevant: Iterable[Hit]) -> Query:
     kinds, names = zip(*reader.scopes, strict=True)
     values = {
         "tenant": reader.tenant,
@@ -127,15 +127,15 @@ def _brief(reader: Reader, wanted: Wanted, relevant: Iterable[Hit]) -> Query:
         "kinds": list(kinds),
         "names": list(names),
         # No session has an empty name, so an empty name leaves none out.
-        "session": wanted.session or "",
-        "now": wanted.now,
-        "days": wanted.days,
+        "session": query.session or "",
+        "now": query.now,
+        "days": query.days,
         "relevant": [hit.id for hit in relevant],
         # One character more than shown reveals that text was cut.
         "line_characters": LINE_CHARACTERS + 1,
         "raw_characters": RAW_CHARACTERS + 1,
     }
-    return Query(_BRIEF, values)
+    return Query(_CONTEXT, values)
 
 
 def _rows(objects: list[Row] | None, moment: str) -> list[Row]:

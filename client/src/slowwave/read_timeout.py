@@ -13,7 +13,7 @@ import psycopg
 from psycopg.abc import RV, PQGen
 
 
-class ImpatientConnection(psycopg.Connection[Any]):
+class ReadTimeoutConnection(psycopg.Connection[Any]):
     """Whatever waits for the server ends after `answer_seconds` of silence, by psycopg.OperationalError; what is sent
     or received begins them anew. The connection is closed then, since an answer may still come, to nobody.
     """

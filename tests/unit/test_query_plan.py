@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.recall import QuestionVector
-from slowwave.recall.finding import Library, find_steps
-from slowwave.recall.terms import (
+from slowwave.recall.query_plan import (
     CANDIDATE_BUDGET,
     MAX_TERMS,
     MEMORY_POSTINGS_BUDGET,
@@ -16,6 +15,7 @@ from slowwave.recall.terms import (
     clean_question,
     plan,
 )
+from slowwave.recall.search import ScopeStats, find_steps
 
 lexemes = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zs")), min_size=1, max_size=12)
 terms = st.lists(
@@ -126,15 +126,15 @@ def test_a_question_of_a_hundred_thousand_characters_is_cut_and_half_a_surrogate
 
 
 def test_numbers_that_are_too_small_for_postgres_are_not_sent() -> None:
-    library = Library({1: None}, 10, None, (Term("dog"),))
-    query = next(find_steps(library, limit=3, vector=QuestionVector("m", [1.0, 1e-50, -3e-320])))
+    stats = ScopeStats({1: None}, 10, None, (Term("dog"),))
+    query = next(find_steps(stats, limit=3, vector=QuestionVector("m", [1.0, 1e-50, -3e-320])))
     assert query.values["question"] == "{1.0,0.0,-0.0}"
 
 
 def test_with_a_vector_a_common_word_alone_is_the_last_resort_too() -> None:
     """Where a scope has no vectors yet, they may find no less than words would by themselves."""
-    library = Library({1: None}, 100_000, None, (Term("dog", 30_000), Term("walk", 60_000), Term("like", 70_000)))
-    steps = find_steps(library, limit=3, vector=QuestionVector("m", [1.0]))
+    stats = ScopeStats({1: None}, 100_000, None, (Term("dog", 30_000), Term("walk", 60_000), Term("like", 70_000)))
+    steps = find_steps(stats, limit=3, vector=QuestionVector("m", [1.0]))
     assert next(steps).values["model"] == "m"
     last = steps.send([]).values
     assert (last["any"], last["late"]) == ("", "('1:dog')")

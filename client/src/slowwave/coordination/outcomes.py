@@ -31,7 +31,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class FlushClaim:
     """The answer to a claim. `priority`: what the session was pending at; None if STALE or BUSY."""
 
     verdict: Verdict
@@ -51,7 +51,7 @@ class Taken:
 
     ref: SessionRef
     token: str
-    claim: Claim
+    claim: FlushClaim
     trace: str | None = None
 
 

@@ -16,8 +16,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from slowwave.recall.lines import wording
+from slowwave.recall.query_steps import Row
 from slowwave.recall.rendering import label, one_line, one_name, shorten
-from slowwave.recall.steps import Row
 
 MOST_INSTRUCTIONS = 60
 LONGEST = 240

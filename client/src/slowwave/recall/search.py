@@ -24,12 +24,12 @@ from slowwave.recall.aliases import with_aliases
 from slowwave.recall.hits import Hit, choose, hit_of
 from slowwave.recall.lines import wording
 from slowwave.recall.pairing import pairing_steps
+from slowwave.recall.query_plan import Plan, Term, any_of, clean_question, plan
+from slowwave.recall.query_steps import Query, Row, Steps, statement
 from slowwave.recall.questions import QuestionVector
 from slowwave.recall.ranking import RANKING
 from slowwave.recall.scopes import Reader, scope_label
 from slowwave.recall.selection import Selection, relevant
-from slowwave.recall.steps import Query, Row, Steps, statement
-from slowwave.recall.terms import Plan, Term, any_of, clean_question, plan
 from slowwave.recall.times import Anchor, Interval, asks_order, read_times
 from slowwave.recall.timing import Timing, around, in_order_of_time, reordered, timing_of
 from slowwave.recall.widening import check_around, widening_steps
@@ -49,7 +49,7 @@ ANCHOR_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class ScopeStats:
     """What a reader may read: its scopes that exist, by id, with their labels; and the stems of its question.
 
     documents: how many they hold; mean_length: in lexemes, None where nobody has counted.
@@ -61,7 +61,7 @@ class Library:
     terms: tuple[Term, ...]
 
 
-def library_steps(reader: Reader, question: str) -> Steps[Library]:
+def scope_stats_steps(reader: Reader, question: str) -> Steps[ScopeStats]:
     """Look up the reader's scopes and the stems of a question. Unknown scopes are left out."""
     kinds, names = zip(*reader.scopes, strict=True)
     (row,) = yield Query(
@@ -72,7 +72,7 @@ def library_steps(reader: Reader, question: str) -> Steps[Library]:
     counted = [scope for scope in scopes if scope["mean_length"]]
     documents = sum(scope["documents"] for scope in counted)
     variants: dict[str, list[str]] = row["variants"] or {}
-    return Library(
+    return ScopeStats(
         labels={scope["id"]: scope_label(scope["kind"], scope["name"]) for scope in scopes},
         documents=sum(scope["documents"] for scope in scopes),
         mean_length=sum(s["mean_length"] * s["documents"] for s in counted) / documents if documents else None,
@@ -107,11 +107,11 @@ def search_steps(
     """Find what answers the question; see `slowwave.recall.search`. Raises `InvalidQuery`."""
     selection = Selection(limit, max_tokens, min_relevance)
     check_search(question, selection, review=include_review, now=now, order=order, around=around)
-    library, timing = yield from timed_steps(reader, question, now)
-    hits = yield from find_steps(library, limit=selection.depth, review=include_review, vector=vector, timing=timing)
+    stats, timing = yield from timed_steps(reader, question, now)
+    hits = yield from find_steps(stats, limit=selection.depth, review=include_review, vector=vector, timing=timing)
     hits = verbatim_first(hits, question)
     # A budget counts what is shown.
-    hits = yield from widening_steps(relevant(hits, min_relevance), library.labels, around)
+    hits = yield from widening_steps(relevant(hits, min_relevance), stats.labels, around)
     return ordered(selection.choose(hits), order, question)
 
 
@@ -148,31 +148,31 @@ def check_now(now: datetime | None) -> None:
         raise InvalidQuery(f"now must be a datetime with a time zone, got {shown(now)}")
 
 
-def timed_steps(reader: Reader, question: str, now: datetime | None) -> Steps[tuple[Library, Timing]]:
+def timed_steps(reader: Reader, question: str, now: datetime | None) -> Steps[tuple[ScopeStats, Timing]]:
     """Look up the scopes, the stems of a question without the times that count from today, and what its times do."""
     if now is None:
-        return (yield from library_steps(reader, question)), Timing()
+        return (yield from scope_stats_steps(reader, question)), Timing()
     times = read_times(clean_question(question), now)
-    library = yield from library_steps(reader, times.rest)
+    stats = yield from scope_stats_steps(reader, times.rest)
     interval = times.interval
     if times.anchor is not None:
         interval = yield from anchor_steps(reader, times.anchor, now.tzinfo)
-    return library, timing_of(times, interval, now)
+    return stats, timing_of(times, interval, now)
 
 
 def anchor_steps(reader: Reader, anchor: Anchor, zone: tzinfo | None) -> Steps[Interval | None]:
     """Look up the event that a question makes a border of its time ("before I moved"); None: nothing tells of it."""
-    library = yield from library_steps(reader, anchor.text)
-    for hit in (yield from find_steps(library, limit=ANCHOR_HITS)):
+    stats = yield from scope_stats_steps(reader, anchor.text)
+    for hit in (yield from find_steps(stats, limit=ANCHOR_HITS)):
         told = f"{hit.speaker or ''} {hit.content}".lower()
-        held = sum(any(beginning in told for beginning in term.beginnings) for term in library.terms)
-        if held >= ANCHOR_SHARE * len(library.terms):
+        held = sum(any(beginning in told for beginning in term.beginnings) for term in stats.terms)
+        if held >= ANCHOR_SHARE * len(stats.terms):
             return around(anchor, hit.valid_from.astimezone(zone))
     return None
 
 
 def find_steps(
-    library: Library,
+    stats: ScopeStats,
     *,
     limit: int,
     events: bool = True,
@@ -185,17 +185,17 @@ def find_steps(
     vector: the question's, to rank by words and vectors together; timing: what its times do. Without scopes there is
     nothing to find, and without a vector no more without a word that means anything: then nothing is asked.
     """
-    if not library.labels or not (library.terms or vector):
+    if not stats.labels or not (stats.terms or vector):
         return []
-    chosen = plan(library.terms, library.documents)
+    chosen = plan(stats.terms, stats.documents)
     asked = {"events": events, "review": review, **_interval(timing)}
     depth = timing.depth(limit)
-    rows = yield _find(library, chosen, asked | _vector(vector), depth)
+    rows = yield _find(stats, chosen, asked | _vector(vector), depth)
     if not rows and chosen.fallback:
         # Nothing holds a rare word or two common ones together: what holds one common word is better than nothing.
-        rows = yield _find(library, chosen.fallback, asked | _vector(None), depth)
-    hits = [hit_of(row, row["score"], library.labels) for row in choose(reordered(rows, timing), limit)]
-    return (yield from pairing_steps(hits, library.labels, limit))
+        rows = yield _find(stats, chosen.fallback, asked | _vector(None), depth)
+    hits = [hit_of(row, row["score"], stats.labels) for row in choose(reordered(rows, timing), limit)]
+    return (yield from pairing_steps(hits, stats.labels, limit))
 
 
 def _interval(timing: Timing) -> dict[str, Any]:
@@ -210,8 +210,8 @@ def _vector(vector: QuestionVector | None) -> dict[str, Any]:
     return {"model": vector.model, "question": f"{{{','.join(str(round(x, 7)) for x in vector.vector)}}}"}
 
 
-def _find(library: Library, chosen: Plan, asked: Mapping[str, Any], limit: int) -> Query:
-    scope_ids = sorted(library.labels)
+def _find(stats: ScopeStats, chosen: Plan, asked: Mapping[str, Any], limit: int) -> Query:
+    scope_ids = sorted(stats.labels)
     values: dict[str, Any] = {
         "scopes": scope_ids,
         "any": any_of(chosen.candidates, scope_ids),
@@ -219,8 +219,8 @@ def _find(library: Library, chosen: Plan, asked: Mapping[str, Any], limit: int) 
         "terms": [any_of([(term,)], scope_ids) for term in chosen.terms],
         "held": [term.documents for term in chosen.terms],
         "beginnings": [beginning for term in chosen.terms for beginning in term.beginnings],
-        "documents": library.documents,
-        "mean_length": library.mean_length,
+        "documents": stats.documents,
+        "mean_length": stats.mean_length,
         "ranking": _RANKING,
         **asked,
         # More than asked for where events and memories may turn out to say the same.

@@ -14,9 +14,9 @@ from zoneinfo import ZoneInfo
 from psycopg import Connection
 
 from slowwave import recall
-from slowwave.recall.finding import MAX_LIMIT, check_search, ordered
-from slowwave.recall.gathering import MEMORIES
+from slowwave.recall.context_query import MEMORIES
 from slowwave.recall.scopes import reader
+from slowwave.recall.search import MAX_LIMIT, check_search, ordered
 from slowwave.recall.selection import Selection
 from slowwave.settings import Settings
 

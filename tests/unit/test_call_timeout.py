@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from slowwave.call_timeout import CallTimedOut, CallTimeout
 from slowwave.embedding import EmbeddingFailed
-from slowwave.patience import Patience, TookTooLong
 from slowwave.recall import Questions
 from tests.support.embedding import Meanings, Models
 
@@ -47,7 +47,7 @@ def serving(work: Callable[[Any], Any]) -> Any:
 def ended(embedder: Hanging) -> None:
     embedder.go.set()
     for thread in threading.enumerate():
-        if thread.name == "slowwave-patience":
+        if thread.name == "slowwave-call-timeout":
             thread.join(5)
 
 
@@ -55,7 +55,7 @@ def test_a_question_waits_no_longer_than_its_bound_and_then_not_at_all_for_a_whi
     hanging: Hanging, caplog: pytest.LogCaptureFixture
 ) -> None:
     now = [0.0]
-    questions = Questions(Models(hanging), Patience(0.05, pause=30, clock=lambda: now[0]))
+    questions = Questions(Models(hanging), CallTimeout(0.05, pause=30, clock=lambda: now[0]))
     began = time.monotonic()
     assert questions.vector(serving, "my secret plan") is None
     assert time.monotonic() - began < 5
@@ -71,15 +71,15 @@ def test_a_question_waits_no_longer_than_its_bound_and_then_not_at_all_for_a_whi
 
 def test_after_silence_nothing_is_asked_for_a_while(hanging: Hanging) -> None:
     now = [0.0]
-    patience = Patience(0.01, pause=30, clock=lambda: now[0])
-    with pytest.raises(TookTooLong):
-        patience.run(lambda: hanging.embed(["dog"]))
+    timeout = CallTimeout(0.01, pause=30, clock=lambda: now[0])
+    with pytest.raises(CallTimedOut):
+        timeout.run(lambda: hanging.embed(["dog"]))
     ended(hanging)
     now[0] = 29
-    with pytest.raises(TookTooLong, match="a moment ago"):
-        patience.run(lambda: 1)
+    with pytest.raises(CallTimedOut, match="a moment ago"):
+        timeout.run(lambda: 1)
     now[0] = 31
-    assert patience.run(lambda: 1) == 1
+    assert timeout.run(lambda: 1) == 1
 
 
 def test_whatever_a_model_raises_search_goes_on_and_the_log_quotes_nothing(caplog: pytest.LogCaptureFixture) -> None:

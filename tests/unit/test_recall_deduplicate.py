@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from slowwave.recall import Context, Contradiction, Day, DayLine, Hit, Utterance
+from slowwave.recall.deduplicate import deduplicate
 from slowwave.recall.fitting import fitted
-from slowwave.recall.once import said_once
 from slowwave.recall.trimming import Budget
 
 AT = datetime(2024, 5, 9, 12, tzinfo=UTC)
@@ -29,7 +29,7 @@ def day(*lines: DayLine, unsummarised: tuple[Utterance, ...] = ()) -> Day:
 
 def test_day_stays_whole_and_its_memories_yield() -> None:
     lines = (line(1, "Maya decided to take the ferry."), line(2, 'The user agreed on "Hotel Mundial".'))
-    known = said_once(
+    known = deduplicate(
         Context(
             days=(day(*lines),),
             memories=(memory(1, "Maya decided to take the ferry"), memory(2, "Maya keeps bees.", 7)),
@@ -41,7 +41,7 @@ def test_day_stays_whole_and_its_memories_yield() -> None:
 
 
 def test_memory_of_same_event_that_says_more_stays() -> None:
-    known = said_once(
+    known = deduplicate(
         Context(
             days=(day(line(1, "Maya decided to take the ferry.")),),
             memories=(
@@ -56,7 +56,7 @@ def test_memory_of_same_event_that_says_more_stays() -> None:
 
 def test_unsummarised_line_yields_to_the_memory_of_its_event() -> None:
     said = (raw(1, "I keep bees in the garden."), raw(2, "I keep bees in the garden, and two goats besides them."))
-    known = said_once(
+    known = deduplicate(
         Context(days=(day(unsummarised=said),), memories=(memory(1, "Maya keeps bees in the garden.", 1, 2),))
     )
     assert [one.seq for one in known.days[0].unsummarised] == [2]
@@ -64,7 +64,7 @@ def test_unsummarised_line_yields_to_the_memory_of_its_event() -> None:
 
 def test_side_of_contradiction_is_told_there_alone() -> None:
     one, other = memory(1, "Maya lives in Bonn."), memory(2, "Maya lives in Graz.")
-    known = said_once(
+    known = deduplicate(
         Context(
             days=(day(line(1, "Maya lives in Bonn."), line(2, "Maya keeps bees.")),),
             memories=(one, other),

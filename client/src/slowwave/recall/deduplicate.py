@@ -24,7 +24,7 @@ _MARK = re.compile(r"\b(?=\w*\d)(?=\w*[A-Z])\w{4,}\b")
 Source = tuple[str, int]
 
 
-def said_once(context: Context) -> Context:
+def deduplicate(context: Context) -> Context:
     """The same context, each memory and each wording in one of its lists."""
     # Instructions stand before everything. A memory of the profile stays: it has its date, its sources and its mark.
     always = {one.id for one in context.instructions}
@@ -32,34 +32,34 @@ def said_once(context: Context) -> Context:
     disputed = {side.id for side in sides}
     in_dispute = {wording(side.content) for side in sides}
     days = [_without(day, in_dispute) for day in context.days]
-    told = _Told()
+    seen = _ShownText()
     for line in (line for day in days for line in day.lines):
-        told.add(line.content, () if line.session is None or line.seq is None else ((line.session, line.seq),))
-    memories = _fresh(context.memories, disputed | always, told)
-    recent = _fresh(context.recent, disputed | always, told)
+        seen.add(line.content, () if line.session is None or line.seq is None else ((line.session, line.seq),))
+    memories = _fresh(context.memories, disputed | always, seen)
+    recent = _fresh(context.recent, disputed | always, seen)
     for one in context.instructions:
-        told.add(one.text, ())
+        seen.add(one.text, ())
     for hit in (*sides, *memories, *recent):
-        told.add(hit.content, hit.sources)
-    passages = tuple(hit for hit in context.passages if not told.says(hit.content))
+        seen.add(hit.content, hit.sources)
+    passages = tuple(hit for hit in context.passages if not seen.says(hit.content))
     for hit in passages:
-        told.add(hit.content, hit.sources)
-    elsewhere = tuple(line for line in context.elsewhere if not told.has(line.content, _source(line)))
+        seen.add(hit.content, hit.sources)
+    elsewhere = tuple(line for line in context.elsewhere if not seen.has(line.content, _source(line)))
     live = {(line.agent, *_source(line)[0]) for line in context.elsewhere}
     shown = []
     for day in days:
         unsummarised = tuple(
             line
             for line in day.unsummarised
-            if (line.agent, *_source(line)[0]) not in live and not told.has(line.content, _source(line))
+            if (line.agent, *_source(line)[0]) not in live and not seen.has(line.content, _source(line))
         )
         if day.lines or unsummarised:
             shown.append(replace(day, unsummarised=unsummarised))
-    told_once = replace(context, memories=memories, passages=passages, recent=recent)
-    return replace(told_once, days=tuple(shown), elsewhere=elsewhere)
+    deduplicated = replace(context, memories=memories, passages=passages, recent=recent)
+    return replace(deduplicated, days=tuple(shown), elsewhere=elsewhere)
 
 
-class _Told:
+class _ShownText:
     """What is shown so far: whole wordings, and the words of each event that is told of."""
 
     def __init__(self) -> None:
@@ -105,8 +105,8 @@ def _without(day: Day, disputed: Collection[str]) -> Day:
     return day if len(lines) == len(day.lines) else replace(day, lines=lines)
 
 
-def _fresh(hits: Iterable[Hit], disputed: Collection[str], told: _Told) -> tuple[Hit, ...]:
-    return tuple(hit for hit in hits if hit.id not in disputed and not told.has(hit.content, hit.sources))
+def _fresh(hits: Iterable[Hit], disputed: Collection[str], seen: _ShownText) -> tuple[Hit, ...]:
+    return tuple(hit for hit in hits if hit.id not in disputed and not seen.has(hit.content, hit.sources))
 
 
 def _source(line: Utterance) -> tuple[Source]:

@@ -14,7 +14,7 @@ _ALWAYS = (
 )
 _SOMETIMES = "\u200c\u200d\ufe0e\ufe0f"
 """Joiners and the two selectors of emoji: they belong inside emoji and between letters of scripts that join."""
-UNSEEN = re.compile(f"[{_ALWAYS}{_SOMETIMES}]")
+INVISIBLE = re.compile(f"[{_ALWAYS}{_SOMETIMES}]")
 _GONE = re.compile(f"[{_ALWAYS}]+")
 _RUN = re.compile(f"[{_SOMETIMES}]+")
 _KEYCAP = "\u20e3"
@@ -22,7 +22,7 @@ _JOINING = ((0x0600, 0x08FF), (0x0900, 0x0DFF), (0x0F00, 0x109F), (0x1780, 0x18A
 """Scripts whose letters joiners connect or keep apart: Arabic, those of India and its neighbours, Khmer, Mongolian."""
 
 
-def without_unseen(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """The text without invisible characters, but for one joiner between two letters that it may join and for those
     inside an emoji. Doing it twice changes nothing more.
     """

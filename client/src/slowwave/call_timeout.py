@@ -20,11 +20,11 @@ T = TypeVar("T")
 PAUSE_SECONDS = 30.0
 
 
-class TookTooLong(SlowwaveError):
+class CallTimedOut(SlowwaveError):
     """There was no answer in time, now or a moment ago."""
 
 
-class Patience:
+class CallTimeout:
     """Any number of threads may share one. seconds: how long work may take before nobody waits for it any more."""
 
     def __init__(
@@ -37,22 +37,22 @@ class Patience:
         self._late: list[threading.Thread] = []
 
     def run(self, work: Callable[[], T]) -> T:
-        """What `work` answers or raises; after it took too long, for a while nothing is begun. Raises TookTooLong."""
+        """What `work` answers or raises; after it took too long, for a while nothing is begun. Raises CallTimedOut."""
         self._late = [thread for thread in self._late if thread.is_alive()]
         if self._late or self._clock() < self._rests_until:
-            raise TookTooLong(f"there was no answer within {self._seconds:g} s a moment ago")
+            raise CallTimedOut(f"there was no answer within {self._seconds:g} s a moment ago")
         ended: queue.SimpleQueue[Callable[[], T]] = queue.SimpleQueue()
-        thread = threading.Thread(target=_run, args=(work, ended), name="slowwave-patience", daemon=True)
+        thread = threading.Thread(target=_run, args=(work, ended), name="slowwave-call-timeout", daemon=True)
         try:
             thread.start()
         except RuntimeError:
-            raise TookTooLong("no thread can be started") from None
+            raise CallTimedOut("no thread can be started") from None
         try:
             answer = ended.get(timeout=self._seconds)
         except queue.Empty:
             self._rests_until = self._clock() + self._pause
             self._late = [*self._late, thread]
-            raise TookTooLong(f"there was no answer within {self._seconds:g} s") from None
+            raise CallTimedOut(f"there was no answer within {self._seconds:g} s") from None
         return answer()
 
 

@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 
 from slowwave.errors import InvalidName, SpoolFull
 from slowwave.integrations.langgraph import SlowwaveTurns
-from slowwave.integrations.quiet import NOTHING, QuietMemory, Said, digest, is_context
+from slowwave.integrations.safe import NO_CONTEXT, SafeMemory, TurnPart, digest, is_context
 from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, MAX_MESSAGES, turn_events
 from slowwave.recall import Context, Contradiction, Day, DayLine, Hit, Utterance
 
@@ -66,15 +66,15 @@ class FullMemory:
         return "a receipt"
 
 
-def quiet(memory: Any, **options: Any) -> QuietMemory:
-    return QuietMemory(memory, "atlas", **options)
+def quiet(memory: Any, **options: Any) -> SafeMemory:
+    return SafeMemory(memory, "atlas", **options)
 
 
 def test_the_loop_goes_on_while_a_turn_is_committed() -> None:
     memory = SlowMemory()
 
     async def talk() -> None:
-        recording = asyncio.ensure_future(quiet(memory).arecord("monday", [Said("user", "Hello.", "1")]))
+        recording = asyncio.ensure_future(quiet(memory).arecord("monday", [TurnPart("user", "Hello.", "1")]))
         await asyncio.sleep(0)
         memory.goes_on.set()  # what a loop that waits never comes to
         await recording
@@ -89,18 +89,18 @@ def test_a_reply_waits_for_its_context_no_longer_than_it_may(caplog: pytest.LogC
 
     async def ask() -> Any:
         try:
-            return await quiet(memory, patience_seconds=0.01).aprompted_and_known("monday", "My seat?")
+            return await quiet(memory, timeout_seconds=0.01).aboost_and_read("monday", "My seat?")
         finally:
             memory.goes_on.set()
 
-    assert asyncio.run(ask()) == NOTHING
+    assert asyncio.run(ask()) == NO_CONTEXT
     assert "no context for atlas/monday within 0.01 s" in caplog.text
 
 
 def test_a_reply_without_a_loop_waits_no_longer_either(caplog: pytest.LogCaptureFixture) -> None:
     memory = SlowMemory()
     try:
-        assert quiet(memory, patience_seconds=0.01).prompted_and_known("monday", "My seat?") == NOTHING
+        assert quiet(memory, timeout_seconds=0.01).boost_and_read("monday", "My seat?") == NO_CONTEXT
     finally:
         memory.goes_on.set()
     assert "no context for atlas/monday within 0.01 s" in caplog.text
@@ -122,7 +122,11 @@ class NamedMemory:
 
 def test_user_names_the_person_where_a_message_does_not() -> None:
     memory = NamedMemory()
-    said = [Said("user", "Hello.", "1"), Said("assistant", "Hi.", "2"), Said("user", "Me, too.", "3", "Priya")]
+    said = [
+        TurnPart("user", "Hello.", "1"),
+        TurnPart("assistant", "Hi.", "2"),
+        TurnPart("user", "Me, too.", "3", "Priya"),
+    ]
     assert quiet(memory, user="Maya").record("monday", said)
     assert memory.names == ["Maya", None, "Priya"]
     with pytest.raises(InvalidName):
@@ -131,7 +135,7 @@ def test_user_names_the_person_where_a_message_does_not() -> None:
 
 def test_whatever_fails_is_logged_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
     memory: Any = FullMemory()
-    assert quiet(memory).record("monday", [Said("user", "My garden is blue.", "1")]) is False
+    assert quiet(memory).record("monday", [TurnPart("user", "My garden is blue.", "1")]) is False
     assert "a turn was not recorded for atlas/monday: SpoolFull" in caplog.text
     assert "Maya" not in caplog.text
 
@@ -152,10 +156,10 @@ def test_limits_are_kept_so_that_one_long_message_loses_no_turn() -> None:
     memory = SlowMemory()
     memory.goes_on.set()
     long = [
-        Said("user", "x" * (MAX_CONTENT_CHARACTERS + 1), "k" * 500, name="n" * 500),
-        Said("user", "y", "a\0b", "Maya"),
+        TurnPart("user", "x" * (MAX_CONTENT_CHARACTERS + 1), "k" * 500, name="n" * 500),
+        TurnPart("user", "y", "a\0b", "Maya"),
     ]
-    quiet(memory).record("monday", [*long, *(Said("user", str(n), str(n)) for n in range(MAX_MESSAGES))])
+    quiet(memory).record("monday", [*long, *(TurnPart("user", str(n), str(n)) for n in range(MAX_MESSAGES))])
     assert [len(call) for call in memory.taken] == [MAX_MESSAGES, 2]
     first, second = memory.taken[0][:2]
     assert len(first["content"]) == MAX_CONTENT_CHARACTERS

@@ -1,4 +1,4 @@
-"""`QuietMemory`: one agent's memory as the hooks of a framework use it. It records and reads, and never raises.
+"""`SafeMemory`: one agent's memory as the hooks of a framework use it. It records and reads, and never raises.
 
 Must not know: any framework.
 """
@@ -18,16 +18,16 @@ from slowwave.errors import InvalidName, shown
 from slowwave.identity import check_name, shared_scope
 from slowwave.memory import Memory
 from slowwave.messages import MAX_CONTENT_CHARACTERS, MAX_KEY_CHARACTERS, MAX_MESSAGES
-from slowwave.notice import NOTICE
+from slowwave.postgres_text import clean_text
+from slowwave.prompt_notice import NOTICE
 from slowwave.recall.briefing import INTRODUCTION
-from slowwave.storable import clean_text
 
 log = logging.getLogger(__name__)
 
 MAX_TOKENS = 1_500
 """What a context takes of a prompt unless the host says otherwise."""
 
-PATIENCE_SECONDS = 3.0
+TIMEOUT_SECONDS = 3.0
 """How long a reply waits for its context: without one it is poorer, without an answer it is none."""
 
 # How a context begins: as one text, or as the messages that `Context.to_messages` makes of it. Somebody's own Markdown
@@ -40,7 +40,7 @@ T = TypeVar("T")
 E = TypeVar("E")
 
 
-class Said(NamedTuple):
+class TurnPart(NamedTuple):
     """What somebody said, or what a tool answered.
 
     key: makes a repetition within its session harmless, however long; name: who speaks, or the tool.
@@ -58,7 +58,7 @@ class Said(NamedTuple):
     left_out: tuple[str, ...] = ()
 
 
-class Known(NamedTuple):
+class PromptContext(NamedTuple):
     """A context for a model: what is said of it with a system's authority, and the fenced text. Falsy if empty."""
 
     introduction: str
@@ -68,15 +68,15 @@ class Known(NamedTuple):
         return bool(self.text)
 
 
-NOTHING = Known("", "")
+NO_CONTEXT = PromptContext("", "")
 
 
-class QuietMemory:
+class SafeMemory:
     """What hooks need of one agent's memory. Whatever fails is logged, without a word of what was said.
 
     scope: where its sessions write ("room:NAME", "team:NAME"; None: the agent's own memory); it is read, too.
     scopes: rooms and teams that are read beside it. user: the name of the person who speaks, for messages that bring
-    none; without it memories say "the user". max_tokens: the most that a context takes. patience_seconds: how long a
+    none; without it memories say "the user". max_tokens: the most that a context takes. timeout_seconds: how long a
     reply waits for it.
     Raises InvalidName where a name can't be meant so: that is the host's mistake, to be seen at once.
     """
@@ -90,7 +90,7 @@ class QuietMemory:
         scopes: Sequence[str] = (),
         user: str | None = None,
         max_tokens: int = MAX_TOKENS,
-        patience_seconds: float = PATIENCE_SECONDS,
+        timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         if isinstance(scopes, str):
             raise InvalidName(f"scopes must be a list of scopes, not the text {scopes[:50]!r}")
@@ -103,9 +103,9 @@ class QuietMemory:
             shared_scope(named)
         self._user = None if user is None else check_name("user", user)
         self._max_tokens = max_tokens
-        self._patience_seconds = patience_seconds
+        self._timeout_seconds = timeout_seconds
 
-    def record(self, session: str, said: Sequence[Said]) -> bool:
+    def record(self, session: str, said: Sequence[TurnPart]) -> bool:
         """Record what was said, in order; False if part of it is neither committed nor spooled.
 
         What the session has under the same key stays as it is.
@@ -115,38 +115,38 @@ class QuietMemory:
         complete = True
         for part in _parts([_fitted(self._named(one)) for one in said if not is_context(one.content)]):
             call = partial(self.memory.turn_completed, self.agent, session, part, scope=self.scope)
-            complete &= self.quietly("a turn was not recorded", session, call, None) is not None
+            complete &= self.safely("a turn was not recorded", session, call, None) is not None
         return complete
 
-    def _named(self, said: Said) -> Said:
+    def _named(self, said: TurnPart) -> TurnPart:
         return said._replace(name=self._user) if said.role == "user" and said.name is None else said
 
-    def known(self, session: str, query: str | None) -> Known:
-        """What the agent knows that helps with `query`; NOTHING where that can't be read."""
-        return self.quietly("there is no context", session, partial(self._read, session, query), NOTHING)
+    def read(self, session: str, query: str | None) -> PromptContext:
+        """What the agent knows that helps with `query`; NO_CONTEXT where that can't be read."""
+        return self.safely("there is no context", session, partial(self._read, session, query), NO_CONTEXT)
 
-    def prompted(self, session: str) -> None:
+    def boost(self, session: str) -> None:
         """Somebody wrote: what the agent's other sessions hold is processed first."""
         call = partial(self.memory.prompt_arrived, self.agent, session)
-        self.quietly("nothing was boosted", session, call, None)
+        self.safely("nothing was boosted", session, call, None)
 
     def reset(self, session: str) -> None:
         """The conversation ends here: process it now."""
-        self.quietly("no flush was asked for", session, partial(self.memory.session_reset, self.agent, session), None)
+        self.safely("no flush was asked for", session, partial(self.memory.session_reset, self.agent, session), None)
 
-    def prompted_and_known(self, session: str, query: str | None) -> Known:
-        """`prompted` and then `known`, and NOTHING if that takes longer than the host's patience."""
-        answer: SimpleQueue[Known] = SimpleQueue()
+    def boost_and_read(self, session: str, query: str | None) -> PromptContext:
+        """`prompted` and then `known`, and NO_CONTEXT if that takes longer than the host's patience."""
+        answer: SimpleQueue[PromptContext] = SimpleQueue()
         # A daemon, so that a process that ends meanwhile does not wait for it.
         threading.Thread(
-            target=lambda: answer.put(self._prompted_then_known(session, query)), name="slowwave-context", daemon=True
+            target=lambda: answer.put(self._boost_then_read(session, query)), name="slowwave-context", daemon=True
         ).start()
         try:
-            return answer.get(timeout=self._patience_seconds)
+            return answer.get(timeout=self._timeout_seconds)
         except Empty:
             return self._too_late(session)
 
-    async def arecord(self, session: str, said: Sequence[Said]) -> bool:
+    async def arecord(self, session: str, said: Sequence[TurnPart]) -> bool:
         """As `record`; a thread waits for the commit, not the loop. Once begun it ends, cancelled or not."""
         return await asyncio.to_thread(self.record, session, said) if said else True
 
@@ -154,15 +154,15 @@ class QuietMemory:
         """As `reset`, in a thread."""
         await asyncio.to_thread(self.reset, session)
 
-    async def aprompted_and_known(self, session: str, query: str | None) -> Known:
-        """As `prompted_and_known`, for an event loop."""
+    async def aboost_and_read(self, session: str, query: str | None) -> PromptContext:
+        """As `boost_and_read`, for an event loop."""
         try:
-            reading = asyncio.to_thread(self._prompted_then_known, session, query)
-            return await asyncio.wait_for(reading, self._patience_seconds)
+            reading = asyncio.to_thread(self._boost_then_read, session, query)
+            return await asyncio.wait_for(reading, self._timeout_seconds)
         except TimeoutError:
             return self._too_late(session)
 
-    def quietly(self, complaint: str, session: str, call: Callable[[], T], otherwise: E) -> T | E:
+    def safely(self, complaint: str, session: str, call: Callable[[], T], otherwise: E) -> T | E:
         """Answer what `call` answers, or `otherwise` if it fails, and say so in the log."""
         try:
             return call()
@@ -171,20 +171,20 @@ class QuietMemory:
             log.warning("%s for %s/%s: %s", complaint, self.agent, _word(session), type(error).__name__)
             return otherwise
 
-    def _prompted_then_known(self, session: str, query: str | None) -> Known:
-        self.prompted(session)
-        return self.known(session, query)
+    def _boost_then_read(self, session: str, query: str | None) -> PromptContext:
+        self.boost(session)
+        return self.read(session, query)
 
-    def _too_late(self, session: str) -> Known:
-        log.warning("no context for %s/%s within %s s", self.agent, _word(session), self._patience_seconds)
-        return NOTHING
+    def _too_late(self, session: str) -> PromptContext:
+        log.warning("no context for %s/%s within %s s", self.agent, _word(session), self._timeout_seconds)
+        return NO_CONTEXT
 
-    def _read(self, session: str, query: str | None) -> Known:
+    def _read(self, session: str, query: str | None) -> PromptContext:
         context = self.memory.context(
             self.agent, session, query, scopes=self.scopes, max_tokens=self._max_tokens, format="messages"
         )
         messages = context.to_messages()
-        return Known(messages[0]["content"], messages[1]["content"]) if messages else NOTHING
+        return PromptContext(messages[0]["content"], messages[1]["content"]) if messages else NO_CONTEXT
 
 
 def _word(session: object) -> str:
@@ -211,7 +211,7 @@ def with_left_out(text: str, left_out: Sequence[str]) -> Any:
     return [text, *({"type": kind} for kind in left_out)] if left_out else text
 
 
-def _fitted(said: Said) -> dict[str, Any]:
+def _fitted(said: TurnPart) -> dict[str, Any]:
     """A message for `turn_completed` that keeps its limits: what is too long is recorded as far as it may be."""
     key = said.key if len(said.key) <= MAX_KEY_CHARACTERS else digest(said.key)
     message: dict[str, Any] = {"role": said.role, "key": clean_text(key)}
