@@ -142,7 +142,7 @@ def read_agent(connection: Connection, tenant: str, agent: str) -> AgentOverview
     questions = select(func.count()).where(ReviewItem.scope_id == own, ReviewItem.state == "open")
     return AgentOverview(
         listed,
-        dict(connection.execute(statuses).tuples().all()),
+        {row[0]: row[1] for row in connection.execute(statuses)},
         connection.execute(notes).scalar_one(),
         connection.execute(questions).scalar_one(),
     )

@@ -110,7 +110,7 @@ def test_a_merge_is_not_known_before_it_was_made_nor_is_its_evidence(past: Past)
 
 def test_what_an_undo_took_away_had_been_known(past: Past) -> None:
     item = past.note("Maya plays the cello.", at=day(1))
-    with past.run("note", "list", at=day(2)) as run:
+    with past.run("working", at=day(2)) as run:
         cello = run.keep(item, "Maya plays the cello.")
         run.set(cello, "promoted", status="active")
     undo(past.engine, "default", run.id, by="priya", now=day(9))

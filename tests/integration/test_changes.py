@@ -139,7 +139,7 @@ def test_forgotten_words_never_leave(installation: Installation, atlas: int) -> 
 def test_an_undo_removes_and_brings_back(engine: Engine) -> None:
     past = Past(engine)
     note = past.note("Maya lives in Lisbon.")
-    with past.run("note", "list", at=day(8)) as run:
+    with past.run("working", at=day(8)) as run:
         memory = run.keep(note, "Maya lives in Lisbon.")
     cursor = read(engine, None).cursor
     first = undo(engine, past.tenant, run.id, by="priya", now=day(9))

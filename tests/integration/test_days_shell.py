@@ -59,7 +59,7 @@ def yesterday(memory: Memory, agent: str = "atlas", scope: str | None = None, se
 
 
 def test_a_day_is_listed_made_final_and_shown_with_its_traces(shell: Shell, memory: Memory) -> None:
-    assert shell("day", "list").stdout == "There are no such days.\n"
+    assert shell("day", "list").stdout == "No day matches.\n"
     yesterday(memory)
     (before,) = shell.json("day", "list", "atlas")
     assert (before["day"], before["scope"], before["total_messages"], before["messages_since_last_summary"]) == (
@@ -91,13 +91,13 @@ def test_i5_a_late_event_opens_a_final_day_and_its_first_version_stays_readable(
     told = shell("day", "finalize", "--ended", "--dry-run")
     assert told.stdout == f"atlas/{YESTERDAY} would be made final.\n"
     assert shell("day", "finalize", "--ended").stdout == f"atlas/{YESTERDAY}: final, version 2, of 4 messages.\n"
-    assert shell("day", "finalize", "--ended").stdout == "Every day that is over is final.\n"
+    assert shell("day", "finalize", "--ended").stdout == "Every past day is final.\n"
     first = shell.json("day", "show", "atlas", str(YESTERDAY), "--version", "1")
     assert (first["version"], first["versions"], first["summary"]["messages"]) == (2, [1, 2], 3)
     differing = shell.json("day", "show", "atlas", str(YESTERDAY), "--against", "1")
     assert [one["line"]["session"] for one in differing if one["standing"] == "new"] == ["tuesday"]
     assert shell("day", "show", "atlas", str(YESTERDAY), "--against", "1").stdout.startswith("+ ")
-    assert "say the same" in shell("day", "show", "atlas", str(YESTERDAY), "--against", "2").stdout
+    assert "have the same lines" in shell("day", "show", "atlas", str(YESTERDAY), "--against", "2").stdout
     gone = shell("day", "show", "atlas", str(YESTERDAY), "--version", "7")
     assert (gone.exit_code, "there is 1, 2" in gone.stderr) == (1, True)
 
@@ -119,7 +119,7 @@ def test_a_day_that_goes_on_is_summarised_only_by_force_and_stays_open(shell: Sh
     assert "is not over" in refused.stderr
     assert "--force" in refused.stderr
     forced = shell("day", "finalize", "atlas", str(TODAY), "--force")
-    assert forced.stdout == f"atlas/{TODAY}: version 1, of 1 message; the day goes on.\n"
+    assert forced.stdout == f"atlas/{TODAY}: version 1, of 1 message; the day is not over.\n"
     assert shell.json("day", "list")[0]["status"] == "open"
 
 
@@ -131,7 +131,7 @@ def test_mistake_36_a_day_that_fails_is_told_with_exit_1_and_the_others_become_f
     poison(engine, "atlas")
     swept = shell("day", "finalize", "--ended")
     assert swept.exit_code == 1
-    assert f"atlas/{YESTERDAY}: failed with RaiseException (P0001), and is tried again." in swept.stdout
+    assert f"atlas/{YESTERDAY}: failed with RaiseException (P0001); it will be retried." in swept.stdout
     assert f"boreas/{YESTERDAY}: final, version 1, of 3 messages." in swept.stdout
     status = {entry["agent"]: entry for entry in shell.json("day", "list")}
     assert (status["atlas"]["status"], status["boreas"]["status"]) == ("settling", "final")
@@ -184,17 +184,17 @@ def test_finalising_what_has_ended_touches_no_other_tenant(shell: Shell, memory:
 
 
 WRONG = [
-    (("finalize",), 2, "give an agent and a day, or --ended"),
-    (("finalize", "atlas"), 2, "give an agent and a day, or --ended"),
-    (("finalize", "atlas", "2026-03-05", "--ended"), 2, "--ended takes no agent"),
-    (("finalize", "atlas", "2026-03-05", "--dry-run"), 2, "--dry-run goes with --ended"),
-    (("finalize", "atlas", "5 March"), 2, "day must be written like 2026-03-05"),
-    (("finalize", "atlas", "2026-03-05", "--scope", "office"), 2, "neither room:NAME nor team:NAME"),
-    (("finalize", "atlas", "2026-03-05"), 1, f"its newest day is {YESTERDAY}"),
-    (("finalize", "atlsa", "2026-03-05"), 1, "did you mean 'atlas'?"),
-    (("days", "--since", "March"), 2, "day must be written like 2026-03-05"),
-    (("days", "atlsa"), 1, "did you mean 'atlas'?"),
-    (("day", "atlas", "2026-03-05"), 1, "'atlas' has no day 2026-03-05"),
+    (("day", "finalize"), 2, "give AGENT and DAY, or --ended"),
+    (("day", "finalize", "atlas"), 2, "give AGENT and DAY, or --ended"),
+    (("day", "finalize", "atlas", "2026-03-05", "--ended"), 2, "--ended does not combine with an agent"),
+    (("day", "finalize", "atlas", "2026-03-05", "--dry-run"), 2, "--dry-run needs --ended"),
+    (("day", "finalize", "atlas", "5 March"), 2, "day must be written like 2026-03-05"),
+    (("day", "finalize", "atlas", "2026-03-05", "--scope", "office"), 2, "scope must be room:NAME or team:NAME"),
+    (("day", "finalize", "atlas", "2026-03-05"), 1, f"its newest day is {YESTERDAY}"),
+    (("day", "finalize", "atlsa", "2026-03-05"), 1, "did you mean 'atlas'?"),
+    (("day", "list", "--since", "March"), 2, "day must be written like 2026-03-05"),
+    (("day", "list", "atlsa"), 1, "did you mean 'atlas'?"),
+    (("day", "show", "atlas", "2026-03-05"), 1, "'atlas' has no day 2026-03-05"),
     (("agent", "clock", "atlsa"), 1, "did you mean 'atlas'?"),
     (("agent", "clock", "atlas", "--timezone", "Europe/Berln"), 2, "did you mean 'Europe/Berlin'?"),
     (("agent", "clock", "atlas", "--cutoff-hour", "24"), 2, "equal to 23"),

@@ -34,7 +34,7 @@ def exporter(variables: dict[str, str]) -> Iterator[tuple["subprocess.Popen[str]
     process = subprocess.Popen(command, env=os.environ | variables, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     line = process.stderr.readline()
-    assert line.startswith("Figures are at http://127.0.0.1:"), line
+    assert line.startswith("Metrics are at http://127.0.0.1:"), line
     yield process, line.split()[-1]
     process.kill()
     process.communicate()

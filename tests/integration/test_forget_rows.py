@@ -44,7 +44,7 @@ def test_an_agent_with_all_that_hangs_on_it(engine: Engine) -> None:
         step.ask(memory=a)
         step.triple(d, "Maya", "lives in", "Oslo")
     item = past.note("Maya has a cat")
-    with past.run("note", "list", at=day(5)) as step:
+    with past.run("working", at=day(5)) as step:
         step.keep(item, "Maya has a cat")
     preview = forget(engine, Target.of_agent("default", "maya"), dry_run=True)
     assert count(engine, "memories") == 5

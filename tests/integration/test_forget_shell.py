@@ -90,7 +90,7 @@ def test_scripts_get_one_document_and_are_never_asked(shell: Shell, past: Past) 
         (("--agent", "maya", "--scope", "room:x"), 2, "give one of"),
         (("--session", "monday"), 2, "--session needs --agent"),
         (("--scope", "kitchen", "--yes"), 2, "none of room:NAME, team:NAME and agent:NAME"),
-        (("--agent", "maya", "--json"), 2, "--json does not ask"),
+        (("--agent", "maya", "--json"), 2, "--json cannot ask for confirmation"),
         (("--agent", "mayo", "--yes"), 1, "did you mean 'maya'?"),
         (("--agent", "maya", "--session", "mondy", "--yes"), 1, "did you mean 'monday'?"),
         (("--memory", "01890000-0000-7000-8000-000000000000", "--yes"), 1, "has no memory"),

@@ -66,23 +66,23 @@ def shell(database_url: str) -> Shell:
 
 
 def test_status_lists_the_seeded_jobs_and_what_runs(shell: Shell, engine: Engine) -> None:
-    shown = shell.json("status")
+    shown = shell.json("list")
     jobs = ["curation", "deep-weekly", "finalize-days", "light-10", "light-15", "retention"]
     assert [job["id"] for job in shown["jobs"]] == jobs
     deep = shown["jobs"][1]
     assert (deep["weekday"], deep["window_start"], deep["window_end"]) == ("sunday", "03:00", "06:00")
     assert (deep["next_due_at"], deep["late_seconds"]) == (None, None)
-    assert "weekly on sunday 03:00-06:00 (UTC)" in shell("status").stdout
+    assert "weekly on sunday 03:00-06:00 (UTC)" in shell("list").stdout
     past = datetime.now(UTC) - timedelta(hours=3)
     with engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.maintenance_jobs SET next_due_at = :t"), {"t": past})
         claim_job(connection, "light-10", now=past, lease_seconds=60, by="a dead one")
         claim_job(connection, "light-15", now=past, lease_seconds=20_000, by="priya@laptop")
-    shown = shell("status").stdout
+    shown = shell("list").stdout
     assert "now, for 3 h" in shown
-    assert "run 1 of light-10, begun 3 h ago, has died" in shown
-    assert "run 2 of light-15 has been running for 3 h, for priya@laptop" in shown
-    assert [run["alive"] for run in shell.json("status")["running"]] == [False, True]
+    assert "run 1 of light-10, started 3 h ago, has died" in shown
+    assert "run 2 of light-15 has been running for 3 h, started by priya@laptop" in shown
+    assert [run["alive"] for run in shell.json("list")["running"]] == [False, True]
 
 
 def test_tick_runs_what_is_due_and_says_what_failed(shell: Shell, host: Host) -> None:
@@ -112,7 +112,7 @@ def test_run_runs_a_job_now_and_names_those_there_are(shell: Shell, host: Host) 
 
 
 def test_every_job_of_a_new_installation_has_a_runner_and_runs(shell: Shell, engine: Engine) -> None:
-    for job in shell.json("status")["jobs"]:
+    for job in shell.json("list")["jobs"]:
         assert job["job_type"] in job_runners()
         assert shell.json("run", job["id"])["status"] == "completed"
     kinds = {run.job_id: run.kind for run in Host(engine).past()}
@@ -227,7 +227,7 @@ HELD = """
 import sys, threading
 from pathlib import Path
 from slowwave_server.services.maintenance.scheduler import JobOutcome, Scheduler
-from slowwave_server.workers.cli.daemon import run_ticks
+from slowwave_server.workers.cli.job_ticks import run_ticks
 from slowwave_server.workers.shared.shell import Shell
 
 shell, folder = Shell(), Path(sys.argv[1])

@@ -18,7 +18,7 @@ def shell(database_url: str, valkey_url: str, tmp_path: Path) -> Shell:
 
 
 def test_names_are_added_listed_shown_and_removed(shell: Shell) -> None:
-    assert "No names yet" in shell("alias", "list", "atlas").stdout
+    assert "There are no aliases yet" in shell("alias", "list", "atlas").stdout
     added = shell("alias", "add", "atlas", "Kubernetes", "k8s", "--by", "ann")
     assert "added: Kubernetes · k8s" in added.stdout
     assert "added by ann" in shell("alias", "list", "atlas").stdout

@@ -42,9 +42,9 @@ class Shell:
     def __call__(self, *arguments: str, stdin: str | None = None, **variables: str) -> Result:
         return CliRunner().invoke(app, list(arguments), env=self.variables | variables, input=stdin)
 
-    def json(self, *arguments: str) -> Any:
+    def json(self, *arguments: str, exit_code: int = 0) -> Any:
         result = self(*arguments, "--json")
-        assert result.exit_code == 0, result.output
+        assert result.exit_code == exit_code, result.output
         return json.loads(result.stdout)
 
     def file(self, *lines: str | dict[str, Any]) -> Path:
@@ -111,7 +111,7 @@ def test_a_file_goes_in_once_and_its_bad_lines_are_told(shell: Shell) -> None:
     shell.file(said("monday", "I moved to Lisbon."), said("tuesday", "I have two cats."))
     again = shell("import", "events", str(file))
     assert again.exit_code == 0
-    assert "0 added, 2 there already" in again.stdout
+    assert "0 added, 2 recorded before" in again.stdout
     assert not rejects.exists()
 
 
@@ -163,7 +163,7 @@ def test_ingest_waits_until_all_of_it_is_memory(shell: Shell, scene: Scene, redi
     assert result.exit_code == 0, result.output
     assert "60 added; 7 sessions, all processed." in result.stdout
     assert len(scene.memories()) == 60
-    assert shell.json("status")["dirty_sessions"] == 0
+    assert shell.json("status", exit_code=1)["dirty_sessions"] == 0
 
 
 def test_status_counts_events_in_languages_without_rules(shell: Shell, scene: Scene, redis_client: Redis) -> None:
@@ -171,7 +171,7 @@ def test_status_counts_events_in_languages_without_rules(shell: Shell, scene: Sc
     file = shell.file(*(said("pl", line) for line in polish), said("en", "I moved to Lisbon."))
     with Drain(scene, redis_client):
         assert shell("import", "events", str(file), "--wait", "--timeout", "60").exit_code == 0
-    assert shell.json("status")["without_rules"] == {"Polish": 2}
+    assert shell.json("status", exit_code=1)["without_rules"] == {"Polish": 2}
     assert "2 events (Polish 2): searchable" in " ".join(shell("status").stdout.split())
     (hit,) = shell.json("search", "concierge", "Kto prowadzi piekarnię?")
     assert "piekarnię" in hit["content"]
@@ -187,7 +187,14 @@ def test_mistake_14_a_wait_that_ends_too_late_says_what_it_waited_for(shell: She
 def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: Shell, scene: Scene) -> None:
     # A run in the background of a script ignores SIGINT, and its children inherit that.
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    command = [sys.executable, "-c", f"{heed}from slowwave_server.workers.cli import main; main()", "import", "events", "-"]
+    command = [
+        sys.executable,
+        "-c",
+        f"{heed}from slowwave_server.workers.cli import main; main()",
+        "import",
+        "events",
+        "-",
+    ]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | shell.variables,
@@ -202,7 +209,7 @@ def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: Shell, scene: Sc
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130, told
-    assert "Run it again: what is in is not doubled." in told
+    assert "run the same command again: recorded events are not repeated" in told
     assert "Traceback" not in told
     assert shell("import", "events", "-", stdin="".join(lines)).exit_code == 0
     (row,) = scene.sql("SELECT count(*) AS events, max(seq) AS last FROM slowwave.events")
@@ -211,7 +218,7 @@ def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: Shell, scene: Sc
 
 def test_flush_asks_at_the_priority_that_is_wanted(shell: Shell, redis_client: Redis) -> None:
     shell("import", "events", str(shell.file(said("monday", "I moved."), said("tuesday", "Two cats."))))
-    assert "1 session asked for." in shell("session", "flush", "concierge", "monday", "--high").stdout
+    assert "1 session queued for a flush." in shell("session", "flush", "concierge", "monday", "--high").stdout
     assert (redis_client.llen("flush.high"), redis_client.llen("flush")) == (1, 0)
     assert sorted(shell.json("session", "flush", "concierge")["asked"]) == ["monday", "tuesday"]
     assert (redis_client.llen("flush.high"), redis_client.llen("flush")) == (1, 1)
@@ -247,7 +254,7 @@ def test_what_was_said_is_searched_listed_and_explained(shell: Shell, scene: Sce
 
 def test_i8_another_tenant_sees_nothing_of_it(shell: Shell) -> None:
     shell("import", "events", str(shell.file(said("monday", "I moved to Lisbon."))))
-    assert shell.json("--tenant", "acme", "status")["dirty_sessions"] == 0
+    assert shell.json("--tenant", "acme", "status", exit_code=1)["dirty_sessions"] == 0
     for call in (
         ("session", "why", "concierge", "monday"),
         ("search", "concierge", "Lisbon"),
@@ -270,13 +277,42 @@ def test_mistake_16_a_quarantined_event_is_tried_again(shell: Shell, installatio
     installation.quarantine(session, 1, "the model was mad")
     assert "the model was mad" in shell("queue", "list").stdout
     assert shell("queue", "retry", "concierge").exit_code == 2
-    result = shell("queue", "retry", "--all")
+    shown = shell.json("queue", "show", "concierge/monday#1")
+    assert (shown["kind"], shown["error"]) == ("event", "the model was mad")
+    event = shell("queue", "dismiss", "concierge/monday#1")
+    assert (event.exit_code, "only dead letters can be dismissed" in " ".join(event.stderr.split())) == (2, True)
+    result = shell("queue", "retry", "concierge/monday#1")
     assert result.exit_code == 0, result.output
     assert "1 memory stored" in result.stdout
     assert shell.json("queue", "list") == []
     assert "Lisbon" in shell("memory", "list", "concierge").stdout
-    gone = shell("queue", "retry", "concierge", "monday", "1")
-    assert (gone.exit_code, "not set aside" in gone.stdout) == (1, True)
+    gone = shell("queue", "retry", "concierge/monday#1")
+    assert (gone.exit_code, "no quarantined event" in gone.stderr) == (1, True)
+
+
+def test_an_event_is_found_by_names_with_slashes(shell: Shell, installation: Installation) -> None:
+    agent, scope = installation.agent("github.com/acme"), installation.scope("github.com/acme")
+    said = ("Maya", "I moved to Lisbon last week.")
+    installation.quarantine(
+        installation.session(agent, scope, "a/b#c", said, processed_until=1), 1, "the model was mad"
+    )
+    (listed,) = shell.json("queue", "list")
+    assert listed["id"] == "github.com/acme/a/b#c#1"
+    assert "1 memory stored" in shell("queue", "retry", listed["id"]).stdout
+
+
+def test_an_agent_is_shown_with_what_its_scope_holds(shell: Shell) -> None:
+    shell("import", "events", str(shell.file(said("monday", "I moved to Lisbon."))))
+    shell("note", "add", "concierge", "Maya prefers trains.")
+    shown = shell.json("agent", "show", "concierge")
+    assert (shown["agent"]["name"], shown["agent"]["dirty"], shown["notes"], shown["questions"]) == (
+        "concierge",
+        1,
+        1,
+        0,
+    )
+    assert "1 note in working memory" in shell("agent", "show", "concierge").stdout
+    assert shell("agent", "show", "conciergo").exit_code == 1
 
 
 def test_a_redriven_letter_is_a_message_for_its_task(
@@ -285,7 +321,7 @@ def test_a_redriven_letter_is_a_message_for_its_task(
     turn = {"agent": "concierge", "session": "monday", "messages": [{"role": "user", "content": "Hello."}]}
     number = installation.letter("slowwave.record_turn", turn, "Postgres refused it")
     assert json.loads(shell("queue", "show", str(number), "--json").stdout)["payload"] == turn
-    assert "1 letter redriven." in shell("queue", "retry", "--all").stdout
+    assert "1 dead letter sent again." in shell("queue", "retry", "--all").stdout
     (envelope,) = redis_client.lrange("capture", 0, -1)
     message = json.loads(envelope)
     assert message["headers"]["task"] == "slowwave.record_turn"

@@ -78,8 +78,8 @@ def test_i8_a_login_is_made_sees_its_tenant_alone_is_listed_and_removed(shell: S
     early = shell("--tenant", "acme", "admin", "roles", "add", login, "--role", "console")
     assert (early.exit_code, "`slowwave admin roles apply` first" in early.stderr) == (1, True)
     assert shell.sql(f"SELECT FROM pg_roles WHERE rolname = '{login}'") == []
-    assert "Everybody logs in as the owner" in shell.text("admin", "roles", "list")
-    assert "Each role may do its part" in shell.text("admin", "roles", "apply")
+    assert "There are no logins: every process uses the owner" in shell.text("admin", "roles", "list")
+    assert "Each role has its rights" in shell.text("admin", "roles", "apply")
 
     told = shell.text("--tenant", "acme", "admin", "roles", "add", login, "--role", "console")
     assert f"{login} is made, a console of tenant acme." in told
@@ -93,7 +93,7 @@ def test_i8_a_login_is_made_sees_its_tenant_alone_is_listed_and_removed(shell: S
 
     again = shell("--tenant", "globex", "admin", "roles", "add", login, "--role", "console")
     assert (again.exit_code, "remove it first" in again.stderr) == (1, True)
-    assert f"{login} may do nothing here any more." in shell.text("admin", "roles", "remove", login)
+    assert f"{login} has no rights here any more." in shell.text("admin", "roles", "remove", login)
     gone = shell("admin", "roles", "remove", login)
     assert (gone.exit_code, "is not registered" in gone.stdout) == (1, True)
     refused = shell("--tenant", "acme", "note", "list", "atlas", **own)
@@ -133,7 +133,7 @@ def test_a_password_is_shown_once_or_read_and_is_the_one_that_postgres_knows(she
     assert (made["made"], made["tenant"]) == (True, None)
     assert _proves(str(kept()), made["password"])
     assert not _proves(str(kept()), "something else")
-    shown = shell.text("admin", "roles", "add", login, "--role", "worker").split("shown this once: ")[1].strip()
+    shown = shell.text("admin", "roles", "add", login, "--role", "worker").split("shown only now: ")[1].strip()
     assert _proves(str(kept()), shown)
     told = shell.text("admin", "roles", "add", login, "--role", "worker", "--password-stdin", stdin="a word of ours\n")
     assert "a word of ours" not in told
@@ -252,7 +252,7 @@ def test_the_doctor_names_logins_without_a_bound(shell: Shell, login: str) -> No
     assert _logins(shell)["verdict"] == "ok"
     shell.sql(f"ALTER ROLE {login} CONNECTION LIMIT -1")
     found = _logins(shell)
-    assert (found["verdict"], found["trouble"]) == ("problem", "producers-unbounded")
+    assert (found["verdict"], found["issue"]) == ("problem", "producers-unbounded")
     assert found["finding"] == f"login {login!r} has no connection limit"
     assert "slowwave admin roles apply" in found["cure"]
     shell.text("admin", "roles", "apply")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from slowwave_server.workers.cli.main import app
+from slowwave_server.workers.shared.failures import FOUND
 from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
@@ -23,6 +24,8 @@ def test_status_without_a_broker_exits_3_and_shows_postgres(database_url: str, t
     assert json.loads(as_json.stdout)["queues"] is None
 
 
-def test_status_with_both_servers_exits_0(database_url: str, valkey_url: str, tmp_path: Path) -> None:
+def test_status_without_a_worker_exits_1(database_url: str, valkey_url: str, tmp_path: Path) -> None:
     here = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url, "SLOWWAVE_SPOOL": str(tmp_path)}
-    assert CliRunner(env=here).invoke(app, ["status"]).exit_code == 0
+    shown = CliRunner(env=here).invoke(app, ["status"])
+    assert shown.exit_code == FOUND
+    assert "none answers" in shown.stdout

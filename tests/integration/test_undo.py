@@ -111,7 +111,7 @@ def test_a_person_s_decisions_are_undone_to_open_questions(past: Past) -> None:
     assert conflict is not None
     assert item is not None
     before = state(past.engine)
-    with past.run("inbox", at=day(9), by="jonas") as decision:
+    with past.run("review", at=day(9), by="jonas") as decision:
         assert decision.answer(item, dogs)
         assert decision.settle(conflict, dogs)
         decision.set(dogs, "accepted", status="inbox")
@@ -157,7 +157,7 @@ def test_one_event_that_says_two_merged_memories_is_given_back_as_it_was(past: P
 
 def test_a_memory_that_was_said_since_the_run_made_it_stays(past: Past) -> None:
     item = past.note("Maya plays the cello.")
-    with past.run("note", "list", at=day(8)) as run:
+    with past.run("working", at=day(8)) as run:
         cello = run.keep(item, "Maya plays the cello.")
     assert past.say("Maya plays the cello.", session="friday", at=day(9)) == cello
     report = take_back(past, run.id)
@@ -169,7 +169,7 @@ def test_later_runs_stand_in_the_way_and_are_named(past: Past) -> None:
     lisbon, home = past.say("Maya lives in Lisbon."), past.say("Maya's home is Lisbon.", session="friday")
     with past.run(at=day(8)) as first:
         first.set(lisbon, "promoted", status="active")
-    with past.run("inbox", at=day(9), by="jonas") as second:
+    with past.run("review", at=day(9), by="jonas") as second:
         second.merge(home, lisbon)
     sentence = refused(past, first.id)
     assert f"run {second.id} (review by jonas, 2026-03-11" in sentence
@@ -184,7 +184,7 @@ def test_a_later_link_alone_is_no_reason_but_for_a_memory_that_the_run_made(past
     item = past.note("Maya plays the cello.")
     with past.run(at=day(8)) as promoting:
         promoting.set(lisbon, "promoted", status="active")
-    with past.run("note", "list", at=day(8)) as keeping:
+    with past.run("working", at=day(8)) as keeping:
         cello = keeping.keep(item, "Maya plays the cello.")
     with past.run(at=day(9)) as linking:
         linking.link(cats, lisbon)

@@ -138,7 +138,7 @@ def test_undos_of_two_runs_are_undone_newest_first(past: Past) -> None:
 
 def test_a_removed_memory_that_was_said_since_blocks(past: Past) -> None:
     item = past.note("Maya plays the cello.")
-    with past.run("note", "list", at=day(8)) as run:
+    with past.run("working", at=day(8)) as run:
         run.keep(item, "Maya plays the cello.")
     first = undone(past, run.id)
     past.say("Maya plays the cello.", at=day(31))
@@ -147,10 +147,10 @@ def test_a_removed_memory_that_was_said_since_blocks(past: Past) -> None:
 
 def test_a_note_that_was_kept_again_blocks(past: Past) -> None:
     item = past.note("Maya plays the cello.")
-    with past.run("note", "list", at=day(8)) as run:
+    with past.run("working", at=day(8)) as run:
         run.keep(item, "Maya plays the cello.")
     first = undone(past, run.id)
-    with past.run("note", "list", at=day(31)) as later:
+    with past.run("working", at=day(31)) as later:
         later.keep(item, "Maya plays the cello")
     assert "can't be undone" in refused(past, first.run)
 
@@ -167,7 +167,7 @@ def test_i10_a_forget_deletes_what_an_undo_saved(past: Past) -> None:
 
 def test_memories_known_between_undo_and_redo_are_told(past: Past) -> None:
     item = past.note("Maya plays the cello.")
-    with past.run("note", "list", at=day(8)) as run:
+    with past.run("working", at=day(8)) as run:
         cello = run.keep(item, "Maya plays the cello.")
     first = undone(past, run.id, at=10)
     undone(past, first.run, at=12)

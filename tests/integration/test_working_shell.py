@@ -23,7 +23,7 @@ def test_a_note_goes_in_is_listed_and_becomes_a_memory(shell: Shell) -> None:
     assert noted["added"]
     assert shell.json("note", "add", "atlas", "The build was slow today.", "--importance", "0.1", "--key", "k")["added"]
     again = shell("note", "add", "atlas", "The build was slow today.", "--key", "k")
-    assert "Noted before, with this key" in again.stdout
+    assert "A note with this key exists already" in again.stdout
     listed = shell.json("note", "list", "atlas")
     assert [(note["content"], note["treatment"]) for note in listed] == [
         ("Maya lives in Lisbon.", "keep"),
@@ -58,10 +58,9 @@ def test_a_dry_run_shows_and_changes_nothing(shell: Shell) -> None:
 
 def test_secrets_are_not_shown_before_a_note_is_consolidated_either(shell: Shell) -> None:
     shell("note", "add", "atlas", f"The deploy key is {KEY} for now.")
-    for command in (("working",), ("consolidate", "--dry-run")):
-        name, *options = command
+    for command, options in ((("note", "list"), []), (("memory", "consolidate"), ["--dry-run"])):
         for form in ([], ["--json"]):
-            shown = shell(name, "atlas", *options, *form)
+            shown = shell(*command, "atlas", *options, *form)
             assert "deploy key" in shown.stdout
             assert KEY not in shown.output
 
@@ -90,11 +89,11 @@ def test_another_cycle_that_is_at_it_is_a_sentence_and_exit_3(shell: Shell, data
 
 def test_names_that_are_not_there_are_told_with_the_nearest(shell: Shell) -> None:
     shell("note", "add", "atlas", "Maya lives in Lisbon.")
-    for command in ("working", "consolidate"):
-        missing = shell(command, "atlos")
+    for command in (("note", "list"), ("memory", "consolidate")):
+        missing = shell(*command, "atlos")
         assert missing.exit_code == 1
         assert "did you mean 'atlas'" in missing.stderr
-    assert "Nothing was ever written there." in shell("memory", "consolidate", "atlas", "--scope", "room:office").stdout
+    assert "This scope does not exist yet." in shell("memory", "consolidate", "atlas", "--scope", "room:office").stdout
     assert shell("note", "add", "atlas", "x", "--scope", "kitchen").exit_code == 2
     assert shell("note", "add", "atlas", " ").exit_code == 2
     assert shell("note", "add", "atlas", "x", "--importance", "2").exit_code == 2

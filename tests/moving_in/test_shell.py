@@ -53,7 +53,7 @@ def test_shows_asks_does_and_is_undone(shell: Shell, engine: Engine) -> None:
         assert connection.execute(text("SELECT count(*) FROM slowwave.memories")).scalar() == 0
     done = shell("import", "from", "zep", export, "--agent", "ines", says="y\n")
     assert done.exit_code == 0
-    assert "ines: run 1; `slowwave run undo 1` takes it back." in done.output
+    assert "ines: run 1; `slowwave run undo 1` reverses it." in done.output
     again = shell("import", "from", "zep", export, "--agent", "ines", "--yes")
     assert "Nothing was changed." in again.output
     undone = shell("run", "undo", "1")
@@ -80,7 +80,7 @@ def test_json_tells_counts_and_runs(shell: Shell, tmp_path: Path) -> None:
         (("mem0", "mem0_export.json", "--yes"), "give --agent NAME"),
         (("zep", "postgresql://127.0.0.1/x", "--agent", "a", "--yes"), "is read for mem0 and langgraph, not for zep"),
         (("mem0", "postgresql://127.0.0.1:1/x", "--agent", "a", "--yes"), "the store can't be read"),
-        (("mem0", "mem0_export.json", "--agent", "a", "--json"), "--json does not ask"),
+        (("mem0", "mem0_export.json", "--agent", "a", "--json"), "--json cannot ask for confirmation"),
     ],
 )
 def test_refusal_is_a_sentence(shell: Shell, arguments: tuple[str, ...], sentence: str) -> None:
@@ -107,7 +107,7 @@ def test_agent_goes_out_and_in_by_the_shell(shell: Shell, tmp_path: Path) -> Non
     assert "--as NAME" in shell("agent", "import", file).stderr
     copied = shell("agent", "import", file, "--as", "tomas")
     assert copied.exit_code == 0
-    assert "`slowwave agent forget tomas` takes it back" in copied.output
+    assert "`slowwave agent forget tomas` removes it" in copied.output
     assert "was imported into agent tomas before" in shell("agent", "import", file, "--as", "tomas").output
     assert shell("agent", "export", "nobody", file).exit_code == 1
     assert shell("agent", "import", str(FIXTURES / "mem0_export.json")).exit_code == 1

@@ -199,6 +199,16 @@ def test_a_database_that_is_away_is_one_sentence_and_exit_3(call: tuple[str, ...
     assert "Traceback" not in result.output
 
 
+def test_config_get_prints_one_value() -> None:
+    assert run("config", "get", "memory.backend").stdout == "postgres\n"
+    assert run("config", "get", "database_url").stdout == "postgresql://slowwave:***@127.0.0.1:1/slowwave\n"
+    found = json.loads(run("--tenant", "acme", "config", "get", "tenant", "--json").stdout)
+    assert found == {"key": "tenant", "value": "acme", "from": "--tenant"}
+    wrong = run("config", "get", "memory.backand")
+    assert wrong.exit_code == 1
+    assert "did you mean 'memory.backend'?" in wrong.stderr
+
+
 def test_a_doctor_reports_servers_that_are_away_and_exits_1() -> None:
     result = run("doctor", "--json")
     assert result.exit_code == 1
