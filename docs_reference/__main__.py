@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from docs_reference.http_page import http_page
 from docs_reference.openapi_document import openapi_document
 from docs_reference.settings_page import settings_page
 from docs_reference.shell_page import shell_page
@@ -17,6 +18,7 @@ from docs_reference.tasks_page import tasks_page
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 PAGES: dict[str, Callable[[], str]] = {
     "../openapi.json": openapi_document,
+    "http.md": http_page,
     "settings.md": settings_page,
     "shell.md": shell_page,
     "tables.md": tables_page,

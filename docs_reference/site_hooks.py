@@ -34,6 +34,17 @@ COPIES = "files"
 FOLDER = re.compile(r"^(.*)/\*$")
 REST = "*"
 
+# How much a search's score of a page counts, by the beginning of its path; the first that fits. Guides: the default.
+BOOSTS = (
+    ("proof/", 0.3),
+    ("changelog", 0.2),
+    ("decisions/", 0.5),
+    ("reference/", 0.7),
+    ("architecture", 0.8),
+    ("runbooks/", 0.9),
+)
+GUIDE_BOOST = 2.0
+
 _FENCE = re.compile(r"^(```+)(.*?)^\1", re.MULTILINE | re.DOTALL)
 _INFO = re.compile(r"^(```+)([\w-]+) [^\n]*$", re.MULTILINE)
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -65,6 +76,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 (mkdocs names them)
     """Make a page's links those of the site, and its fences what the highlighter takes: one word, the language."""
     source = Path(page.file.abs_src_path or "")
+    page.meta.setdefault("search", {"boost": boost_of(page.file.src_uri)})
 
     def relinked(match: re.Match[str]) -> str:
         image, text, target = match.groups()
@@ -83,6 +95,11 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         parts += [_LINK.sub(relinked, markdown[at : fence.start()]), _INFO.sub(r"\1\2", fence[0])]
         at = fence.end()
     return "".join([*parts, _LINK.sub(relinked, markdown[at:])])
+
+
+def boost_of(name: str) -> float:
+    """How much a search's score of a page counts."""
+    return next((boost for start, boost in BOOSTS if name.startswith(start)), GUIDE_BOOST)
 
 
 def _in_repository(source: Path, target: str) -> PurePosixPath | None:

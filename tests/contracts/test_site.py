@@ -1,5 +1,6 @@
 """The site of the documentation: it has every page, and a reader's browser asks nobody else for anything."""
 
+import json
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from docs_reference.site_hooks import BESIDE, DOCS
+from slowwave import Memory
 from tests.support.documents import DOCUMENTS, ROOT
 
 ELSEWHERE = re.compile(
@@ -47,3 +49,18 @@ def test_no_page_asks_another_host_for_anything(site: Path) -> None:
         assert "url(http" not in text, file
     for file in site.rglob("*.css"):
         assert "url(http" not in file.read_text(encoding="utf-8"), file
+
+
+def test_search_ranks_guides_before_proofs(site: Path) -> None:
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    boosts = {entry["location"].partition("#")[0]: entry.get("boost", 1) for entry in index["docs"]}
+    guides = [boosts[name] for name in ("tutorial.html", "cookbook.html", "scale.html", "operate/undo.html")]
+    proofs = [boost for name, boost in boosts.items() if name.startswith("proof/")]
+    assert proofs
+    assert min(guides) > max(proofs)
+
+
+def test_reference_has_every_method_of_the_client(site: Path) -> None:
+    page = (site / "api.html").read_text(encoding="utf-8")
+    methods = [name for name in dir(Memory) if not name.startswith("_") and callable(getattr(Memory, name))]
+    assert [name for name in methods if f'id="slowwave.memory.Memory.{name}"' not in page] == []
