@@ -20,10 +20,9 @@ NUMBERS = {
     "memory": "SELECT m.id FROM slowwave.memories m JOIN slowwave.scopes k ON k.id = m.scope_id WHERE tenant = :tenant",
     "run": "SELECT r.id FROM slowwave.maintenance_runs r JOIN slowwave.scopes k ON k.id = r.scope_id"
     " WHERE k.tenant = :tenant",
-    "question": "SELECT q.id FROM slowwave.review_items q JOIN slowwave.scopes k ON k.id = q.scope_id"
-    " WHERE tenant = :tenant",
-    "conflict": "SELECT c.id FROM slowwave.memory_conflicts c JOIN slowwave.scopes k ON k.id = c.scope_id"
-    " WHERE tenant = :tenant",
+    "item": "SELECT 'q' || q.id FROM slowwave.review_items q JOIN slowwave.scopes k ON k.id = q.scope_id"
+    " WHERE tenant = :tenant UNION ALL SELECT 'c' || c.id FROM slowwave.memory_conflicts c"
+    " JOIN slowwave.scopes k ON k.id = c.scope_id WHERE tenant = :tenant",
     "letter": "SELECT id FROM slowwave.dead_letters WHERE tenant = :tenant",
     "day": f"SELECT '{TODAY}'",
     "job": "SELECT 'light'",

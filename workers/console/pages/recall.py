@@ -15,7 +15,7 @@ from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, reads
 from slowwave_server.workers.console.scope_params import read_scope_params
 
-MOST_HITS = 30
+MOST_HITS = 12
 MOST_SCOPES = 30
 
 
