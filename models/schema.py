@@ -60,8 +60,8 @@ class DevelopmentSchema(WrongSchema):
     def __init__(self, revision: str) -> None:
         super().__init__(
             f"the database is at revision {revision} of a development version from before 0.1.0, which cannot be"
-            " migrated: run `slowwave memory export SCOPE DIR` with the version that made it, then `slowwave admin migrate` and"
-            " `slowwave memory import SCOPE DIR` with this version on a new database"
+            " migrated: run `slowwave memory export SCOPE DIR` with the version that made it, then `slowwave admin migrate`"
+            " and `slowwave memory import SCOPE DIR` with this version on a new database"
         )
 
 

@@ -2,7 +2,7 @@
 
 What a person added stays as the person's own words, unless its whole scope goes.
 
-Must not know: memories, what was asked for.
+Must not know: memories, the forget's target.
 """
 
 from sqlalchemy import Connection, text

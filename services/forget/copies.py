@@ -1,4 +1,4 @@
-"""Forgetting, mem0: copies of what is gone are taken away now, or as soon as mem0 can be reached.
+"""Forgetting, mem0: copies of deleted memories are removed now, or as soon as mem0 answers.
 
 In Postgres' own place for mem0's rows they went with their memories, in the forget's transaction.
 
@@ -38,7 +38,7 @@ MAX_DELIVERIES = 200
 
 @dataclass(frozen=True, slots=True)
 class Mem0Cleaner:
-    """Takes copies of what is gone out of mem0. connecting: how mem0 is come by, only where there are any."""
+    """Removes copies of deleted memories from mem0. connecting: opens mem0; called only if there are copies."""
 
     engine: Engine
     settings: Settings
@@ -69,7 +69,7 @@ class Mem0Cleaner:
             return {row.scope_id: row.copies for row in found}
 
     def _drop_what_went(self, tenant: str, scopes: Collection[int]) -> dict[int, int]:
-        """No model is needed to know that these are gone: it may not even be installed here. Answers what is left."""
+        """This step needs no model, which may not be installed on this host. Returns the copies that are left."""
         with self.engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
             connection.execute(_WENT, {"tenant": tenant})
         return self._left(tenant, scopes)

@@ -1,6 +1,6 @@
-"""Forgetting, the dead letters: payloads that name what is forgotten, whatever became of them.
+"""Forgetting, the dead letters: payloads that name the forgotten target, in any state.
 
-A letter is what nobody could read, so names are looked for wherever a payload may have them: among its values, its
+A dead letter may have any form, so the search looks for names in every place of a payload: among its values, its
 positional and named arguments, and in the text of one that was cut.
 
 Must not know: which tasks there are.

@@ -246,7 +246,7 @@ class Remains:
             index_blocks(self._connection, scope_id, load(self._connection, scope_id, memories).values())
 
     def _said_in_these_words(self) -> set[UUID]:
-        """Find the memories with lost evidence whose content a note says word for word."""
+        """Find memories that lost evidence and whose content equals a note's."""
         return {
             row.memory_id
             for row in self._run(_NOTES)

@@ -1,8 +1,8 @@
-"""Forgetting, the files: folders of memory files of scopes that are gone, and logs of sessions.
+"""Forgetting, the files: folders of memory files of deleted scopes, and logs of sessions.
 
-Under the lock that whoever writes there holds: what was read from Postgres before the forget is never written after it.
+It holds the lock that every writer of these files holds, so a writer never writes data that it read before the forget.
 
-Must not know: what files say, rows beside those that tell of files.
+Must not know: contents of files, rows other than those that list files.
 """
 
 import shutil
@@ -48,7 +48,7 @@ def count_files(root: Path, tenant: str, scopes: Iterable[tuple[int, str, str]])
 
 
 def remove_scope_files(engine: Engine, root: Path, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> int:
-    """Delete the folders of these scopes, whatever lies in them; answers how many files that were.
+    """Delete the folders of these scopes with all their files; return the number of files.
 
     Raises FilesBusy and OSError.
     """
@@ -67,7 +67,9 @@ def remove_scope_files(engine: Engine, root: Path, tenant: str, scopes: Iterable
 
 
 def scopes_with_files(engine: Engine, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> list[int]:
-    """Of these scopes (id, kind, name) those that have files, or are to; and others whose files show what is gone."""
+    """The scopes (id, kind, name) of these that have files or will get some, and other scopes whose files show
+    forgotten data.
+    """
     with engine.connect() as connection:
         values = {"tenant": tenant, "scopes": [scope_id for scope_id, _, _ in scopes]}
         found = connection.execute(_SHOWN, values)
@@ -75,9 +77,9 @@ def scopes_with_files(engine: Engine, tenant: str, scopes: Iterable[tuple[int, s
 
 
 def write_anew(engine: Engine, settings: MemorySettings, scopes: Iterable[int], now: datetime) -> list[str]:
-    """Take lines of what is gone out of the files of scopes that stay; answers what could not be done, in sentences.
+    """Remove lines of forgotten memories from the files of scopes that stay; return a sentence for each failure.
 
-    A person's own words in these files are nobody's to take away: a line that was edited stays as it is.
+    A line that a person edited stays as it is.
     """
     rules = FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
     problems = []
@@ -104,7 +106,7 @@ def remove_logs(root: Path, tenant: str, sessions: Iterable[tuple[str, str]]) ->
 
 
 def remove_logs_of_agent(root: Path, tenant: str, agent: str) -> int:
-    """Delete all logs of an agent, those of sessions that nobody knows any more included. Raises OSError."""
+    """Delete all logs of an agent, also those of sessions that Postgres no longer has. Raises OSError."""
     return remove_session_logs(root.expanduser(), tenant, agent)
 
 

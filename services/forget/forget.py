@@ -1,9 +1,10 @@
-"""`forget`: everything of an agent, a session, a scope or one memory, wherever it stands, with a preview and a receipt.
+"""`forget`: delete all data of an agent, a session, a scope or one memory, in every store, with a preview and a
+receipt.
 
-The order: messages (so that none begins that carries text), rows in one transaction with the fence, messages and keys
-again, the spool, files, and last the space that Postgres and Redis keep what was deleted in.
+The order: queued messages (so that no task starts with the text), rows and the fence in one transaction, messages and
+keys again, the spool, files, and last the disk space that Postgres and Redis still hold for deleted data.
 
-Must not know: shells; what is said to whom before.
+Must not know: the command line; what the user was shown before.
 """
 
 import logging
@@ -39,7 +40,7 @@ NAMES_SHOWN = 5
 class Report:
     """What went, or (receipt None) would go. counts: by kind of thing; sessions: some of the conversations, by name.
 
-    hints: what else there is to know, in sentences. problems: what could not be done; doing it again does the rest.
+    hints: more sentences for the user. problems: what could not be done; doing it again does the rest.
     """
 
     target: str
@@ -134,7 +135,7 @@ class Forgetter:
 
 
 def _names(target: Target, erased: Erased) -> Forgotten | None:
-    """How what waits elsewhere is recognised; None for a memory, which nothing names."""
+    """The names by which queued data is recognized; None for a memory, because queued data never names one."""
     if target.kind == "memory":
         return None
     if target.kind in {"scope", "import"}:

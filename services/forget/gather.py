@@ -1,13 +1,13 @@
 """Forgetting, the first step: find the rows that go, and lock whatever could add to them meanwhile.
 
-What is found stands in temporary tables of the transaction, so that a large agent never passes through this process:
-gone_agents (whose epoch rises), gone_runs (what they moved in goes), gone_scopes (all of which goes), near_scopes
-(which may be concerned), gone_sessions, gone_items (of working memory), gone_days, gone_memories.
+The results are temporary tables of the transaction, so the rows of a large agent never pass through this process:
+gone_agents (their epoch rises), gone_runs (their imported data goes), gone_scopes (deleted whole), near_scopes
+(possibly affected), gone_sessions, gone_items (of working memory), gone_days, gone_memories.
 
-Order of locks: the scopes' passes and cycles, agents, scopes, sessions. Others take them in another order; so whoever
-waits too long here gives up, and the whole is tried again.
+Order of locks: the scopes' passes and cycles, agents, scopes, sessions. Other transactions lock rows in another order;
+so a forget that waits too long for a lock gives up and is retried as a whole.
 
-Must not know: what is deleted, and in which order.
+Must not know: which rows are deleted, and in which order.
 """
 
 from sqlalchemy import Connection, text
@@ -145,7 +145,7 @@ _LOCK_ROWS = (
 def gather(connection: Connection, target: Target) -> None:
     """Fill the temporary tables and hold the locks until the transaction ends.
 
-    Raises OperationalError where a lock is not to be had in time.
+    Raises OperationalError if a lock is not free in time.
     """
     values = parameters(target)
     connection.execute(text("SELECT set_config('lock_timeout', :ms, true)"), {"ms": str(LOCK_MILLISECONDS)})

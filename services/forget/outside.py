@@ -31,7 +31,7 @@ from slowwave_server.services.memory_files.locks import FilesBusy
 
 @dataclass
 class Outside:
-    """What is to be cleared of a target whose rows are gone. names: None for a memory, which nothing else names.
+    """Data outside Postgres of a target whose rows are deleted. names: None for a memory, which no other store names.
 
     counts: what went so far, by kind of thing.
     """
@@ -46,7 +46,7 @@ class Outside:
     counts: Counter[str] = field(default_factory=Counter)
 
     def clear(self, now: datetime) -> list[str]:
-        """Clear all of it; answers what could not be done, in sentences: one thing that fails holds up no other."""
+        """Clear every store; return a sentence for each failure. A store that fails does not stop the others."""
         problems = [*self._write_anew(now), *self._copies(now)]
         steps = {"messages": self._messages, "spool": self._spool, "memory files": self._files, "logs": self._logs}
         for name, step in steps.items():

@@ -1,6 +1,6 @@
-"""Receipts of what was forgotten, and the fences that keep it from coming back (I10).
+"""Receipts of forgets, and the fences that keep forgotten data from coming back (I10).
 
-Must not know: what was said, how it is deleted.
+Must not know: contents, how rows are deleted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ _BEFORE = (
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """One forget: what was named, when, by whom, and how many rows, messages and files of each kind went."""
+    """One forget: its target, its time, the person, and the number of deleted rows, messages and files of each kind."""
 
     id: int
     what: str

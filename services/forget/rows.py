@@ -1,6 +1,6 @@
 """Forgetting, the rows: every statement that takes something away, in the order of the foreign keys.
 
-All of them work on the temporary tables of services.forget.gather; none knows what was asked for.
+All of them work on the temporary tables of services.forget.gather; none depends on the target.
 
 Must not know: names, clocks, Redis, files.
 """

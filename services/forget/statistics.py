@@ -1,7 +1,7 @@
-"""Forgetting, what search knows of words: their counts in scopes that stay are lowered by what goes.
+"""Forgetting, statistics of terms: subtract the deleted documents from the counts of scopes that stay.
 
 Without the counts of a large scope every word would name candidates, until its words are counted again. So they stay,
-but for words that little else may have said: no word outlives the last who said it. The scope is then counted anew.
+but for words that little else may have said: no word outlives the last who said it. The scope is then counted again.
 
 Must not know: who forgets, how words are counted.
 """

@@ -1,4 +1,5 @@
-"""What is to be forgotten: an agent, a session, a scope, a memory, or what a run moved in; how a sentence speaks of it.
+"""The target of a forget: an agent, a session, a scope, a memory, or the data that a run imported; and its name in
+sentences.
 
 Must not know: rows, keys, files.
 """
@@ -14,7 +15,7 @@ Kind = Literal["agent", "session", "scope", "memory", "import"]
 
 
 class CannotForget(SlowwaveError):
-    """It can't be forgotten now; the message says why, and what was done nevertheless."""
+    """The target can't be forgotten now; the message says why, and which steps were done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Target:
 
     @classmethod
     def of_session(cls, tenant: str, agent: str, session: str) -> "Target":
-        """One conversation, and what it alone is the evidence of. Raises InvalidName."""
+        """One conversation, and the memories that rest on it alone. Raises InvalidName."""
         check_name("tenant", tenant)
         return cls("session", tenant, agent=check_name("agent", agent), session=check_name("session", session))
 
@@ -48,12 +49,14 @@ class Target:
 
     @classmethod
     def of_memory(cls, tenant: str, memory: UUID) -> "Target":
-        """One memory with what was merged into it; the conversations that it came from stay. Raises InvalidName."""
+        """One memory and the memories merged into it; its conversations stay. Raises InvalidName."""
         return cls("memory", check_name("tenant", tenant), memory=memory)
 
     @classmethod
     def of_import(cls, tenant: str, run: int) -> "Target":
-        """What a run moved in: its conversations, and the memories that rest on nothing else. Raises InvalidName."""
+        """The data that a run imported: its conversations, and the memories that rest on them alone. Raises
+        InvalidName.
+        """
         return cls("import", check_name("tenant", tenant), scope=("import", str(run)))
 
     @property

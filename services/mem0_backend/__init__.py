@@ -1,4 +1,4 @@
-"""Feeding mem0: what waits for it in the outbox, and what is forgotten.
+"""Feeding mem0: deliver the outbox, and remove forgotten copies.
 
 Must not know: how mem0 is reached (`slowwave.mem0_backend`), when a delivery is due.
 """

@@ -1,4 +1,4 @@
-"""From the settings to the backend that is fed: with mem0 also the place of its rows, and what its vectors are made by.
+"""Choose the backend from the settings; for mem0 also the place of its rows and the model of its vectors.
 
 Must not know: deliveries, other backends.
 """
@@ -17,8 +17,8 @@ _PREPARE = text("SELECT slowwave.create_mem0_schema()")
 
 
 def feed_chosen(engine: Engine, settings: Settings, now: datetime, *, anew: bool = True) -> Change:
-    """Let `memory.backend` be fed, and no other. anew: where mem0's vectors are made by another model than before, all
-    are made anew; of that only who begins decides, lest two workers of different settings do it in turns for ever.
+    """Let `memory.backend` be fed, and no other. anew: rebuild all vectors if their model has changed. Only the caller
+    that starts mem0 sets it; otherwise two workers with different settings would rebuild in turns for ever.
 
     Raises InvalidSettings where mem0's rows have no place in this Postgres.
     """

@@ -1,7 +1,7 @@
-"""Bringing mem0 up to date with a scope: what waits is read, then the memories, then each copy is written or removed.
+"""Deliver a scope to mem0: read the outbox, read the memories, then write or remove each copy.
 
-A delivery may be cut off anywhere and is simply made again: a copy replaces itself, and what waits is marked last. One
-delivery a scope at a time, over all hosts, so that no older text is written over a newer one.
+A delivery may stop anywhere and is repeated: a copy replaces itself, and outbox rows are marked last. One delivery a
+scope at a time, over all hosts, so that no older text is written over a newer one.
 
 Must not know: Celery, when a delivery is due, how mem0 is set up.
 """
@@ -46,8 +46,8 @@ _DROP = text(
 
 @dataclass(frozen=True, slots=True)
 class Mem0Report:
-    """What a delivery came to. state: current; busy; failed (error says why, it is tried again later); unknown (there
-    is no such scope). written, removed: copies; more: something is left that may be delivered at once.
+    """What a delivery came to. state: current; busy; failed (error says why; a later delivery retries it); unknown (the
+    scope does not exist). written, removed: copies; more: something is left that may be delivered at once.
     """
 
     state: Literal["current", "busy", "failed", "unknown"]
@@ -64,10 +64,10 @@ class Mem0Report:
 def deliver_to_mem0(engine: Engine, scope_id: int, store: CopyStore, *, now: datetime) -> Mem0Report:
     """Bring mem0 up to date with one scope, at most 500 memories.
 
-    While mem0 is no backend that is fed, a forget alone lets something wait for it; all of that is taken away, since
-    nobody would write it anew: it is, once mem0 is chosen again.
+    While mem0 is not the chosen backend, only a forget adds outbox rows for it. Such a delivery removes all copies; if
+    mem0 is chosen again later, they are written again.
 
-    Raises what Postgres raises; then, as after a crash, the next delivery does what is left to do.
+    Raises the errors of Postgres; then, as after a crash, the next delivery does the rest.
     """
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     try:
@@ -129,7 +129,7 @@ class _Delivery:
         return Mem0Report("current", len(copies), removed, more=len(taken) == BATCH)
 
     def _remove(self, taken: Mapping[UUID, int]) -> int:
-        """What has no copy any more is not kept in mind: ids of what is forgotten go, too."""
+        """Rows of removed copies are deleted, so no id of a forgotten memory stays."""
         if taken:
             self.store.remove(taken)
             values = {"memories": list(taken), "changes": list(taken.values()), "scope": self.scope_id}
@@ -148,7 +148,7 @@ class _Delivery:
         return failed
 
     def _fail(self, error: str, memories: Iterable[UUID], *, written: int = 0, removed: int = 0) -> Mem0Report:
-        """Those that got through are marked by now, and wait no more."""
+        """Delivered rows are marked already."""
         with self.engine.begin() as connection:
             mark_failed(connection, MEM0, self.scope_id, error, self.now, memories=set(memories))
         log.warning("copies of scope %d in mem0: %s", self.scope_id, error)

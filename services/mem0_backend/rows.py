@@ -1,6 +1,6 @@
-"""Memories as mem0 is to know them, and the scope whose they are.
+"""Memories in the form that mem0 gets, and the scope that owns them.
 
-Must not know: mem0, what waits.
+Must not know: mem0, the outbox.
 """
 
 from collections.abc import Collection
@@ -22,13 +22,13 @@ _COPIES = text(
 
 
 def owner_of(connection: Connection, scope_id: int) -> Owner | None:
-    """The scope by its names, None where there is none."""
+    """Look up a scope by its names; None if it does not exist."""
     row = connection.execute(select(Scope.tenant, Scope.kind, Scope.name).where(Scope.id == scope_id)).first()
     return None if row is None else Owner(row.tenant, row.kind, row.name)
 
 
 def copies_of(connection: Connection, scope_id: int, ids: Collection[UUID]) -> list[Copy]:
-    """These memories of the scope, without those that are archived or gone: mem0 is to have no copy of them."""
+    """The given memories of the scope, except archived and deleted ones, which must have no copy in mem0."""
     return [
         Copy(**{**row, "sources": tuple((name, seq) for name, seq in row["sources"])})
         for row in connection.execute(_COPIES, {"scope": scope_id, "ids": list(ids)}).mappings()

@@ -42,8 +42,8 @@ def registered(connection: Connection) -> Sequence[str]:
 def choose_backend(engine: Engine, backend: BackendName, now: datetime) -> Change:
     """Let the backend of the settings be fed, and no other: all live memories are queued for a new one, once.
 
-    Idempotent. What waits for a backend that is left is dropped; its files and copies stay, and are brought up to date
-    when it is chosen again.
+    Idempotent. Outbox rows of the former backend are dropped. Its files and copies stay, and are updated if it is
+    chosen again.
     """
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     with engine.begin() as connection:
@@ -61,7 +61,7 @@ def _change(engine: Engine, statement: TextClause, values: dict[str, object]) ->
 
 
 def note_identity(connection: Connection, identity: str, now: datetime) -> bool:
-    """Note what mem0's vectors are made by from here on; where that is another than before, all are made anew.
+    """Store the model of mem0's vectors; if it has changed, rebuild all vectors.
 
     Answers whether that is so. Without a registered mem0 there is nothing to note.
     """
@@ -82,7 +82,7 @@ def queue_all(connection: Connection, backend: str, now: datetime) -> None:
 
 
 def mismatch(connection: Connection, backend: BackendName) -> str | None:
-    """What to say where these settings name another backend than the one that is fed; None where they agree."""
+    """A warning if these settings name another backend than the active one; None if they agree."""
     fed = set(registered(connection))
     if backend in FED and backend not in fed:
         return (

@@ -24,7 +24,7 @@ _SHORTEN = "make it shorter, or delete it and it is written again"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A file that has to be looked into. content: None where it is gone; known: its lines as they are remembered."""
+    """A file that has to be looked into. content: None for a missing file; known: its lines as last stored."""
 
     path: str
     content: FileContent | None
@@ -35,8 +35,8 @@ class View:
 
 @dataclass
 class Look:
-    """What a look found. changed: files with edits, by path; missing: files that are gone; held: files that are left
-    alone; notes: (path, line, what somebody should know of it).
+    """What a look found. changed: edited files, by path; missing: deleted files; held: files that the delivery skips;
+    notes: (path, line, remark for a person).
     """
 
     files: Mapping[str, KnownFile]
@@ -47,7 +47,7 @@ class Look:
 
     @property
     def days(self) -> set[date]:
-        """The days whose files are looked into, or have to be: their summaries may be new."""
+        """The days with files to read: their summaries may be new."""
         unseen = {path for path, known in self.files.items() if not known.modified_ns}
         found = {day_of_path(path) for path in {*self.changed, *self.missing, *unseen} - set(self.held)}
         return {day for day in found if day is not None}
@@ -68,7 +68,7 @@ def parse(content: FileContent | None) -> Document:
 
 
 class Looker:
-    """Looks at the files of one scope; whoever uses it holds their lock."""
+    """Compares the files of one scope with their stored state; the caller holds their lock."""
 
     def __init__(self, connection: Connection, owner: Owner, root: Path, disk: Disk, now: datetime) -> None:
         self._connection = connection
@@ -78,7 +78,7 @@ class Looker:
         self._now = now
 
     def look(self, files: Mapping[str, KnownFile], *, allow_removals: bool) -> Look:
-        """Compare every file with what is remembered of it."""
+        """Compare every file with its stored state."""
         found = Look(files)
         for path in sorted({*files, *self._disk.paths(self._folder)}):
             self._look_at(path, files.get(path), found, allow_removals=allow_removals)
@@ -145,9 +145,9 @@ def _is_as_seen(known: KnownFile, stamp: Stamp) -> bool:
 
 def _too_many(removed: int, known: int) -> str:
     return (
-        f"{removed} of its {known} lines are gone at once, so it is left alone: if that is meant,"
-        " `slowwave backend sync files --allow-removals` archives these memories; else put the lines back, or delete the file"
-        " and it is written again"
+        f"{removed} of its {known} lines were removed at once, so the file is skipped:"
+        " `slowwave backend sync files --allow-removals` archives these memories; to keep them, restore the lines, or"
+        " delete the file, and it is written again"
     )
 
 

@@ -1,7 +1,7 @@
-"""Bringing the memory files of a scope up to date: hand edits are read back first, then what changed is written.
+"""Deliver a scope to its memory files: read hand edits back first, then write changed memories.
 
-A delivery may be cut off anywhere and is simply made again: memories change in one transaction, a file in one step,
-what is remembered of a file after it, and what waits in the outbox is marked last.
+A delivery may stop anywhere and is repeated: memories change in one transaction, a file in one step, the stored state
+of a file after it, and outbox rows are marked last.
 
 Must not know: Celery, when a delivery is due.
 """
@@ -47,11 +47,11 @@ class FileRules:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryReport:
-    """What a delivery came to. state: current (files say what Postgres says, but for those that are held); busy;
-    failed (error says why; it is tried again later); unknown (there is no such scope).
+    """What a delivery came to. state: current (files equal Postgres, except held files); busy; failed (error says why;
+    a later delivery retries it); unknown (the scope does not exist).
 
-    written: files; delivered: memories; run: of the hand edits, counts: what they were (see ReadBack); held: files that
-    are left alone, and why; notes: (file, line, what somebody should know); more: a cap left something.
+    written: files; delivered: memories; run: of the hand edits, counts: of each kind (see ReadBack); held: skipped
+    files, and why; notes: (file, line, remark for a person); more: a cap left rows for the next delivery.
     """
 
     state: Literal["current", "busy", "failed", "unknown"]
@@ -86,9 +86,9 @@ def deliver(
     by: str | None = None,
     allow_removals: bool = False,
 ) -> DeliveryReport:
-    """Bring the files of one scope up to date. allow_removals: also where a large part of a file is gone at once.
+    """Bring the files of one scope up to date. allow_removals: accept the removal of a large part of a file at once.
 
-    Raises what Postgres raises; then, as after a crash, the next delivery does what is left to do.
+    Raises the errors of Postgres; then, as after a crash, the next delivery does the rest.
     """
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     try:
@@ -157,7 +157,7 @@ class _Delivery:
         return _report(look, done, written=written, delivered=len(served), more=more)
 
     def _work(self, owner: Owner, look: Look, places: Mapping[str, Mapping[int, UUID]]) -> "_Work":
-        """What waits is read first: what changes while the rest is read is then delivered again."""
+        """The outbox is read first, so a change during the other reads is delivered again."""
         with self.engine.begin() as connection:
             taken = take_waiting(connection, FILE, self.scope_id)
             ids = set(taken) | _concerned(look, places)
@@ -181,8 +181,8 @@ class _Delivery:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What is to be delivered. taken: what waited, with its changes; by_path: which memories may have changed where;
-    summaries: of days whose files are looked into.
+    """Work of one delivery. taken: outbox rows with their changes; by_path: memories that may have changed in each
+    file; summaries: of days with files to read.
     """
 
     taken: Mapping[UUID, int]
@@ -193,7 +193,7 @@ class _Work:
     summaries: Mapping[date, Sequence[FileSummary]]
 
     def wanted(self, view: View, remembered: bytes | None) -> FileUpdate:
-        """What a file is to be changed to."""
+        """The wanted content of a file."""
         places = self.places.get(view.path, {})
         there = ids_in(view.document.entries) & set(self.ids)
         day = day_of_path(view.path)
@@ -207,7 +207,9 @@ class _Work:
 
 
 def _concerned(look: Look, places: Mapping[str, Mapping[int, UUID]]) -> set[UUID]:
-    """Beside what waits: lines that were placed or came from elsewhere, and all lines of files that are gone."""
+    """Memories besides those in the outbox: of lines that were placed or came from another file, and of all lines of
+    missing files.
+    """
     ids = {memory for lines in places.values() for memory in lines.values()}
     for view in look.changed.values():
         ids |= (ids_in(view.document.entries) - set(view.known)) - view.edits.left

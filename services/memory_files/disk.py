@@ -1,9 +1,9 @@
-"""Reading and replacing files so that nobody ever sees half of one, and nothing that somebody wrote is lost.
+"""Read and replace files so that a reader never sees half a file, and an edit is never lost.
 
-A file is replaced in one step. Should it turn out that it isn't any more what was read, because an editor saved it
-meanwhile, the step is taken back and `FileChanged` raised: read it again and decide again.
+A file is replaced in one step. If the file changed after it was read, because an editor saved it meanwhile, the step is
+reverted and `FileChanged` is raised: the caller reads and decides again.
 
-Must not know: what stands in files.
+Must not know: contents of files.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ _NEW_FOLDER_MODE = 0o700
 
 
 class FileChanged(Exception):
-    """A file is not what was read: somebody saved it in between. Nothing was written."""
+    """A file changed after it was read. Nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Disk:
     most_bytes = MAX_FILE_BYTES
 
     def stamp(self, path: Path) -> Stamp | None:
-        """None where there is no file."""
+        """None for a missing file."""
         try:
             found = path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -118,9 +118,9 @@ class Disk:
         return found + sorted(f"{DAILY}/{name}" for name in names if day_of(name) is not None)
 
     def read(self, path: Path) -> FileContent | None:
-        """What stands in a file; None where there is none.
+        """Read a file; None if it is missing.
 
-        Raises OSError, also for what is no file or has more than `most_bytes`.
+        Raises OSError, also for a folder and for more than `most_bytes`.
         """
         try:
             data = _bytes_of(path, self.most_bytes)
@@ -129,9 +129,9 @@ class Disk:
         return FileContent(data, digest_of(data))
 
     def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
-        """Replace a file whose digest was `expected`, or make it (None: there was none). It keeps its mode.
+        """Replace a file whose digest was `expected`, or create it (None). It keeps its mode.
 
-        Raises FileChanged, and OSError (no room, no permission); then the file is what it was.
+        Raises FileChanged, and OSError (no space, no permission); the file is then unchanged.
         """
         path = path.resolve() if path.is_symlink() else path
         path.parent.mkdir(mode=_NEW_FOLDER_MODE, parents=True, exist_ok=True)
@@ -153,7 +153,7 @@ class Disk:
         sync_folder(path.parent)
 
     def sweep(self, folder: Path) -> None:
-        """Delete what writes that were cut off left behind. Whoever calls this is alone at the folder."""
+        """Delete temporary files of interrupted writes. The caller is the only writer of the folder."""
         for written_to in (folder, folder / DAILY):
             if written_to.is_dir():
                 for left in written_to.glob(f"{TEMPORARY_PREFIX}*"):
@@ -200,7 +200,7 @@ def _make(new: Path, path: Path) -> None:
 
 
 def _replace(new: Path, path: Path, expected: bytes) -> None:
-    """Swap the two, and look at what was there: between a look and a rename somebody could save."""
+    """Swap the two files, then check the old one: an editor could save between a check and a rename."""
     if not path.exists() or _digest_at(path) != expected:
         raise FileChanged(path.name)
     if not _exchange(new, path):

@@ -1,7 +1,7 @@
 """Writing a scope's memory out as files that people read, carry away and diff.
 
-The same memories are always the same bytes, and a file whose bytes are the same is not touched. What people wrote into
-the files stays; where they edited a line of ours the export refuses, unless it is told to write its own.
+The same memories always give the same bytes, and a file with the same bytes is not touched. Text that people wrote
+stays. If a person edited one of our lines, the export refuses, unless `overwrite` is set.
 
 Must not know: how a line looks (domain.memory_files), what hand edits mean to a file backend.
 """
@@ -47,8 +47,8 @@ class EditedLines(SlowwaveError):
         more = f" and {len(lines) - LINES_TOLD} more" if len(lines) > LINES_TOLD else ""
         super().__init__(
             f"{pluralize(len(lines), 'line')} in {folder} {'were' if len(lines) > 1 else 'was'} edited by hand since"
-            f" the last export: {told}{more}. Nothing was written: `slowwave memory import` reads the edits, --force writes"
-            " over them"
+            f" the last export: {told}{more}. Nothing was written: `slowwave memory import` reads the edits, --force"
+            " overwrites them"
         )
         self.lines = tuple(lines)
 
@@ -57,7 +57,7 @@ class EditedLines(SlowwaveError):
 class ExportReport:
     """What an export did to one scope's folder. scope: "agent NAME", "room:NAME" or "team:NAME".
 
-    memories: live ones, of which curated stand in MEMORY.md; days: files of days. written, removed: paths below the
+    memories: live ones, curated ones of them in MEMORY.md; days: files of days. written, removed: paths below the
     folder; unchanged: how many files were the same already.
     """
 
@@ -202,7 +202,7 @@ class _Export:
         self._write(path, text, None if found is None else (found.data, found.digest), own=fresh)
 
     def _clear(self, path: str) -> None:
-        """Take what is ours out of the file of a day that holds nothing any more; a file that was all ours goes."""
+        """Remove our lines from the file of a day without memories; delete the file if no other lines are left."""
         found = self._disk.read(self._folder / path)
         document = parse_document(decode_bytes(found.data)) if found is not None else None
         if found is None or document is None or document.header is None:
@@ -228,7 +228,7 @@ class _Export:
 
 
 def _says(entry: Entry, now: dict[object, FileMemory]) -> bool:
-    """Whether a line says of its memory what the memory says itself."""
+    """Whether a line equals its memory's text."""
     memory = entry.memory
     known = now.get(memory.id) if memory is not None else None
     return memory is not None and known is not None and known.content == memory.content

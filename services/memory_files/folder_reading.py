@@ -36,7 +36,7 @@ IMPORT_TRUST = "import"
 
 
 class NoFiles(SlowwaveError):
-    """There are no memory files where they were looked for."""
+    """The folder has no memory files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,11 @@ class Folder:
 
     @property
     def header(self) -> FileHeader | None:
-        """The head of the first file that has one: whose memory it was, and how its days are counted."""
+        """The header of the first file with one: the memory's owner, and its day boundary."""
         return next((document.header for document in self.documents.values() if document.header), None)
 
     def statements(self, header: FileHeader, now: datetime) -> Iterator[FileStatement]:
-        """All statements, in the order of files and lines. header: by whose clock unmarked ones are dated."""
+        """All statements, in the order of files and lines. header: its clock dates statements without a mark."""
         for path, document in self.documents.items():
             for entry in document.entries:
                 if entry.memory is not None:

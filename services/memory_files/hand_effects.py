@@ -49,7 +49,7 @@ class HandEffects:
     def edited(self, edits: Sequence[tuple[str, Edited]]) -> list[UUID]:
         """Edits of one memory's lines, each (file, edit); answers the memory that each line is of from here on.
 
-        The first text takes the memory's place; one that differs from it clashes with it.
+        The first text replaces the memory; a different second text conflicts with the first.
         """
         memory = edits[0][1].memory
         row = self._lock(memory)
@@ -67,7 +67,7 @@ class HandEffects:
         return [texts[edit.shown.content] for _, edit in edits]
 
     def removed(self, memory: UUID, written: KnownLine) -> None:
-        """A line that is gone. One whose memory says something else by now was not the one that was removed."""
+        """Handle a removed line. If its memory's text has changed since, the removal does not count."""
         row = self._lock(memory)
         if row is None or row.status == "archived":
             return
@@ -78,10 +78,10 @@ class HandEffects:
         self.counts["removed"] += 1
 
     def corrected(self, memory: UUID, words: str, kind: str, place: str) -> UUID:
-        """A memory in these words and of this type, by somebody who knows it as it stands: answers what says it from
-        here on.
+        """Correct a memory's text and type for a person who saw its current revision; return the memory that holds the
+        text from now on.
 
-        place: where that was written. The caller has locked the memory, which is not archived.
+        place: where the person typed it. The caller has locked the memory, which is not archived.
         """
         row = self._lock(memory)
         written = replace(self._instead_of(row, words, place, active=row.status == "active"), type=kind)
@@ -135,12 +135,12 @@ class HandEffects:
         return Handwritten(text, row.type, file, row.valid_from, row.importance, active=active, names=names)
 
     def _in_place_of_none(self, file: str, edit: Edited) -> UUID:
-        """The memory is gone since its existence was looked at: what stands there is a statement of its own."""
+        """The memory was deleted after it was checked: the line is a new statement."""
         shown = edit.shown
         return self.typed(Handwritten(shown.content, shown.type, file, shown.valid_from, shown.importance))
 
     def _clash(self, memory: UUID, row: Any) -> None:
-        """Both stay readable, and a person is asked; with what is archived nothing can clash."""
+        """Both stay readable, and a person decides; an archived memory can't be in conflict."""
         self.counts["clashes"] += 1
         other = row if row.merged_into is None else self._lock(row.merged_into)
         if row.archive_reason == EDITED and row.superseded_by is not None:
@@ -176,7 +176,7 @@ class HandEffects:
         )
 
     def _archive(self, row: Any, fields: dict[str, Any], reason: str) -> None:
-        """Archive a memory, and close what is open about it: what is not remembered contradicts nothing."""
+        """Archive a memory, and close its open questions and conflicts."""
         change_memory(
             self.connection,
             row.id,

@@ -1,4 +1,4 @@
-"""Keeping what somebody typed into a memory file: as a memory of its own, or as evidence for one that says it already.
+"""Store a line that a person typed into a memory file: as a new memory, or as evidence of an existing one.
 
 Must not know: which edits of a file lead here.
 """
@@ -38,7 +38,7 @@ _STORE = text(
 
 @dataclass(frozen=True, slots=True)
 class Handwritten:
-    """A statement as somebody wrote it into `file`. holds_from: since when it holds; active: it is curated; names:
+    """A statement as somebody wrote it into `file`. holds_from: the time from which it holds; active: curated; names:
     entities that it may name.
     """
 
@@ -52,7 +52,7 @@ class Handwritten:
 
     @property
     def content(self) -> str:
-        """What is kept of it: the text without secrets."""
+        """The stored text, without secrets."""
         return redact(self.text).text
 
 

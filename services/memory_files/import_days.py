@@ -1,7 +1,7 @@
-"""Summaries of days out of files: taken over where the scope knows nothing of that day itself.
+"""Import summaries of days from files, for days of which the scope has no events.
 
-A day that holds no event here has none to be summarised, so it is final with a total of 0; the first event that comes
-opens it, as it opens any final day (I5).
+A day without events has nothing to summarize, so it is final with a total of 0; its first event reopens it, like any
+final day (I5).
 
 Must not know: files.
 """
@@ -36,7 +36,7 @@ _SUMMARY = text(
 def take_over(
     connection: Connection, agent_id: int, scope_id: int, day: date, summary: FileSummary, run: int
 ) -> bool | None:
-    """True: it was taken over; None: the same is here already; False: the day has events or a summary of its own."""
+    """True: imported; None: the same summary exists already; False: the day has events or another summary."""
     key = {"agent": agent_id, "scope": scope_id, "day": day}
     known = connection.execute(_KNOWN, key).scalar()
     if known is not None:

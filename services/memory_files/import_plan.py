@@ -1,4 +1,4 @@
-"""Deciding what becomes of each statement of a folder: a memory of its own, evidence for one, or nothing.
+"""Plan the import of each statement of a folder: a new memory, evidence of one, or nothing.
 
 Must not know: how anything is written.
 """
@@ -17,8 +17,8 @@ from slowwave_server.services.memory_files.folder_reading import FileStatement
 
 @dataclass
 class Plan:
-    """What becomes of the statements. new: with the id that each gets; evidence: for which memory; placed: which memory
-    stands for the id of a line; ended: new ones that say what took their place; counts: as in ImportReport.
+    """What becomes of the statements. new: memories with their ids; evidence: statements and their memories; placed:
+    the memory for the id of a line; ended: new memories that name their replacement; counts: as in ImportReport.
     """
 
     new: list[tuple[UUID, FileStatement]] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Plan:
 
 
 def once(statements: Iterable[FileStatement]) -> Iterator[FileStatement]:
-    """Each line once: a memory that stands in MEMORY.md and in its day's log is one statement."""
+    """Deduplicate lines: a memory in MEMORY.md and in its day's log is one statement."""
     seen: set[tuple[UUID | None, bytes]] = set()
     for said in statements:
         key = (said.memory.id, content_hash(said.memory.content))
@@ -39,7 +39,7 @@ def once(statements: Iterable[FileStatement]) -> Iterator[FileStatement]:
 
 
 def make_plan(connection: Connection, scope_id: int, statements: Sequence[FileStatement]) -> Plan:
-    """Compare all statements with what the scope has, and with each other."""
+    """Compare all statements with the scope's memories, and with each other."""
     planner = _Planner(connection, scope_id, statements)
     for said in statements:
         planner.decide(said)
@@ -69,7 +69,7 @@ class _Planner:
             self.plan.placed[own] = memory
 
     def _settle(self, said: FileStatement, words: bytes) -> UUID | None:
-        """The memory that says it from here on; None where nobody may."""
+        """The memory that holds the statement from now on; None if it was rejected."""
         if said.digest in self._read:
             self.plan.counts["unchanged"] += 1
             return self._read[said.digest]

@@ -1,6 +1,6 @@
 """What an import reads of a scope and writes into it: memories with their ids, and what they rest on.
 
-Must not know: files, what is worth importing.
+Must not know: files, which statements are imported.
 """
 
 import json
@@ -60,14 +60,16 @@ _WORTH = text("SELECT confidence, importance, valid_from FROM slowwave.memories 
 
 @dataclass(frozen=True, slots=True)
 class KnownIds:
-    """Ids of lines that some scope has. here: of this scope, with the hash of what each says; elsewhere: of others."""
+    """Ids of lines that some scope has. here: ids of this scope, with the hash of each text; elsewhere: ids of other
+    scopes.
+    """
 
     here: dict[UUID, bytes]
     elsewhere: frozenset[UUID]
 
 
 def known_ids(connection: Connection, scope_id: int, ids: Collection[UUID]) -> KnownIds:
-    """Which of these ids exist. Of other scopes nothing is told but that they do."""
+    """Which of these ids exist. For other scopes the result says only that the id exists."""
     rows = [row for part in _chunks(ids) for row in connection.execute(_BY_ID, {"scope": scope_id, "ids": part})]
     return KnownIds({row.id: row.hash for row in rows if row.here}, frozenset(row.id for row in rows if not row.here))
 
@@ -104,7 +106,7 @@ def add_memories(
     reason: str,
     now: datetime,
 ) -> None:
-    """Insert memories that nobody has, each with the line that it rests on."""
+    """Insert new memories, each with its line as source."""
     if not new:
         return
     rows = [_row(memory, said) | {"scope": scope_id, "now": now, "run": author.run_id} for memory, said in new]

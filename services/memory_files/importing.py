@@ -1,8 +1,8 @@
 """Taking memory files into a scope, as a run that can be undone: nothing is overwritten, and twice is as good as once.
 
 A line that an export wrote keeps its id, its status and its worth; any other statement is a fact that an import claims.
-What the scope says already gets evidence; what it says differently of a memory stays, and the file's words become a
-memory of their own.
+A known statement becomes evidence. If a line's text differs from its memory, the memory stays, and the line becomes a
+new memory.
 
 Must not know: how lines look, who asks.
 """
@@ -65,8 +65,8 @@ class Target:
 class ImportReport:
     """What an import did. run: None where nothing changed, or nothing was to be.
 
-    statements: lines that say something; of these added: new memories; repeated: got evidence; unchanged: known line by
-    line; rejected: a person rejected these words here; reworded: of the others those whose id says something else here.
+    statements: lines with a statement. added: new memories; repeated: new evidence; unchanged: the same line was
+    imported before; rejected: a person rejected this text here; reworded: lines whose id has another text here.
     summaries: days taken over; summaries_kept: days of which the scope knows better. changes: of a dry run.
     """
 
@@ -107,8 +107,8 @@ def import_scope(
 ) -> ImportReport:
     """Take the memory files below `root` into a scope, which is made if need be. days: of an agent that is made.
 
-    Raises NoFiles, InvalidName, OSError, and SlowwaveError where a pass is at the scope or something of it is forgotten
-    right now; then nothing was changed.
+    Raises NoFiles, InvalidName, OSError, and SlowwaveError if a pass or a forget works on the scope; then nothing
+    changed.
     """
     check_name("tenant", target.tenant)
     check_name(target.kind, target.name)
@@ -208,7 +208,7 @@ class _Import:
         import_rows.supersede(self._connection, scope_id, pairs)
 
     def _ask(self, scope_id: int, memories: Sequence[UUID], author: Author) -> None:
-        """Nothing waits for a decision that nobody is asked for."""
+        """Open a review for each conflict, so that a person gets the question."""
         for known in load(self._connection, scope_id, memories).values():
             open_review(
                 self._connection, scope_id, memory=known.id, why=WHY, tier=tier_of(known), author=author, now=self._now

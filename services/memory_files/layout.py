@@ -66,7 +66,9 @@ class FileLayout:
                 yield memory if by is None else replace(memory, superseded_by=live.get(by))
 
     def _live(self, connection: Connection, memories: list[UUID | None]) -> Iterator[tuple[UUID, UUID]]:
-        """Which live memory stands for each of these: itself, or what it was merged into; others are left out."""
+        """The live memory for each id: the memory itself, or the one it was merged into; ids without one are left
+        out.
+        """
         if memories:
             for row in connection.execute(_STANDS_FOR, {"scope": self.scope_id, "memories": memories}):
                 yield row.id, row.live
@@ -91,7 +93,7 @@ def read_layout(connection: Connection, scope_id: int, header: FileHeader, *, ap
 def summaries_of(
     connection: Connection, scope_id: int, only: Iterable[date] | None = None
 ) -> dict[date, list[FileSummary]]:
-    """The newest summaries of a scope's days, by agent: of all that have any, or of each of these."""
+    """The newest summaries of a scope's days, by agent: of all days with one, or of the given days."""
     days: dict[date, list[FileSummary]] = defaultdict(list, {day: [] for day in only or ()})
     for row in connection.execute(_SUMMARIES, {"scope": scope_id, "days": None if only is None else list(only)}):
         days[row.day].append(

@@ -34,7 +34,9 @@ class HeldLock:
         self._connection = connection
 
     def check(self) -> None:
-        """Ask right before a file is replaced: raises OperationalError where the connection, and the lock, is gone."""
+        """Call this right before replacing a file: raises OperationalError if the connection, and with it the lock, is
+        lost.
+        """
         self._connection.execute(text("SELECT 1"))
 
 
@@ -44,9 +46,9 @@ def file_lock(
 ) -> Iterator[HeldLock]:
     """Be the only one at the files of a scope for the time of the block; raises FilesBusy after `wait_seconds`.
 
-    of: or at what another backend has of it.
+    of: the backend whose copies are locked.
 
-    Held by a connection of its own, with no transaction open on it: whoever takes it needs a second one for its work.
+    A connection of its own holds it, without a transaction; the caller needs a second connection for its work.
     """
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         try:

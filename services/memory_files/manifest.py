@@ -1,8 +1,8 @@
 """What an export wrote, kept beside it in `.slowwave.json`, so that the next one sees what people edited since.
 
-For each file a digest of all of it, whether it holds nothing but ours, and short digests of the lines of ours.
+For each file a digest, whether all its lines are ours, and short digests of our lines.
 
-Must not know: what the lines say.
+Must not know: the text of lines.
 """
 
 import json
@@ -20,7 +20,7 @@ _LINE_CHARACTERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One file as it was written. digest: of its bytes, hexadecimal; own: nobody else's line is in it."""
+    """One file as it was written. digest: of its bytes, hexadecimal; own: all lines are ours."""
 
     digest: str
     own: bool
@@ -33,13 +33,13 @@ class Written:
 
 @dataclass
 class Manifest:
-    """What was written into one folder, by path below it."""
+    """Files written into one folder, by path below it."""
 
     files: dict[str, Written] = field(default_factory=dict)
 
     @classmethod
     def read(cls, disk: Disk, folder: Path) -> "Manifest":
-        """That of a folder; an empty one where there is none, or none that can be read."""
+        """Read a folder's manifest; an empty one if it is missing or unreadable."""
         found = disk.read(folder / NAME)
         try:
             files = {path: _written(entry) for path, entry in json.loads(found.data)["files"].items()} if found else {}

@@ -1,7 +1,7 @@
-"""The outbox of a backend: what waits there, what was delivered, what failed.
+"""The outbox of a backend: waiting, delivered and failed rows.
 
 Rows that somebody else holds are skipped, never waited for: a flush that changes many memories at once and a delivery
-that marks many must not wait for each other crosswise. What is skipped waits on, and is delivered again.
+that marks many must not wait for each other crosswise. A skipped row waits for the next delivery.
 
 Must not know: how a backend is reached, files.
 """
@@ -74,7 +74,9 @@ class WaitingScope:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What waits for a backend in one scope. oldest: since when; last_error: of the last delivery that failed."""
+    """Waiting rows of a backend in one scope. oldest: enqueue time of the oldest; last_error: of the last failed
+    delivery.
+    """
 
     waiting: int
     oldest: datetime | None
@@ -87,7 +89,7 @@ def take_waiting(connection: Connection, backend: str, scope_id: int, *, limit: 
     """Memories of the scope that the backend has to hear of, with the number of changes that this read saw.
 
     Those that could not be delivered lately come last, so that they keep no other from its turn. Read this before the
-    memories: what changes in between is then delivered again.
+    memories, so that a change in between is delivered again.
     """
     query = (
         select(OutboxItem.memory_id, OutboxItem.changes)
@@ -116,8 +118,8 @@ def mark_failed(
     *,
     memories: Collection[UUID] | None = None,
 ) -> None:
-    """Let what waits in the scope (of these memories; None: all) wait longer after each failure, from ten seconds to a
-    quarter of an hour.
+    """Delay the waiting rows of the scope (of these memories; None: all), longer after each failure, from ten seconds
+    to a quarter of an hour.
     """
     values = {"first": FIRST_WAIT_SECONDS, "longest": LONGEST_WAIT_SECONDS, "now": now}
     which = {"backend": backend, "scope": scope_id, "memories": None if memories is None else list(memories)}
@@ -140,15 +142,15 @@ def waits(backend: str, now: datetime) -> ColumnElement[bool]:
 def waiting_scopes(
     connection: Connection, backend: str, *, limit: int, now: datetime, scope_id: int | None = None
 ) -> list[WaitingScope]:
-    """Scopes of all tenants (or this one) for which something waits and may be tried now, the longest waiting first: by
-    what comes first in each, which is nothing that failed where there is anything else.
+    """Scopes of all tenants (or this one) with rows that may be delivered now, the longest waiting first. In each
+    scope, rows without a failure come first.
     """
     values = {"backend": backend, "scope": scope_id, "limit": limit, "now": now}
     return [WaitingScope(**row) for row in connection.execute(_WAITING_SCOPES, values).mappings()]
 
 
 def backlog(connection: Connection, backend: str, scope_id: int) -> Backlog:
-    """What waits in one scope."""
+    """The backlog of one scope."""
     row = connection.execute(
         select(
             func.count().label("waiting"),

@@ -1,6 +1,6 @@
-"""Whose files these are: a scope's folder, how its days are counted, and the fence of what was forgotten (I10).
+"""The owner of files: a scope's folder, its day boundary, and the fence against forgotten data (I10).
 
-Must not know: what stands in the files.
+Must not know: contents of files.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from slowwave_server.models import Agent, ErasedName, Erasure, Scope, Session
 
 
 class Forgotten(Exception):
-    """Something of this tenant was forgotten while files were read: what was read may not be kept. Read again."""
+    """A forget of this tenant ran while files were read, so the data that was read must not be stored. Read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """What changes when something is forgotten. epoch: of the agent whose own scope it is; receipt: the last of the
-    tenant; erased_at: when the scope itself was forgotten last: files that are older are no longer there.
+    """Values that every forget changes. epoch: of the agent that owns the scope; receipt: the tenant's last; erased_at:
+    the last forget of the scope itself; older files do not exist any more.
     """
 
     epoch: int | None
@@ -37,12 +37,12 @@ class Owner:
     fence: Fence
 
     def folder(self, root: Path) -> Path:
-        """Where its files stand below the root of all."""
+        """The folder of its files below the root folder."""
         return root / scope_folder(self.header.tenant, self.header.kind, self.header.name)
 
 
 def read_owner(connection: Connection, scope_id: int) -> Owner | None:
-    """None where there is no such scope.
+    """None if the scope does not exist.
 
     A scope that agents share counts its days as the agent does that wrote there first.
     """

@@ -53,7 +53,7 @@ def paths_for(status: str, day: date, *, append_only: bool) -> frozenset[str]:
 def placed_memories(
     connection: Connection, scope_id: int, header: FileHeader, memories: Iterable[UUID], *, append_only: bool
 ) -> dict[UUID, PlacedMemory]:
-    """These memories of the scope; those that are gone are not in the answer."""
+    """The given memories of the scope, without deleted ones."""
     values = {"scope": scope_id, "zone": header.zone, "cutoff": header.cutoff_hour, "memories": list(memories)}
     found: dict[UUID, PlacedMemory] = {}
     for row in connection.execute(_READ, values):

@@ -26,8 +26,8 @@ from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start
 
 @dataclass
 class ReadBack:
-    """What came of the edits. places: by path and number of a line, the memory whose line it is now; run: its number,
-    None where nothing was stated; counts: typed, edited, removed, clashes, kept (removed lines of what says more now).
+    """What came of the edits. places: the memory of each line, by path and line number; run: its number, None without a
+    statement; counts: typed, edited, removed, clashes, kept (removed lines whose memory has more evidence now).
     """
 
     places: dict[str, dict[int, UUID]] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class ReadBack:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def place(self, path: str, number: int, memory: UUID) -> None:
-        """Note whose line that is."""
+        """Note the memory of a line."""
         self.places.setdefault(path, {})[number] = memory
 
 
@@ -84,7 +84,7 @@ def _edit(effects: HandEffects, views: Mapping[str, View], done: ReadBack) -> No
 
 
 def _remove(effects: HandEffects, views: Mapping[str, View]) -> None:
-    """What was edited in another file, or moved there, was not removed."""
+    """A line that was edited in, or moved to, another file is not removed."""
     stays = moved(list(views.values())) | {e.memory for view in views.values() for e in view.edits.edited}
     removed = {
         memory: line for view in views.values() for memory, line in view.edits.removed.items() if memory not in stays

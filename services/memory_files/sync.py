@@ -1,8 +1,8 @@
-"""Which scopes have something to deliver or to read back: what waits in the outbox, and files that somebody changed.
+"""Find scopes that need a delivery: waiting outbox rows, and files that a person changed.
 
 All tenants at once, as sweeps do: nothing is read but names, sizes and times.
 
-Must not know: what stands in files; how deliveries are asked for.
+Must not know: contents of files; how deliveries are enqueued.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ from slowwave_server.services.memory_files.outbox import HELD, WaitingScope, und
 
 
 def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, now: datetime) -> list[WaitingScope]:
-    """Scopes of all tenants that are due: those for which something waits first, the longest waiting of them."""
+    """Due scopes of all tenants: first those with waiting outbox rows, the longest waiting of these first."""
     waiting = {scope.id: scope for scope in waiting_scopes(connection, FILE, limit=limit, now=now)}
     backing_off = set(
         connection.execute(
@@ -75,7 +75,7 @@ def _changed(connection: Connection, root: Path, disk: Disk) -> Iterator[Waiting
 
 
 def _has_changed(folder: Path, known: Mapping[str, Stamp], disk: Disk) -> bool:
-    """Also where a file was written so short a time ago that its own time proves nothing."""
+    """True also for a file written so recently that its timestamp proves nothing."""
     try:
         paths = set(disk.paths(folder))
         return paths != set(known) or any(

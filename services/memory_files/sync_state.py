@@ -1,4 +1,4 @@
-"""What is remembered of a scope's memory files: how each was when it was last written or read, and its lines.
+"""The stored state of a scope's memory files: each file at its last write or read, and its lines.
 
 Must not know: the files themselves.
 """
@@ -54,7 +54,7 @@ def paths_of(connection: Connection, scope_id: int, memories: Iterable[UUID]) ->
 
 
 def note_writing(connection: Connection, scope_id: int, path: str, digest: bytes, now: datetime) -> None:
-    """Remember what is about to be written, before it is."""
+    """Store the digest of a file before the file is written."""
     new = {"digest": b"", "size": 0, "modified_ns": 0, "checked_at": now}
     _upsert(connection, scope_id, path, new, {"writing": digest})
 
@@ -72,7 +72,7 @@ def note_lines(
     lines: Mapping[UUID, KnownLine],
     before: Mapping[UUID, KnownLine],
 ) -> None:
-    """Remember a file's lines; `before` are those that are remembered now."""
+    """Store a file's lines; `before` are the lines stored until now."""
     mine = (FileLine.scope_id == scope_id, FileLine.path == path)
     gone = [memory for memory in before if memory not in lines]
     if gone:
@@ -90,12 +90,12 @@ def note_lines(
 
 
 def drop_file(connection: Connection, scope_id: int, path: str) -> None:
-    """Remember a file no more: it is gone, and nothing belongs there."""
+    """Delete the stored state of a missing file that needs no content."""
     connection.execute(delete(FileState).where(FileState.scope_id == scope_id, FileState.path == path))
 
 
 def hold(connection: Connection, scope_id: int, path: str, why: str, stamp: Stamp, now: datetime) -> None:
-    """Leave a file alone until it is changed again or somebody says what is meant."""
+    """Skip a file until it changes again or a person decides."""
     seen = {"size": stamp.size, "modified_ns": stamp.modified_ns, "checked_at": now, "held": why}
     _upsert(connection, scope_id, path, {"digest": b""}, seen)
 

@@ -31,9 +31,9 @@ from slowwave_server.services.memory_files.sync_state import drop_file, known_li
 
 @dataclass(frozen=True, slots=True)
 class FileUpdate:
-    """What a file is to be changed to. standing: memories that may have changed, those that are gone left out of it;
-    ids: all that may have changed, gone ones too; places: lines that became a memory's, by number; summaries: of its
-    day, None for those that stand there; remembered: the digest that the file is remembered by.
+    """The wanted content of a file. standing: memories that may have changed, without deleted ones; ids: all that may
+    have changed, also deleted ones; places: lines that became a memory's, by number; summaries: of its day, None keeps
+    the file's own; remembered: the stored digest of the file.
     """
 
     standing: Mapping[UUID, PlacedMemory]
@@ -44,7 +44,7 @@ class FileUpdate:
 
 
 class Writer:
-    """Writes files of one scope; whoever uses it holds their lock."""
+    """Writes files of one scope; the caller holds their lock."""
 
     def __init__(self, engine: Engine, lock: HeldLock, owner: Owner, root: Path, disk: Disk) -> None:
         self._engine = engine
@@ -55,7 +55,7 @@ class Writer:
         self._disk = disk
 
     def view(self, path: str, digest: bytes | None) -> View:
-        """A file that nobody has touched since it had that digest (None: there was none). Raises FileChanged."""
+        """A view of a file that still has this digest (None: the file was missing). Raises FileChanged."""
         content = self._disk.read(self._folder / path)
         if (None if content is None else content.digest) != digest:
             raise FileChanged(path)
@@ -64,7 +64,9 @@ class Writer:
         return View(path, content, parse(content), lines, HandEdits())
 
     def write(self, view: View, wanted: FileUpdate, now: datetime) -> bool:
-        """Bring the file to what is wanted, and remember it. False: it was so already. Raises FileChanged, OSError."""
+        """Write the wanted content, and store the file's state. False: it was so already. Raises FileChanged,
+        OSError.
+        """
         path = view.path
         document, memories, placed = _plan(view, wanted)
         header = replace(self._header, day=day_of_path(path))
@@ -101,7 +103,7 @@ class Writer:
 
 
 def _plan(view: View, wanted: FileUpdate) -> tuple[Document, dict[UUID, FileMemory], dict[int, FileMemory]]:
-    """The document without lines that belong elsewhere, the memories whose lines it is to have, and those in place."""
+    """The document without lines of other files, the memories that need a line in it, and the lines in place."""
     memories: dict[UUID, FileMemory] = {}
     shown: dict[UUID, str] = {}
     for entry in view.document.entries:

@@ -35,7 +35,7 @@ _ELSEWHERE = text("SELECT count(*) FROM slowwave.sessions s WHERE s.agent_id = :
 
 @dataclass(frozen=True, slots=True)
 class AgentExport:
-    """What was written. rows: by table; elsewhere: sessions in rooms and teams, which are not part of it."""
+    """Counts of an export. rows: by table; elsewhere: sessions in rooms and teams, which an export leaves out."""
 
     agent: str
     file: str

@@ -29,7 +29,7 @@ _CHUNK = 1 << 20
 
 
 class BadAgentFile(SlowwaveError):
-    """The file is no export of an agent, or was changed; the message says what is wrong. Nothing was written."""
+    """The file is not an unchanged export of an agent; the message says why. Nothing was written."""
 
 
 class _Part(BaseModel):
@@ -37,14 +37,14 @@ class _Part(BaseModel):
 
 
 class TablePart(_Part):
-    """What the manifest says of one table."""
+    """The manifest's entry of one table."""
 
     rows: int = Field(ge=0)
     sha256: str
 
 
 class AgentPart(_Part):
-    """What the manifest says of the agent."""
+    """The manifest's entry of the agent."""
 
     name: str
     time_zone: str
@@ -52,7 +52,9 @@ class AgentPart(_Part):
 
 
 class Manifest(_Part):
-    """What a file holds. bundle: tells this export from every other; scope: the number that search vectors carry."""
+    """The contents of a file. bundle: tells this export from every other; scope: the number that search vectors
+    carry.
+    """
 
     format: str
     version: int

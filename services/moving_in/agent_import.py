@@ -63,7 +63,9 @@ _OURS = frozenset(("agent_id", "scope_id"))
 
 @dataclass(frozen=True, slots=True)
 class AgentImport:
-    """What was read. run: None if this file was imported into this agent before; renamed: whether ids were replaced."""
+    """Counts of an import. run: None if this file was imported into this agent before; renamed: whether ids were
+    replaced.
+    """
 
     agent: str
     bundle: str
@@ -112,7 +114,7 @@ class _Reading:
         return Translation(self.manifest.scope, self.scope_id)
 
     def read(self, by: str, now: datetime) -> AgentImport:
-        """All of it, and a run that says so."""
+        """Import all tables, and record a run."""
         self._enter()
         known = self.connection.execute(_BEFORE, {"scope": self.scope_id, "bundle": self.manifest.bundle}).scalar()
         if known is not None:

@@ -39,7 +39,7 @@ class Numbers:
 
 @dataclass
 class Translation:
-    """From the numbers of a file to those of here. renaming: what new ids are made with; None: ids stay."""
+    """From the numbers of a file to those of here. renaming: the seed of new ids; None: ids stay."""
 
     scope_there: int
     scope_here: int
@@ -94,7 +94,7 @@ class Translation:
         return row
 
     def _told(self, value: Any, key: str = "") -> Any:
-        """What a change says, with the numbers and ids of here."""
+        """A change with its ids replaced by those of this installation."""
         if isinstance(value, dict):
             return {name: self._told(one, name) for name, one in value.items()}
         if isinstance(value, list):

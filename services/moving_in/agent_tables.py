@@ -1,7 +1,7 @@
 """The tables that hold an agent and its history, in the order in which an import can write them.
 
-Left out: what belongs to rooms and teams, vectors and term statistics (workers make them anew), open calls of models,
-and what undos keep, so that an undo from before an export can't be undone after it.
+Left out: rows of rooms and teams, vectors and term statistics (workers rebuild them), open calls of models, and rows
+saved by undos; so an undo from before an export can't be undone after it.
 
 Must not know: files, how rows are written.
 """
@@ -22,9 +22,9 @@ class Table:
     """One table. which: its rows of the agent, as `t`; order: stable, ids first where `numbered`.
 
     numbered: its id is a number that other rows name, so each row gets a new one; otherwise an `id` that is a number is
-    left to the database. numbers: columns that hold such a number, with the table of it; uuids: columns that hold ids
-    of memories and notes; later: columns that refer to rows of the same table and are written when all of it is there;
-    dropped: columns that no other installation can use.
+    left to the database. numbers: columns with such a number, and its table; uuids: columns with ids of memories and
+    notes; later: columns that refer to rows of the same table, written after all rows; dropped: columns without meaning
+    on another installation.
     """
 
     name: str

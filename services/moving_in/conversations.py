@@ -1,8 +1,8 @@
 """Conversations are recorded as every client records them, in sessions that belong to the run alone.
 
-A message is known by its key in the sessions of its conversation: NAME, "NAME (2)" … What is new of a conversation that
-has a session already, of an earlier run or recorded live, goes to the next of these names. So each session was made by
-one run as a whole, and undoing a run takes back just what it brought.
+A message is known by its key in the sessions of its conversation: NAME, "NAME (2)" … If a session of the conversation
+exists already, from an earlier run or live recording, new messages go to the next of these names. So each session was
+made by one run as a whole, and undoing a run takes back just what it brought.
 
 Must not know: any system's format, how events are stored.
 """
@@ -58,7 +58,7 @@ def checked(said: ImportedMessage, tools: Tools) -> ImportedMessage | LeftOut | 
 class Recorder:
     """Records messages. agent: who gets them; None: the agent of each log's folder, as the hooks name it.
 
-    counts: what became of them.
+    counts: messages by result.
     """
 
     context: Context
@@ -71,13 +71,13 @@ class Recorder:
     _folders: dict[str | None, str] = field(default_factory=dict)
 
     def preview(self, messages: Iterable[ImportedMessage]) -> None:
-        """Count what recording would come to."""
+        """Count the results of a recording without doing it."""
         for agent, name, group in self._groups(messages):
             _, new = self._new(agent, name, group)
             self._note(agent, name, len(group), len(new))
 
     def record(self, messages: Iterable[ImportedMessage], store: Store) -> IngestReport:
-        """Record what is new; answers the report of the client's own ingest. Raises StoreUnavailable."""
+        """Record new messages; return the report of the client's ingest. Raises StoreUnavailable."""
         try:
             return ingest(self._lines(messages), store, tenant=self.context.tenant, on_reject=self._rejected)
         finally:
@@ -118,7 +118,7 @@ class Recorder:
         return self._folders[said.folder]
 
     def _new(self, agent: str, name: str, group: list[ImportedMessage]) -> tuple[list[Row[Any]], list[ImportedMessage]]:
-        """The sessions of a conversation, and what of it stands in none of them."""
+        """The sessions of a conversation, and its messages that are in none of them."""
         further = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + " (%)"
         with transaction(self.context.engine) as connection:
             names = {"tenant": self.context.tenant, "agent": agent, "name": name, "further": further}

@@ -1,4 +1,4 @@
-"""Moving in: a look at what a source holds, and the run that stores it. Doing it twice adds nothing.
+"""Import from another system: preview a source, and store its contents in runs. Doing it twice adds nothing.
 
 A source is read twice: once for its memories, once for its conversations; never all of it is in memory.
 
@@ -28,10 +28,10 @@ LOGS = frozenset(("claude-code", "codex"))
 
 @dataclass(frozen=True, slots=True)
 class MovingReport:
-    """What a source holds, and what became of it, or would become of it (runs is empty).
+    """Counts of an import, or of a preview (runs is empty).
 
-    held: memories and messages in the source; done: by name what was done with them; left_out: by the reason, what
-    nothing was made of. runs: by agent; agents: who gets something. broken: (place, what is wrong) of `broken_count`.
+    held: memories and messages in the source; done: counts by result; left_out: counts by reason. runs: by agent;
+    agents: who gets something. broken: (place, error) of `broken_count`.
     """
 
     system: str
@@ -60,8 +60,8 @@ def move_in(
 ) -> MovingReport:
     """Bring a source into an agent. agent: None of a log of a coding agent: the agent of its folder.
 
-    Raises InvalidName, OSError, StoreUnavailable and SlowwaveError (also NothingThere and NotReadable). What was stored
-    by then belongs to a run that is marked as failed: it can be undone, and the same command goes on from there.
+    Raises InvalidName, OSError, StoreUnavailable and SlowwaveError (also NothingThere and NotReadable). Rows stored
+    before an error belong to a run marked as failed; it can be undone, and the same command continues from there.
     """
     if agent is None and source.system not in LOGS:
         raise SlowwaveError(f"say into which agent {source.system} moves: give --agent NAME")
@@ -109,7 +109,7 @@ class _Mover:
         return done + self.recorder.counts
 
     def _memories(self) -> Iterator[list[Moved]]:
-        """The first look; what is broken is counted by the second one."""
+        """The first pass; the second one counts broken entries."""
         return _batches(one for one in entries(self.source, Tally()) if isinstance(one, Moved))
 
     def _messages(self) -> Iterator[ImportedMessage]:

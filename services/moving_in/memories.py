@@ -1,7 +1,7 @@
 """Finished memories become memories with their text, times and ids, in transactions of a thousand.
 
 A memory rests on one row of memory_imports: `file` says which entry of which system it was, `digest` recognises the
-entry when it comes again. A memory whose id there is a UUID keeps it, if no memory here has it.
+entry when it comes again. A memory whose id in the source is a UUID keeps it, if no memory here has that id.
 
 Must not know: any system's format.
 """
@@ -45,7 +45,7 @@ _UUID_CHARACTERS = 36
 
 @dataclass(frozen=True, slots=True)
 class Line(FileStatement):
-    """A statement that stands in no file. key: recognises the entry that it was."""
+    """A statement without a file. key: recognises the entry that it was."""
 
     key: bytes
 
@@ -55,7 +55,7 @@ class Line(FileStatement):
 
 
 def statement_of(system: System, moved: Moved, now: datetime) -> Line:
-    """A memory as an import writes it: without secrets; `now` if nobody says since when it holds."""
+    """A memory as an import writes it: without secrets; it holds from `now` if the source has no time."""
     content = redact(moved.text).text
     at = moved.at or now
     memory = FileMemory(
@@ -94,7 +94,7 @@ class MemoryWriter:
     pause: Callable[[float], None] = time.sleep
 
     def preview(self, batch: list[Moved]) -> dict[str, int]:
-        """What storing would come to; nothing is written."""
+        """Count the results of a store without writing."""
         with transaction(self.context.engine) as connection:
             scope_id = find_scope(connection, self.context.tenant, "agent", self.agent)
             statements = self._statements(batch)
@@ -103,7 +103,7 @@ class MemoryWriter:
             return _counts(make_plan(connection, scope_id, statements))
 
     def store(self, batch: list[Moved]) -> dict[str, int]:
-        """Store a batch, or nothing of it. Raises SlowwaveError where a pass holds the scope for a minute."""
+        """Store a batch in full, or not at all. Raises SlowwaveError where a pass holds the scope for a minute."""
         statements, problem = self._statements(batch), None
         for _ in range(_TRIES):
             try:
@@ -148,7 +148,7 @@ class MemoryWriter:
             return _counts(plan)
 
     def _enter(self, connection: Connection, scope_id: int) -> int:
-        """The scope, held: no pass begins and nobody forgets it until the transaction ends."""
+        """Lock the scope against passes and forgets until the transaction ends."""
         owner = read_owner(connection, scope_id)
         if owner is None:
             raise Forgotten

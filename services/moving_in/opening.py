@@ -37,7 +37,7 @@ Opened = Iterator[Piece | Broken | LeftOut]
 
 
 class NothingThere(SlowwaveError):
-    """What was given holds nothing that this system writes; the message says what is looked for."""
+    """The source holds no data of this system; the message names the expected files or tables."""
 
 
 def open_source(system: System, given: str, *, table: str | None = None) -> Opened:

@@ -19,7 +19,9 @@ OWNERS_KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is moved in. given: a file, a folder or a URL; table: of a URL; owner: take only what is about this one."""
+    """The source of an import. given: a file, a folder or a URL; table: of a URL; owner: import only this owner's
+    data.
+    """
 
     system: System
     given: str
@@ -29,7 +31,8 @@ class Source:
 
 @dataclass(slots=True)
 class Tally:
-    """What a source holds. left_out: by the reason; owners: entries by the user or namespace that they are about.
+    """Counts of a source's contents. left_out: by the reason; owners: entries by the user or namespace that they are
+    about.
 
     broken: the first BROKEN_KEPT of `broken_count`; samples: the beginnings of a few memories and messages.
     """

@@ -1,6 +1,6 @@
 """The runs of one moving-in: one for each agent that gets something, begun when the first thing comes.
 
-Must not know: what is moved in.
+Must not know: the imported data.
 """
 
 from collections.abc import Callable, Mapping
@@ -71,7 +71,7 @@ class Runs:
         return run
 
     def add(self, agent: str, counts: Mapping[str, int]) -> None:
-        """Count what was done for an agent, and keep its run's lease."""
+        """Count results of an agent, and renew its run's lease."""
         run, so_far = self.of(agent), self.counts[agent]
         for name, number in counts.items():
             so_far[name] = so_far.get(name, 0) + number
@@ -79,7 +79,7 @@ class Runs:
             renew_run(connection, run, self.context.clock())
 
     def finish(self, error: str | None = None) -> None:
-        """End all of them."""
+        """End all runs."""
         for agent, run in self.under_way.items():
             counts = self.counts[agent]
             told = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number) or "nothing"

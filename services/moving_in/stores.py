@@ -27,7 +27,7 @@ _TABLES = {"mem0": "mem0", "langgraph": "store"}
 
 
 class NotReadable(SlowwaveError):
-    """The store can't be read; the message says what was expected in it."""
+    """The store can't be read; the message names the expected contents."""
 
 
 def read_sqlite(system: System, path: Path) -> Iterator[Piece | Broken | LeftOut]:
@@ -73,7 +73,7 @@ def _plain(value: Any) -> Any:
 
 
 class _Object:
-    """What stands for an object of any class: its fields, if its state is a mapping."""
+    """A stand-in for an object of any class: its fields, if its state is a mapping."""
 
     fields: Mapping[str, Any] = {}
 

@@ -1,9 +1,9 @@
-"""Undoing a run, whatever it did: what was moved in is forgotten, every other run is undone by services.undo.undo.
+"""Undo any run: an import is undone by a forget, every other run by services.undo.undo.
 
-Conversations that a run recorded have become memories, summaries and passages since; passes have merged what it
-brought with what was known. So a moving-in is taken back by a forget of all that the run brought: its sessions, and the
-evidence of its memories. A memory that something else says, too, stays with the evidence that is left. Nothing is kept
-for an undo of this undo: moving in again does that.
+Conversations that an import recorded have become memories, summaries and passages since; passes have merged its
+memories with others. So undoing an import forgets its sessions and the evidence of its memories. A memory that
+something else says, too, stays with the evidence that is left. Nothing is kept for an undo of this undo: moving in
+again does that.
 
 Must not know: shells, consoles, gateways.
 """
@@ -81,7 +81,7 @@ def _check(connection: Connection, tenant: str, run: int, now: datetime) -> None
 
 
 def _note(connection: Connection, tenant: str, run: int, report: Report, by: str, now: datetime) -> UndoReport:
-    """The undo as a run of its own."""
+    """Record the undo as a run."""
     counts = report.counts
     scope_id = connection.execute(_RUN, {"tenant": tenant, "run": run}).one().scope_id
     own = start_run(connection, kind="undo", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=by, undoes=run)

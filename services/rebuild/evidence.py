@@ -67,7 +67,7 @@ def give(connection: Connection, run: int, rebuild: int, rest: Mapping[UUID, Ite
 def create(
     connection: Connection, new: Sequence[RebuiltStatement], *, author: Author, reason: str, now: datetime
 ) -> dict[UUID, frozenset[Witness]]:
-    """Make memories of statements, without sources yet; answers what each is to rest on."""
+    """Create memories of statements, without sources yet; return the sources that each needs."""
     made: dict[UUID, frozenset[Witness]] = {}
     for statement in new:
         values = {

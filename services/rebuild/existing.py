@@ -1,6 +1,6 @@
-"""The live side of a rebuild: memories that rest on events of its windows, and those that say the same elsewhere.
+"""The live side of a rebuild: memories that rest on events of its windows, and memories elsewhere with the same text.
 
-Must not know: what is changed about them.
+Must not know: changes of memories.
 """
 
 from collections import defaultdict
@@ -47,7 +47,9 @@ def existing_memories(connection: Connection, rebuild: int) -> list[ExistingMemo
 
 
 def known_elsewhere(connection: Connection, statements: Sequence[RebuiltStatement]) -> dict[Key, UUID]:
-    """Memories that say one of these, whatever they rest on: live ones first, then merged and rejected ones."""
+    """Memories with the text of one of these statements, with any sources: live ones first, then merged and rejected
+    ones.
+    """
     found: dict[Key, UUID] = {}
     for scope in sorted({statement.key[0] for statement in statements}):
         hashes = {statement.key[2] for statement in statements if statement.key[0] == scope}

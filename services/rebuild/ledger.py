@@ -1,6 +1,6 @@
 """The windows of an agent's sessions as the ledger of flushes has them, with their events, as far as these are kept.
 
-Must not know: what is made of a window.
+Must not know: the extraction of a window.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ _AGENT = text("SELECT a.id, a.time_zone, a.epoch FROM slowwave.agents a WHERE a.
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose events they are. agent: the id."""
+    """The owner of the events. agent: the id."""
 
     tenant: str
     name: str
@@ -64,13 +64,13 @@ class Place:
 
 
 def count_windows(connection: Connection, owner: Owner, *, only_fallback: bool) -> int:
-    """How many windows there are to read, those that were read already among them."""
+    """The number of windows, including those read already."""
     count: int = connection.execute(_COUNT, {"agent": owner.agent, "only_fallback": only_fallback}).scalar_one()
     return count
 
 
 def places(engine: Engine, owner: Owner, rebuild: int, *, only_fallback: bool) -> Iterator[Place]:
-    """Windows that this rebuild has not read yet, in order; no transaction is open between two of them."""
+    """Windows that this rebuild has not read yet, in order; no transaction is open while the caller works on one."""
     values: dict[str, Any] = {"agent": owner.agent, "only_fallback": only_fallback, "rebuild": rebuild, "page": _PAGE}
     last = Place(0, 0, 0)
     while True:

@@ -1,9 +1,9 @@
-"""A rebuild from its beginning to its end: read what is not read yet, show what would differ, switch.
+"""A whole rebuild: read the remaining windows, show the difference, switch.
 
     read ──▶ all windows read ──▶ the difference ──▶ confirmed ──▶ switched, one run that can be undone
-     └── a cap, or a model that is away: what was read is kept, and the same call goes on from there
+     └── a cap, or an unreachable model: windows read so far are kept, and the same call continues
 
-The difference is that of the very switch, in a transaction that is rolled back.
+The difference comes from the switch itself, in a transaction that is rolled back.
 
 Must not know: the shell, how a model is built.
 """
@@ -45,7 +45,7 @@ _CALLS = text("SELECT count(*) FROM slowwave.llm_calls c WHERE c.run_id = :run")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A memory that would come or go; before: what the one says that it replaces."""
+    """A memory that the switch would add or remove; before: the text that it replaces."""
 
     type: str
     content: str
@@ -103,7 +103,7 @@ class Rebuilder:
     counts: Counter[str] = field(default_factory=Counter)
 
     def rebuild(self, owner: Owner, *, only_fallback: bool, by: str) -> Report:
-        """Read, compare, switch. Raises CannotSwitch; what was read is kept then, too."""
+        """Read, compare, switch. Raises CannotSwitch; windows read so far are kept."""
         with self.engine.begin() as connection:
             scope = find_scope(connection, owner.tenant, "agent", owner.name)
             run = start_run(
@@ -145,7 +145,7 @@ class Rebuilder:
         return self._switched(report, number, author, run)
 
     def _read(self, owner: Owner, number: int, extractor: Extractor, *, only_fallback: bool) -> str | None:
-        """Read what is not read yet; answers why it stopped before the end."""
+        """Read the remaining windows; return the reason for an early stop."""
         in_a_row = 0
         for place in places(self.engine, owner, number, only_fallback=only_fallback):
             found = read_window(self.engine, owner, place)

@@ -45,7 +45,7 @@ _TOTALS = text(
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """How much of a rebuild is done. tokens: what a model took for what is kept."""
+    """How much of a rebuild is done. tokens: spent by the model on stored windows."""
 
     windows: int
     tokens: int
@@ -74,7 +74,7 @@ def open_staging(
 def keep(
     engine: Engine, rebuild: int, place: Place, extraction: Extraction, extractor: Extractor, now: datetime
 ) -> None:
-    """Keep what was made of one window."""
+    """Store the extraction of one window."""
     made = extraction.made
     values = {
         "rebuild": rebuild,

@@ -2,10 +2,10 @@
 
     the same statement     keeps its memory, with the events that say it now
     a new one              a memory of its own, in the inbox
-    one that nobody says   archived, unless something beside these windows says it too: a note, a file, another
-                           conversation; what had ended because of it holds on, until a pass decides anew
+    one without sources      archived, unless something beside these windows says it too: a note, a file, another
+                           conversation; memories that it had ended hold again, until a pass decides
 
-Must not know: how windows are read, who asks.
+Must not know: how windows are read, the caller.
 """
 
 from collections.abc import Collection, Iterable
@@ -88,12 +88,12 @@ _DONE = text("UPDATE slowwave.rebuilds SET state = 'switched', run_id = :run WHE
 
 
 class CannotSwitch(SlowwaveError):
-    """The rebuild can't be switched now; nothing was changed, and what was read is kept."""
+    """The rebuild can't be switched now; memories are unchanged, and windows read so far are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """What a switch did. reweighed: memories that stay and rest on other events, or are said otherwise by them."""
+    """What a switch did. reweighed: memories that stay with other source events or other scores."""
 
     created: frozenset[UUID]
     archived: frozenset[UUID]
@@ -122,7 +122,7 @@ def switch(connection: Connection, rebuild: int, *, author: Author, now: datetim
 
 
 def _rest(connection: Connection, rebuild: int, plan: Plan, author: Author, now: datetime) -> Collection[UUID]:
-    """Let memories rest on what is said now; answers those that are new."""
+    """Replace the sources of memories; return the new memories."""
     worth = {row.id: row for row in connection.execute(_LOCK, {"ids": list(plan.rest)})}
     evidence.take(connection, author.run_id, rebuild, plan.rest)
     made = evidence.create(connection, plan.create, author=author, reason=REASON, now=now)
@@ -153,7 +153,7 @@ def weigh_family(connection: Connection, memories: Iterable[UUID], now: datetime
 
 
 def _archive(connection: Connection, memories: Iterable[UUID], author: Author, now: datetime) -> set[UUID]:
-    """Archive what nothing says any more, of these and of what they were merged into."""
+    """Archive memories without sources, of these and of the ones that they were merged into."""
     ids = list(memories)
     ids += connection.execute(_SURVIVORS, {"ids": ids}).scalars()
     gone = connection.execute(_UNSAID, {"ids": ids}).all()
@@ -176,7 +176,7 @@ def _end(connection: Connection, made: Collection[UUID], author: Author, now: da
 
 
 def _follow(connection: Connection, archived: Collection[UUID], author: Author, now: datetime) -> None:
-    """What hung on memories that are gone: values that they had ended, conflicts and questions about them."""
+    """Handle references to removed memories: values that they had ended, conflicts and questions about them."""
     ids = {"ids": list(archived)}
     reason = "what it had to do with is not said any more, as another extractor reads it"
     for row in connection.execute(_ENDED_BY, ids).all():

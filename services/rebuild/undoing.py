@@ -1,4 +1,4 @@
-"""Undo, the part of rebuilds: sources and the ledger of flushes are again what they were before a switch.
+"""Undo of a rebuild: restore sources and the ledger of flushes as before a switch.
 
 Must not know: whether that may be done (services.undo.checks), and what else an undo puts back.
 """
@@ -22,7 +22,7 @@ _DROP = text("DELETE FROM slowwave.rebuilds WHERE run_id = :run")
 
 
 def unswitch(connection: Connection, run: int) -> set[UUID]:
-    """Put sources and ledger back; answers the memories to weigh anew, and those that were merged into them."""
+    """Restore sources and ledger; return the memories to score again, and the memories merged into them."""
     memories = put_back(connection, run)
     connection.execute(_LEDGER, {"run": run})
     connection.execute(_DROP, {"run": run})

@@ -58,7 +58,7 @@ def read_as_of(
     if most is not None and len(changes) > most:
         raise InvalidQuery(
             f"known_at: more than {most:,} changes were made since {moment:%Y-%m-%d %H:%M}, too many to take off"
-            " while somebody waits; ask about a later moment, or `slowwave memory list AGENT --known-at`, which takes time"
+            " in one request; use a later time, or `slowwave memory list AGENT --known-at`, which has no such limit"
         )
     was = _decided_then(changes)
     mentioned = {UUID(value) for change in changes for value in _survivors(change)}

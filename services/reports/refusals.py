@@ -20,8 +20,8 @@ _POSTGRES: Mapping[str, str] = {
     "no encryption": "it takes TLS alone: add ?sslmode=verify-full&sslrootcert=FILE to SLOWWAVE_DATABASE_URL",
     "authentication failed|no password supplied|role .* does not exist": "give the login and its password in"
     " SLOWWAVE_DATABASE_URL; `slowwave admin roles add` makes one",
-    "permission denied": "as the owner: `slowwave admin roles list` shows whether this login is there, `slowwave admin roles"
-    " apply` gives each what it needs",
+    "permission denied": "as the owner: `slowwave admin roles list` shows whether this login exists,"
+    " `slowwave admin roles apply` grants each role what it needs",
 }
 _BROKER: Mapping[str, str] = {
     "ertificate is not valid for": "name the host in SLOWWAVE_BROKER_URL as the server's certificate has it",

@@ -1,4 +1,4 @@
-"""What is removed after a time, and bounds of sessions that nobody ends. What is forgotten by hand is another matter.
+"""Retention: remove old data by age, and bound the number of open sessions. services.forget deletes on request.
 
 Must not know: when it is done, who asks.
 """

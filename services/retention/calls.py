@@ -28,7 +28,7 @@ _OLD_ANSWERS = text("DELETE FROM slowwave.window_answers w WHERE w.asked_at < :b
 
 @dataclass(frozen=True, slots=True)
 class CallRemoval:
-    """How many calls were removed, or would be. done: False where it was stopped; the next call goes on."""
+    """How many calls were removed, or would be. done: False if it stopped early; the next call goes on."""
 
     calls: int = 0
     done: bool = True

@@ -1,8 +1,8 @@
 """Removing old events, where nothing needs them any more.
 
-An event goes when it was said and received so long ago, was flushed, lies on a day that is final, is no event that was
-set aside, and is not where a live memory comes from. Its day keeps its summaries and the segments that they were made
-from, and counts it as removed: a late event of that day is summarised with all that was there.
+An event is removed if all of this holds: it is old enough by its own time and by its arrival, it was flushed, its day
+is final, it is not quarantined, and no live memory rests on it. Its day keeps its summaries and the segments that they
+were made from, and counts it as removed: a late event of that day is summarised with all that was there.
 
 Must not know: when this is done.
 """
@@ -39,9 +39,10 @@ _COUNTED = text("SELECT k.id FROM slowwave.scopes k WHERE k.id = :scope AND k.co
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What was removed, or would be. days: those that lost events; busy: sessions that somebody else was at.
+    """Counts of removed rows, or of rows to remove. days: those that lost events; busy: sessions that somebody else was
+    at.
 
-    done: False where it was stopped; the next call begins anew.
+    done: False if it stopped early; the next call starts again.
     """
 
     events: int = 0
@@ -62,8 +63,8 @@ def remove_old_events(
 ) -> Removal:
     """Remove the events of all tenants that are older than `event_days` days, where nothing needs them. 0: none.
 
-    logged: only what stands in its session's log. go_on: asked before each day; False stops. Doing it twice removes
-    nothing more.
+    logged: only events that their session's log holds. go_on: asked before each day; False stops. Doing it twice
+    removes nothing more.
     """
     if event_days == 0:
         return Removal()

@@ -1,6 +1,6 @@
-"""The maintenance job `retention`: old events, open work that nobody speaks of any more, old calls of models, old rows
-of the audit log, answered requests, webhook deliveries, tombstones of memories, old logs of sessions on this host, and
-the partitions that events lie in.
+"""The maintenance job `retention`: old events, open work without recent mentions, old calls of models, old rows of the
+audit log, answered requests, webhook deliveries, tombstones of memories, old logs of sessions on this host, and the
+partitions of events.
 
 Must not know: when the job is due, Celery.
 """
@@ -66,7 +66,7 @@ def run_retention(context: JobContext) -> JobOutcome:
 
 
 def _remove_passing(context: JobContext, now: datetime, go_on: Callable[[], bool]) -> dict[str, int]:
-    """What nobody misses, so that a dry run doesn't count it."""
+    """Rows without lasting value; a dry run does not count them."""
     if context.dry_run:
         return {"answers": 0, "requests": 0, "deliveries": 0}
     return {

@@ -1,6 +1,6 @@
-"""The partitions of events: room for new sessions before it is needed, and the room of those that are empty given back.
+"""The partitions of events: create partitions ahead of new sessions, and empty ones give their disk space back.
 
-Must not know: when it is done, what is removed.
+Must not know: its schedule, the rules of removal.
 """
 
 from dataclasses import dataclass
@@ -30,8 +30,7 @@ class PartitionCounts:
 def keep_partitions(engine: Engine, *, width: int = WIDTH) -> PartitionCounts:
     """Make partitions ahead of the sessions to come, empty those of which all was removed, and tell the planner.
 
-    Without it nothing is lost: what comes after the last partition lies in one that has no end. Doing it twice changes
-    nothing more.
+    If it never runs, nothing is lost: the last partition has no upper bound. Doing it twice changes nothing more.
     """
     made = emptied = 0
     try:

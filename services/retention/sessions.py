@@ -1,8 +1,9 @@
-"""Sessions that nobody ends: those not seen for long get a last flush, and an agent has so many open ones at most.
+"""Sessions without an end: a session that was quiet for long gets a last flush, and an agent has a maximum of open
+sessions.
 
 Nothing is dropped: a session is only asked to flush, and goes on when somebody speaks in it again.
 
-Must not know: who calls it and how often; Redis (the sweep offers what is due).
+Must not know: its callers; Redis (the sweep offers due sessions).
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ _BOUND = "SELECT slowwave.request_excess_flushes(%s, %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class BoundReport:
-    """closed: sessions that nobody has seen for so long; asked: those beyond their agent's most."""
+    """closed: sessions that were quiet for too long; asked: sessions beyond their agent's maximum."""
 
     closed: int
     asked: int

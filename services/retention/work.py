@@ -1,4 +1,4 @@
-"""Open work that nobody spoke of for long: it ceases to be current, in a run of its own a scope.
+"""Close open work without recent mentions, in one run per scope.
 
 Nothing is removed: the memory stays, with the time at which it expired, and holds again if it is said again. Milestones
 of tasks and what people wrote by hand do not expire, and neither does any other type of memory.

@@ -1,7 +1,7 @@
-"""One log: found, locked, rid of what a crash has torn, and appended to.
+"""One log: find, lock, repair after a crash, append.
 
-A line is confirmed once the database says so; that is never touched again. What stands behind it is the file's own:
-whole lines are the truth, a line without its end is cut off.
+A line is confirmed once the database says so; that is never touched again. The file itself is the source of truth:
+whole lines count, an incomplete last line is cut off.
 
 Must not know: where the lines come from.
 """
@@ -20,7 +20,7 @@ _TRIES = 5
 
 
 class Disk:
-    """What is done to a file, step by step, so that each step can be made to fail."""
+    """The single steps on a file, so that a test can make each one fail."""
 
     def cut(self, descriptor: int, size: int) -> None:
         """Cut the file off behind its first `size` bytes."""
@@ -40,7 +40,7 @@ class Disk:
 
 @contextmanager
 def open_log(path: Path) -> Iterator[int]:
-    """Open the log for the block, made where there is none, and keep others from writing or removing it meanwhile."""
+    """Open the log for the block, create it if it is missing, and lock it against other writers and removal."""
     descriptor = _open(path)
     try:
         yield descriptor
@@ -64,7 +64,7 @@ def _open(path: Path) -> int:
 
 
 def mend(descriptor: int, confirmed: int, disk: Disk) -> int:
-    """Cut off what is torn; answer the number of the last event that the log holds, at least `confirmed`."""
+    """Cut off an incomplete last line; return the number of the log's last event, at least `confirmed`."""
     size = os.fstat(descriptor).st_size
     if not size:
         return confirmed
@@ -79,7 +79,7 @@ def mend(descriptor: int, confirmed: int, disk: Disk) -> int:
 
 
 def _last_readable(lines: mmap.mmap, whole: int) -> tuple[int, int]:
-    """Where the last readable line ends, and its number; (0, 0) where there is none."""
+    """The end of the last readable line, and its number; (0, 0) without one."""
     end = whole
     while end:
         start = lines.rfind(b"\n", 0, end - 1) + 1

@@ -1,10 +1,10 @@
-"""Where logs of sessions stand, and how they go: with what is forgotten, or by their age.
+"""Folders of session logs, and their removal: by a forget, or by age.
 
     ROOT/session.logs/TENANT/AGENT/SESSION.jsonl        names encoded as those of memory files
 
 No tenant's own folder is called so: an encoded name holds no dot.
 
-Must not know: what a log holds.
+Must not know: contents of logs.
 """
 
 import fcntl
@@ -40,9 +40,9 @@ def log_path(root: Path, tenant: str, agent: str, session: str) -> Path:
 
 
 def remove_session_logs(root: Path, tenant: str, agent: str, session: str | None = None) -> int:
-    """Remove the log of a session, or all of an agent's; answers how many files went. None there is no error.
+    """Remove the log of a session, or all of an agent's; answers how many files went. A missing log is not an error.
 
-    The session's row must be gone by then: whoever writes a log holds that row.
+    The session's row must be deleted before: a writer of logs locks that row.
     """
     folder = _agent_folder(root, tenant, agent)
     paths = [log_path(root, tenant, agent, session)] if session is not None else list(_logs_in(folder))
@@ -70,7 +70,7 @@ def cleanup_session_logs_older_than(root: Path, days: int, *, now: datetime, dry
 
 
 def _remove_if_old(path: Path, until: float, *, dry_run: bool) -> int | None:
-    """The size of a file that was old, or None. Held while it is looked at, so that no line is lost with it."""
+    """The size of a file that was old, or None. The log is locked during the check, so no new line is lost."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:

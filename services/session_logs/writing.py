@@ -1,9 +1,10 @@
 """Bringing logs up to date: from the last event that a log holds to the last one of its session.
 
-    hold the session's row ─▶ lock the file ─▶ cut off what is torn ─▶ append ─▶ fsync ─▶ move logged_until, commit
+hold the session's row ─▶ lock the file ─▶ repair ─▶ append ─▶ fsync ─▶ move logged_until, commit
 
-A crash between the last two is seen by the numbers in the file, so no event stands there twice and none is missing.
-What is forgotten meanwhile waits for the row, and then takes the file away; or the row is gone, and nothing is written.
+After a crash between the last two, the event numbers in the file show it, so no event is written twice and none is
+missing. A forget in between waits for the row and then removes the file; or it deleted the row already, and nothing is
+written.
 
 Must not know: how often this is done.
 """

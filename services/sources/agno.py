@@ -1,6 +1,6 @@
 """Sessions of Agno, through Agno's own store: its SQLite and Postgres databases and its session API, never our SQL.
 
-Must not know: which runs were named, what becomes of them.
+Must not know: the choice of runs, their further use.
 """
 
 import threading
@@ -44,7 +44,9 @@ class AgnoSource:
         self._store: Any = None
 
     def read(self, session: str, runs: frozenset[str]) -> KeptSession | None:
-        """Answer a session with those of `runs` that it has; None where there is none. Raises TransientError."""
+        """Return a session with those of `runs` that it has; None if the session does not exist. Raises
+        TransientError.
+        """
         try:
             store = self._open()
             # Agno answers a store that it can't reach as one that holds nothing.
@@ -62,7 +64,7 @@ class AgnoSource:
         )
 
     def close(self) -> None:
-        """Let go of connections; a read opens them anew."""
+        """Close connections; a read opens new ones."""
         with self._lock:
             if self._store is not None:
                 self._store.db_engine.dispose()

@@ -1,4 +1,4 @@
-"""What a source of conversations answers: a session with its runs, and of each what was said in it.
+"""The protocol of a source of conversations: a session with its runs, and the messages of each run.
 
 Must not know: any program that keeps conversations; what becomes of them here.
 """
@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """A prompt and what came of it. settled: nothing is being added to it now. private: it is not to be recorded.
+    """A prompt and the messages that followed it. settled: nothing is being added to it now. private: it is not to be
+    recorded.
 
     messages: {"role", "content", "at" (aware), "key"} each and what else `slowwave.messages.Message` has; none of a
     private run.
@@ -24,7 +25,7 @@ class KeptRun:
 
 @dataclass(frozen=True, slots=True)
 class KeptSession:
-    """A conversation as it is kept now. private: all of it, whatever its runs say. runs: in their order."""
+    """A conversation as it is kept now. private: the whole session, even if its runs are not. runs: in their order."""
 
     private: bool
     runs: tuple[KeptRun, ...]
@@ -37,12 +38,12 @@ class SessionSource(Protocol):
     def name(self) -> str: ...
 
     def read(self, session: str, runs: frozenset[str]) -> KeptSession | None:
-        """Answer a session with those of `runs` that it has; None where there is none.
+        """Return a session with those of `runs` that it has; None if the session does not exist.
 
-        Raises domain.failures.TransientError where it can't be reached now.
+        Raises domain.failures.TransientError if the source does not answer.
         """
         ...
 
     def close(self) -> None:
-        """Let go of connections; a read opens them anew."""
+        """Close connections; a read opens new ones."""
         ...

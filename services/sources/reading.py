@@ -1,16 +1,15 @@
-"""One look at a session where it is kept: what is new in its named runs is recorded, and then flushed as ever.
+"""One read of a session in its source: messages of its named runs are recorded, then flushed as usual.
 
     named runs ── none ──────────────────────────────▶ stop
       │
     read the session ── can't be reached ────────────▶ all of them wait, longer each time, for as long as it takes
       │
-    each run: private ───────────────────────────────▶ done; nothing of it is recorded
-              not there, or under way ───────────────▶ looked for again for a day
-              there ─────────────────────────────────▶ its messages are captured, then it is done
+    each run: private ───────────────────────────────▶ done; its messages are not recorded
+              missing, or running ────────────────▶ retried for a day
+              complete ──────────────────────────────▶ its messages are captured, then it is done
 
-Events are captured before the run is noted as done, under keys that the store gives: a crash in between repeats what is
-there already. What is noted as taken stays known when the events are gone (retention), and so does what was taken when
-the store forgets it.
+Events are captured before the run is marked as done, under the store's keys, so after a crash in between they are
+deduplicated. A run stays marked after retention removed its events, and after the store deleted it.
 
 Must not know: Celery, who keeps sessions and how.
 """
@@ -47,7 +46,7 @@ LOOK_FOR_SECONDS = 86_400.0
 
 @dataclass(slots=True)
 class Looked:
-    """What one look came to: events that are new, and runs by what became of them. due: a flush is to be offered."""
+    """Counts of one read: new events, and runs by result. due: a flush is to be offered."""
 
     added: int = 0
     repeated: int = 0
@@ -68,7 +67,7 @@ class Looked:
 @dataclass(frozen=True, slots=True)
 class SessionReader:
     """Its collaborators. capture: records one entry, as slowwave.capture.Capture.one. jitter: a number in 0..1. tools:
-    what of them is recorded.
+    which parts of tool calls are recorded.
     """
 
     engine: Engine
@@ -79,7 +78,7 @@ class SessionReader:
     tools: Tools = field(default_factory=Tools)
 
     def look(self, ref: SessionRef) -> Looked:
-        """Read what is named of a session. Raises StoreUnavailable and what SQLAlchemy raises: then nothing is done
+        """Read the named runs of a session. Raises StoreUnavailable and what SQLAlchemy raises: then nothing is done
         with, and the next tick asks again.
         """
         looked = Looked()

@@ -1,6 +1,6 @@
 """The rows of runs that hooks have named: which are due, and what became of each.
 
-Must not know: where conversations are kept, what was said.
+Must not know: the store of conversations, their contents.
 """
 
 from collections.abc import Iterable
@@ -74,7 +74,9 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """A run to be looked at again. missing_since: since when the store answers without it, None where it doesn't."""
+    """A run to be looked at again. missing_since: the time of the store's first answer without the run; None if it has
+    the run.
+    """
 
     run: NamedRun
     due_at: datetime
@@ -83,7 +85,7 @@ class Postponed:
 
 
 def take_due(engine: Engine, *, limit: int, now: datetime) -> list[SessionRef]:
-    """Sessions with runs that are due, those that wait longest first; each is due again after a while."""
+    """Sessions with due runs, the longest waiting first; each becomes due again after a while."""
     values = {"now": now, "limit": limit, "later": now + timedelta(seconds=RETAKE_SECONDS)}
     with engine.begin() as connection:
         rows = connection.execute(_TAKE, values).all()
@@ -91,7 +93,7 @@ def take_due(engine: Engine, *, limit: int, now: datetime) -> list[SessionRef]:
 
 
 def named_runs(engine: Engine, ref: SessionRef) -> list[NamedRun]:
-    """The runs of a session that are still to be read, those that are not due yet as well."""
+    """The unread runs of a session, also those that are not due yet."""
     names = {"tenant": ref.tenant, "agent": ref.agent, "session": ref.session}
     with engine.connect() as connection:
         rows = connection.execute(_NAMED, names).all()

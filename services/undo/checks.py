@@ -105,11 +105,11 @@ def lock_run(connection: Connection, tenant: str, run_id: int) -> Target:
         raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave run list` lists them")
     if row.status == "undone":
         raise CannotUndo(
-            f"run {run_id} was undone already, by run {row.undone_by}; `slowwave run undo {row.undone_by}` would reverse"
-            " that"
+            f"run {run_id} was undone already, by run {row.undone_by};"
+            f" `slowwave run undo {row.undone_by}` would reverse that"
         )
     if row.status == "running":
-        raise CannotUndo(f"run {run_id} can't be undone: it is still under way")
+        raise CannotUndo(f"run {run_id} can't be undone: it is still running")
     if row.stats.get("moved_from"):
         raise CannotUndo(
             f"run {run_id} can't be undone here: it moved conversations in, which a forget takes back; run"
