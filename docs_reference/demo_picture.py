@@ -1,7 +1,8 @@
-"""`python -m docs_reference.demo_picture`: run the demo, and keep what it shows as docs/images/demo.svg.
+"""`python -m docs_reference.demo_picture`: run the demo, and record its output as docs/images/demo.svg.
 
-It is the real demo, on servers of its own. Its steps are drawn without the last one, whose context is long. Fonts
-are the reader's: a picture asks no other host for anything.
+It is the real demo, on servers of its own. The picture leaves out the last step, whose context is long. Its lines
+appear one after another, in a loop; readers who prefer reduced motion see all lines at once. Fonts are the reader's: a
+picture asks no other host for anything.
 
 Must not know: what the demo does.
 """
@@ -21,9 +22,14 @@ PICTURE = Path(__file__).parent.parent / "docs" / "images" / "demo.svg"
 COLUMNS = 122
 # The steps of the demo that are drawn, by their numbers.
 STEPS = ("1", "2", "3", "4", "5")
+LINE_SECONDS = 0.45
+"""Seconds from one line to the next."""
+HOLD_SECONDS = 8.0
+"""How long all lines stay before the loop begins again."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _FONT = re.compile(r"@font-face \{[^}]*\}\s*")
+_CLIP = re.compile(r'clip-path="url\(#demo-line-(\d+)\)"')
 
 
 def main() -> int:
@@ -35,14 +41,18 @@ def main() -> int:
     if code:
         sys.stderr.write(_ANSI.sub("", out.getvalue()))
         return code
-    canvas = Console(record=True, file=io.StringIO(), width=COLUMNS)
-    for line in shown(out.getvalue().splitlines()):
-        canvas.print(Text.from_ansi(line), soft_wrap=True)
-    svg = _FONT.sub("", canvas.export_svg(title="make demo", unique_id="demo"))
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    PICTURE.write_text(svg, encoding="utf-8")
+    PICTURE.write_text(picture(out.getvalue().splitlines()), encoding="utf-8")
     sys.stdout.write(f"{PICTURE} written\n")
     return 0
+
+
+def picture(lines: list[str]) -> str:
+    """The moving picture of what the demo printed."""
+    canvas = Console(record=True, file=io.StringIO(), width=COLUMNS)
+    for line in shown(lines):
+        canvas.print(Text.from_ansi(line), soft_wrap=True)
+    return moving(_FONT.sub("", canvas.export_svg(title="make demo", unique_id="demo")))
 
 
 def shown(lines: list[str]) -> list[str]:
@@ -55,6 +65,22 @@ def shown(lines: list[str]) -> list[str]:
         if keep:
             kept.append(line.rstrip())
     return kept
+
+
+def moving(svg: str) -> str:
+    """The same drawing, whose lines appear one after another."""
+    lines = sorted({int(number) for number in _CLIP.findall(svg)})
+    whole = LINE_SECONDS * len(lines) + HOLD_SECONDS
+    rules = []
+    for at, line in enumerate(lines):
+        start = 100 * LINE_SECONDS * at / whole
+        rules.append(
+            f"@keyframes demo-show-{line} {{ 0% {{ opacity: 0 }} {start:.2f}% {{ opacity: 0 }} "
+            f"{start + 0.4:.2f}% {{ opacity: 1 }} 100% {{ opacity: 1 }} }}\n"
+            f'[clip-path="url(#demo-line-{line})"] {{ animation: demo-show-{line} {whole:.1f}s linear infinite }}'
+        )
+    style = "\n".join(["@media (prefers-reduced-motion: no-preference) {", *rules, "}"])
+    return svg.replace("</style>", f"{style}\n</style>", 1)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 """The drawings of docs/images are those that docs_reference draws, readable in light and dark."""
 
+import re
+
 import pytest
 
+from docs_reference.demo_picture import picture
 from docs_reference.drawings import FOLDER, drawings
 from docs_reference.drawn_parts import BOXES, GROUPS, SEQUENCES, Box, Sequence
 
@@ -38,3 +41,12 @@ def _is_inside(box: Box, group: Box) -> bool:
 
 def _edges(box: Box) -> tuple[int, int, int, int]:
     return box.x, box.y, box.x + box.width, box.y + box.height
+
+
+def test_picture_of_the_demo_shows_its_lines_one_after_another() -> None:
+    drawn = picture(["1. Week one", "first line", "", "6. The context", "left out"])
+    starts = [float(start) for start in re.findall(r"0% \{ opacity: 0 \} ([\d.]+)% \{ opacity: 0 \}", drawn)]
+    assert starts == sorted(starts)
+    assert len(set(starts)) >= 2
+    assert "left out" not in drawn.replace("&#160;", " ")
+    assert "prefers-reduced-motion: no-preference" in drawn
