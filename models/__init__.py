@@ -31,6 +31,7 @@ from slowwave_server.models.maintenance import MaintenanceJob, MaintenanceRun
 from slowwave_server.models.memories import Memory, MemorySource, MemoryUse
 from slowwave_server.models.rebuilds import Rebuild, RebuildEvidence, RebuildWindow
 from slowwave_server.models.requests import WorkRequest
+from slowwave_server.models.samples import StatusSample
 from slowwave_server.models.search import CommonTerm, Passage
 from slowwave_server.models.sources import SourceRun
 from slowwave_server.models.undone import UndoneRow
@@ -89,6 +90,7 @@ __all__ = [
     "Session",
     "SessionDay",
     "SourceRun",
+    "StatusSample",
     "Triple",
     "UndoneRow",
     "VectorProgress",

@@ -1,0 +1,37 @@
+"""Figures of each tenant over time: what charts show.
+
+Must not know: how figures are measured, how they are shown.
+"""
+
+from sqlalchemy import BigInteger, Boolean, Float, Index, Integer, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from slowwave_server.models.base import Base, Moment
+
+
+class StatusSample(Base):
+    """The figures of one tenant at `taken_at`. hourly: the row stands for an hour, not for a minute.
+
+    events, decisions, tokens and failures: sums of the `seconds` before taken_at. All others: gauges at taken_at, of an
+    hour the highest; lag: from the arrival of a batch's oldest event to the commit of its memories.
+    """
+
+    __tablename__ = "status_samples"
+    __table_args__ = (
+        Index("status_samples_taken_idx", "taken_at"),
+        Index("status_samples_minutes_idx", "taken_at", postgresql_where=text("NOT hourly")),
+    )
+
+    tenant: Mapped[str] = mapped_column(Text, primary_key=True, server_default=text("slowwave.current_tenant()"))
+    taken_at: Mapped[Moment] = mapped_column(primary_key=True)
+    hourly: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
+    seconds: Mapped[int] = mapped_column(Integer)
+    sessions_waiting: Mapped[int] = mapped_column(Integer)
+    events_waiting: Mapped[int] = mapped_column(BigInteger)
+    inbox_open: Mapped[int] = mapped_column(Integer)
+    lag_p50_seconds: Mapped[float | None] = mapped_column(Float)
+    lag_p95_seconds: Mapped[float | None] = mapped_column(Float)
+    events: Mapped[int] = mapped_column(BigInteger)
+    decisions: Mapped[int] = mapped_column(BigInteger)
+    tokens: Mapped[int] = mapped_column(BigInteger)
+    failures: Mapped[int] = mapped_column(BigInteger)
