@@ -54,7 +54,9 @@ def test_viewer_reads_names_alone(console: Console, past: Past) -> None:
     page = console.get("/aliases?agent=maya").text
     assert "k8s" in page
     assert 'action="/aliases/remove"' not in page
-    assert console.post("/aliases/remove", who="viewer", agent="maya", name="Kubernetes", alias="k8s").status_code == 403
+    assert (
+        console.post("/aliases/remove", who="viewer", agent="maya", name="Kubernetes", alias="k8s").status_code == 403
+    )
 
 
 def test_form_without_its_token_changes_nothing(console: Console, past: Past) -> None:
