@@ -1,6 +1,6 @@
 """Which agents a tenant has, and which sessions an agent: names, and how far each is processed.
 
-Must not know: what was said, what a session waits for.
+Must not know: contents of events, reasons why a session waits.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class ListedSession:
 def list_agents(
     connection: Connection, tenant: str, *, reach: Reach | None = None, after: str | None = None, limit: int = 50
 ) -> list[ListedAgent]:
-    """Agents by name, beginning after `after`; without those that were forgotten. reach: None for all."""
+    """Agents by name, beginning after `after`, without forgotten agents. reach: None for all."""
     query = _agents(Agent.tenant == tenant, Agent.deleted_at.is_(None)).order_by(Agent.name).limit(limit)
     if reach is not None:
         query = query.where(reach.agents_condition(Agent.name))
@@ -79,7 +79,7 @@ def _agents(*wanted: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
 
 def agent_names(connection: Connection, tenant: str, *, limit: int = 200) -> list[str]:
-    """The first names of agents, without those that were forgotten: to choose from."""
+    """The first names of agents, without forgotten ones, for a list of choices."""
     query = select(Agent.name).where(Agent.tenant == tenant, Agent.deleted_at.is_(None)).order_by(Agent.name)
     return list(connection.execute(query.limit(limit)).scalars())
 
@@ -133,7 +133,7 @@ class AgentOverview:
 
 
 def read_agent(connection: Connection, tenant: str, agent: str) -> AgentOverview:
-    """One agent and what its own scope holds. Raises UnknownName."""
+    """One agent and the counts of its own scope. Raises UnknownName."""
     agent_id = find_agent(connection, tenant, agent)
     listed = ListedAgent(*connection.execute(_agents(Agent.id == agent_id)).one())
     own = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == "agent", Scope.name == agent).scalar_subquery()

@@ -83,14 +83,14 @@ def list_aliases(
 
     Args:
         connection: To the database.
-        tenant: Whose scope it is.
+        tenant: The owner of the scope.
         scope: ("agent", "room" or "team", name).
         name: Only the pairs of all names that are connected with this one.
         removed: Also those that a person removed.
         limit: At most so many.
 
     Raises:
-        UnknownName: There is no such agent or scope.
+        UnknownName: The agent or scope does not exist.
     """
     values: dict[str, Any] = {
         "tenant": tenant,

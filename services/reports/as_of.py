@@ -1,7 +1,7 @@
-"""What a scope knew at some moment: memories recorded by then, with what was decided later taken off again.
+"""The state of a scope at a time: memories recorded by then, with later decisions reverted.
 
-Decided fields are read back through the changes made since; what evidence makes of a memory is weighed anew from what
-had been taken up by then. Memories that no later change touched are as they are now.
+Decided fields are restored from the changes since; confidence and other scores are computed again from the evidence
+recorded by then. Memories that no later change touched are as they are now.
 
 Must not know: how memories are listed.
 """
@@ -51,8 +51,8 @@ def read_as_of(
 ) -> ScopeAsOf:
     """What changed since `moment`, as it was then; `sources` are (session id, seq) that had been taken up.
 
-    Those of which nothing but decided fields changed rest on what they rest on now: with_sources says whether `sources`
-    tell of them, too. most: raises InvalidQuery where more changes were made since, each of which takes its time.
+    Memories of which only decided fields changed keep their current sources; with_sources also lists these in
+    `sources`. most: raises InvalidQuery where more changes were made since, each of which takes its time.
     """
     changes = _changes_since(connection, scope_id, moment, most)
     if most is not None and len(changes) > most:
@@ -89,8 +89,8 @@ def _changes_since(
     """The changes of the scope's memories, the oldest first, and those of memories that were taken away; of more than
     `most` any, and one more than that.
 
-    What was recorded since was not known: its changes tell nothing, for a merge is noted at its survivor, too. So a
-    look far back reads no more than one at yesterday.
+    Changes of memories recorded since are skipped; a merge is also noted at its survivor. So a look far back reads no
+    more than one at yesterday.
     """
     taken = select(MemoryChange.memory_id).where(
         MemoryChange.action == "undone", MemoryChange.before["scope_id"].as_integer() == scope_id
@@ -109,7 +109,7 @@ def _changes_since(
 
 
 def _decided_then(changes: Iterable[Row[*tuple[Any, ...]]]) -> dict[UUID, dict[str, Any]]:
-    """Of each memory the fields that were changed since, as they were: the first change says what had been before."""
+    """The former values of the fields that changed since, by memory: the first change has them."""
     was: dict[UUID, dict[str, Any]] = defaultdict(dict)
     for change in changes:
         if of_fields(change.before, change.after):
@@ -119,7 +119,7 @@ def _decided_then(changes: Iterable[Row[*tuple[Any, ...]]]) -> dict[UUID, dict[s
 
 
 def _decided_alone(changes: Iterable[Row[*tuple[Any, ...]]]) -> set[UUID]:
-    """Memories of which decided fields were changed and nothing else: no evidence came or went, none was merged."""
+    """Memories of which only decided fields changed: no evidence was added or removed, and none was merged."""
     plain: set[UUID] = set()
     others: set[UUID] = set()
     for change in changes:
@@ -142,7 +142,7 @@ def _rows(connection: Connection, scope_id: int, memories: set[UUID]) -> dict[UU
 
 
 def _gone(changes: Iterable[Row[*tuple[Any, ...]]], scope_id: int) -> dict[UUID, dict[str, Any]]:
-    """Memories that an undo took away since: its change tells what they were."""
+    """Memories that an undo has deleted since; its change holds their values."""
     gone: dict[UUID, dict[str, Any]] = {}
     for change in changes:
         before: Mapping[str, Any] = change.before or {}
@@ -171,7 +171,7 @@ def _parts_then(
     known: Mapping[UUID, Mapping[str, Any]],
     touched: set[UUID],
 ) -> dict[UUID, list[UUID]]:
-    """What had been merged into each of `survivors`, in the order in which copies are made."""
+    """The memories merged into each of `survivors`, in the order of copying."""
     query = select(Memory.id, Memory.merged_into, Memory.content_hash).where(
         Memory.scope_id == scope_id,
         Memory.merged_into == func.any(literal(list(survivors), ARRAY(Uuid))),
@@ -190,7 +190,7 @@ def _parts_then(
 
 
 def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime) -> dict[UUID, list[EvidenceItem]]:
-    """What each says by itself, of what had been flushed or settled by then."""
+    """The evidence of each memory itself, flushed or settled by then."""
     found: dict[UUID, list[EvidenceItem]] = defaultdict(list)
     flushed = (
         select(Flush.id)
@@ -216,7 +216,7 @@ def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime
 
 
 def _notes_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, EvidenceItem]]:
-    """What agents had noted themselves, and was settled by then."""
+    """Evidence from agents' notes that were settled by then."""
     noted = (
         select(
             MemoryNote.memory_id, MemoryNote.working_id, MemoryNote.confidence, MemoryNote.importance, MemoryNote.trust,
@@ -240,7 +240,7 @@ def _notes_then(connection: Connection, memories: set[UUID], moment: datetime) -
 
 
 def _lines_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, EvidenceItem]]:
-    """What had been read from files by then."""
+    """Evidence from lines of files that were read by then."""
     read = (
         select(MemoryImport)
         .join(MaintenanceRun, MaintenanceRun.id == MemoryImport.run_id, isouter=True)

@@ -1,4 +1,4 @@
-"""Whether a memory backend that is fed keeps up, whichever it is: what failed last, and what waits for too long.
+"""Check that the active memory backend keeps up: its last failure, and rows that have waited for too long.
 
 Must not know: which backends there are, how one is reached.
 """

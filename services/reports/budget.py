@@ -28,8 +28,8 @@ _SETTING: dict[tuple[bool, Period], str] = {
 class Used:
     """What one payer used in one period. agent: None for all of the tenant. Tokens, but for calls and failures.
 
-    reserved: set aside for calls that are under way. cap: None without one; left: of it, never below 0. reached: no
-    call fits any more, since each one reserves at least its longest answer.
+    reserved: set aside for calls that are under way. cap: None without one; left: remaining tokens, never below 0.
+    reached: no call fits any more, since each one reserves at least its longest answer.
     """
 
     agent: str | None
@@ -49,7 +49,7 @@ class Used:
 @dataclass(frozen=True, slots=True)
 class UsedFor:
     """What a purpose cost this week. failed: answers of no use; unanswered: the endpoint's failures; lost: workers that
-    died in a call. uncounted: tokens that stand for a whole reservation, since nobody knows what the call cost.
+    died in a call. uncounted: tokens of whole reservations, because the cost of these calls is unknown.
     """
 
     purpose: str
@@ -64,8 +64,8 @@ class UsedFor:
 
 @dataclass(frozen=True, slots=True)
 class BudgetReport:
-    """used: the tenant's day and week, then those of its agents, the dearest first. open_calls: under way, or with a
-    worker that died; overdue: of these, such as count as lost from the next call on.
+    """used: the tenant's day and week, then those of its agents, the dearest first. open_calls: running calls, also of
+    a dead worker; overdue: of these, calls that count as lost from the next call on.
     """
 
     tenant: str
@@ -106,7 +106,7 @@ def read_budget(
 
 
 def caps_reached(connection: Connection, tenant: str, caps: Llm, now: datetime) -> tuple[Used, ...]:
-    """The caps that let no call through now, the tenant's first; of payers that called, or where a model is set up."""
+    """The reached caps, the tenant's first: of agents that called, or of all if a model is configured."""
     spread = caps.agent_daily_token_budget or caps.agent_weekly_token_budget
     agents = _agents(connection, tenant, now, 1000) if spread else []
     used = _used(connection, tenant, ["", *agents], caps, now)

@@ -1,6 +1,6 @@
-"""One finding of the doctor: fine, a trouble of the catalogue with what was found, or not to be known.
+"""One finding of the doctor: fine, an issue of the catalogue with its details, or unknown.
 
-Must not know: what is looked at, how findings are shown.
+Must not know: the checks themselves, how findings are shown.
 """
 
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ Verdict = Literal["ok", "problem", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding. verdict: unknown where the check could not be made. finding: what was seen.
+    """One finding. verdict: unknown if the check could not run. finding: details for a person.
 
-    Of a problem, issue is its name in the catalogue (`domain.health_issues`), title and cure its words there; here: what
-    to run or change in this very case, where more can be said.
+    Of a problem, issue is its name in the catalogue (`domain.health_issues`), title and cure its words there; here:
+    what to run or change in this very case, where more can be said.
     """
 
     name: str
@@ -44,13 +44,13 @@ def unknown(name: str, finding: str) -> Check:
 
 
 def problem(name: str, issue: str, finding: str, here: str | None = None) -> Check:
-    """A trouble of the catalogue, by its name there."""
+    """An issue of the catalogue, by its name there."""
     known = HEALTH_ISSUES[issue]
     return Check(name, "problem", finding, known.name, known.title, known.cure, here)
 
 
 def counts_by_tenant(connection: Connection, query: Select[str, int], by: str = "tenant") -> list[tuple[str, int]]:
-    """What a query of (tenant, count) finds, grouped: the first tenants by name, and one more if there are more."""
+    """The result of a query of (tenant, count), grouped: the first tenants by name, and one more if there are more."""
     column = query.selected_columns[by]
     rows = connection.execute(query.group_by(column).order_by(column).limit(TENANTS_NAMED + 1))
     return [(tenant, count) for tenant, count in rows]

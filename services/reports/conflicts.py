@@ -1,4 +1,4 @@
-"""Conflicts as people look at them: both sides, what was decided, and whether somebody is asked.
+"""Conflicts for people: both sides, the decision, and the open question.
 
 Must not know: how a conflict is decided.
 """
@@ -23,8 +23,8 @@ _PLAIN = ("id", "status", "reason", "evidence", "resolution", "decided_at", "dec
 class ListedConflict:
     """One conflict. newer and older: by when each was last said to hold. scope: `kind:name`.
 
-    run: the pass that noticed it; question: the number of the open question about it, None where nobody is asked;
-    resolution: what was decided, in words.
+    run: the pass that noticed it; question: the number of the open question about it, or None; resolution: the
+    decision, in words.
     """
 
     id: int
@@ -51,7 +51,7 @@ def list_conflicts(
     before: int | None = None,
     limit: int = 50,
 ) -> list[ListedConflict]:
-    """The newest conflicts of `tenant`; scope: ("agent", name) and so on; status None: whatever became of them.
+    """The newest conflicts of `tenant`; scope: ("agent", name) and so on; status None: any status.
 
     before: only those with a smaller number.
     """
@@ -113,7 +113,7 @@ def _with_sides(connection: Connection, tenant: str, rows: Sequence[Any]) -> lis
 
 
 def _asked(connection: Connection, conflicts: Iterable[int], memories: Iterable[UUID]) -> dict[int | UUID, int]:
-    """The open question about each of these conflicts and memories, where there is one."""
+    """The open question about each of these conflicts and memories, if one exists."""
     query = select(ReviewItem.id, ReviewItem.conflict_id, ReviewItem.memory_id).where(
         ReviewItem.state == "open",
         or_(ReviewItem.conflict_id.in_(list(conflicts)), ReviewItem.memory_id.in_(list(memories))),

@@ -1,4 +1,4 @@
-"""mem0 as it stands: which scopes wait for it, since when, what failed.
+"""The state of mem0: waiting scopes, their waiting times, failures.
 
 Must not know: how it is shown, how mem0 is reached.
 """
@@ -19,8 +19,8 @@ _WAITS = undelivered(MEM0)
 
 @dataclass(frozen=True, slots=True)
 class ScopeCopies:
-    """One scope in mem0. copies: memories that it was told of; waiting: of these, those to be written or taken away
-    still, the first of them since `oldest`; attempts, not_before, last_error: of the last delivery, if it failed.
+    """One scope in mem0. copies: memories delivered to mem0 or waiting for it; waiting: of these, memories still to
+    write or remove, the first since `oldest`; attempts, not_before, last_error: of the last delivery, if it failed.
     """
 
     scope: str
@@ -34,8 +34,8 @@ class ScopeCopies:
 
 @dataclass(frozen=True, slots=True)
 class CopiesReport:
-    """backend: of these settings; fed: whether changes are queued for mem0; identity: what its vectors are made by;
-    problem: where settings and what is fed disagree.
+    """backend: of these settings; fed: whether changes are queued for mem0; identity: the model of its vectors;
+    problem: a mismatch of the settings with the active backend.
     """
 
     backend: str
@@ -46,7 +46,7 @@ class CopiesReport:
 
 
 def report_copies(connection: Connection, tenant: str, backend: BackendName, *, limit: int) -> CopiesReport:
-    """All scopes of a tenant that mem0 was told of, the longest waiting first."""
+    """All scopes of a tenant with copies in mem0, the longest waiting first."""
     fed = connection.execute(select(MemoryBackend.identity).where(MemoryBackend.name == MEM0)).first()
     oldest = func.min(OutboxItem.queued_at).filter(_WAITS).label("oldest")
     query = (
@@ -83,7 +83,7 @@ def report_copies(connection: Connection, tenant: str, backend: BackendName, *, 
 
 
 def check_copies(connection: Connection, backend: BackendName, sync_seconds: float, *, now: datetime) -> Check:
-    """Whether mem0 is fed where it is the backend, and keeps up. Of all tenants, by number alone."""
+    """Check that mem0, if it is the backend, gets deliveries and keeps up. Of all tenants, by number alone."""
     name = "copies in mem0"
     if backend == MEM0 and (said := mismatch(connection, backend)):
         return problem(name, "backend-mismatch", said)

@@ -37,7 +37,7 @@ class SummaryVersion:
 
 @dataclass(frozen=True, slots=True)
 class DayStory:
-    """A day as it stands, and one version of its summary: None where there is none yet. versions: those there are."""
+    """A day and one version of its summary; None before the first version. versions: those there are."""
 
     agent: str
     scope: str | None
@@ -109,8 +109,8 @@ class LineSource:
 def said_for(
     connection: Connection, tenant: str, agent: str, lines: Iterable[Mapping[str, Any]]
 ) -> dict[tuple[str, int], LineSource]:
-    """The events that these lines of the agent's summaries name, by session and number. What is no longer kept, as
-    after retention or a forget, is not among them.
+    """The events that these lines of the agent's summaries name, by session and number. Events that retention or a
+    forget deleted are missing.
     """
     places = {(line["session"], line["seq"]) for line in lines if line.get("session") and line.get("seq")}
     if not places:
@@ -142,5 +142,5 @@ def _entry(connection: Connection, tenant: str, agent: str, day: date, scope: st
         return found[scope]
     where = "" if scope is None else f" in {scope}"
     others = [name or "its own scope" for name in found]
-    hint = f"; there is one in {', '.join(others)}" if others else "; `slowwave days` lists those there are"
+    hint = f"; there is one in {', '.join(others)}" if others else "; `slowwave day list` lists those there are"
     raise UnknownName(f"{agent!r} has no day {day}{where}{hint}")

@@ -1,8 +1,8 @@
-"""Payloads that could not be taken: what they were, why they were refused, what became of them.
+"""Dead letters: payloads that a task refused, with the error and the decision.
 
-A letter whose tenant could not be read belongs to nobody, and is shown to every operator.
+A dead letter with an unreadable tenant has no owner, and every operator sees it.
 
-Must not know: how a letter is driven again.
+Must not know: how a dead letter is retried.
 """
 
 from dataclasses import dataclass, replace
@@ -42,9 +42,9 @@ def list_dead_letters(
     nobodys: bool = True,
     limit: int = 100,
 ) -> list[ListedDeadLetter]:
-    """The newest `limit` letters in `state`, in any where it is None; of those older than number `before`.
+    """The newest `limit` dead letters in `state` (None: any), older than number `before`.
 
-    nobodys: also those whose tenant could not be read, for somebody who may see what is of any tenant.
+    nobodys: also those with an unreadable tenant, for a user who may see all tenants.
     """
     query = _letters(tenant, nobodys=nobodys)
     if before is not None:

@@ -1,6 +1,6 @@
 """Which sessions hold events that no flush has read, and whether these are read by now.
 
-Must not know: who waits for them.
+Must not know: the callers that wait for them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ def dirty_sessions(connection: Connection, tenant: str, agent: str, limit: int =
 
 
 def goals_of(connection: Connection, refs: Sequence[SessionRef]) -> list[Goal]:
-    """What each of `refs` holds now, as a goal; those that are clean or unknown have none."""
+    """The current last event of each of `refs`, as a goal; clean or unknown sessions have none."""
     return [goal for part in _parts(refs) for goal in _goals(connection, part)]
 
 

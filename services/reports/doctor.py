@@ -1,4 +1,4 @@
-"""Whether this installation is well: one check a thing that can go wrong, each with what was found and what cures it.
+"""The health of this installation: one check per possible issue, each with its finding and its fix.
 
 A doctor looks at the whole installation: of sessions, events and letters it counts those of every tenant, by tenant,
 and reads no text of any. The shell and the console show the same findings.
@@ -36,7 +36,9 @@ from slowwave_server.services.reports.waiting_for_people import (
 
 @dataclass(frozen=True, slots=True)
 class HealthProbe:
-    """What is looked at. listening: answers the queues of each worker, None when nobody can be asked."""
+    """The collaborators of the checks. listening: returns the queues of each worker, or None if the broker does not
+    answer.
+    """
 
     settings: Settings
     engine: Engine

@@ -38,7 +38,7 @@ class SpaceReport:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingsReport:
-    """model: the one that the settings name, None where they are off. extension: the version of `vector`, if any."""
+    """model: the model of the settings; None if embeddings are off. extension: the version of `vector`, if any."""
 
     model: str | None
     extension: str | None

@@ -1,5 +1,5 @@
-"""The life of a memory: what was said and noted, by whom and when, which flush took it up, every change since, and what
-it stands in relation to.
+"""The history of a memory: its source events and notes with speakers and times, its flush, every change since, and its
+relations.
 
 Must not know: how signals are weighed.
 """
@@ -81,8 +81,8 @@ class Explanation:
     """A memory with its reasons. signals: what spoke for keeping it, as the extractor named it.
 
     confidence and importance: 0..1. sources and changes: oldest first; flushes: in the order of their changes.
-    reaffirmed_at: the last time from which it was said to hold. parts: what was merged into it; chain: the values that
-    followed each other, this one among them, the oldest first. lines: of files. revision: counts up with every change.
+    reaffirmed_at: the last time from which it was said to hold. parts: memories merged into it; chain: the successive
+    values including this one, the oldest first. lines: of files. revision: counts up with every change.
     """
 
     id: UUID
@@ -188,7 +188,7 @@ def _masked(change: ChangeMade) -> ChangeMade:
 
 
 def _unknown(connection: Connection, tenant: str, memory: UUID) -> UnknownName:
-    """There is none, or none any more: an undo takes away what a run had made, and leaves its changes."""
+    """Explain an unknown id. An undo deletes the memories that a run made, and leaves its changes."""
     gone = (
         select(MaintenanceRun.id, MaintenanceRun.undoes)
         .join(MemoryChange, MemoryChange.run_id == MaintenanceRun.id)

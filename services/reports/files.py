@@ -1,4 +1,4 @@
-"""The file backend as it stands: which scopes have files, what waits for them, what failed, what is held back.
+"""The state of the file backend: scopes with files, waiting rows, failures, held files.
 
 Must not know: how it is shown; how files are written.
 """
@@ -29,8 +29,8 @@ class HeldFile:
 
 @dataclass(frozen=True, slots=True)
 class ScopeFiles:
-    """The files of one scope. files, memories: that stand in them; waiting: memories whose lines are behind, the first
-    of them since `oldest`; attempts, not_before, last_error: of the last delivery, if it failed.
+    """The files of one scope. files, memories: counts; waiting: memories with outdated lines, the first since `oldest`;
+    attempts, not_before, last_error: of the last delivery, if it failed.
     """
 
     scope: str

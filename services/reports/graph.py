@@ -1,4 +1,4 @@
-"""What a scope says of entities and their relations, as a graph: all around one entity, or the best connected ones.
+"""The entities of a scope and their relations as a graph: around one entity, or the best connected ones.
 
 A graph is a networkx.MultiDiGraph. Its nodes are names in lower case, with the attributes
 
@@ -7,10 +7,10 @@ A graph is a networkx.MultiDiGraph. Its nodes are names in lower case, with the 
     type       person, organisation, place, date, quantity, thing; of a memory its type
     relations  how many relations of the scope begin or end there, also those that are not in the graph; of more than
                RELATIONS_COUNTED in a direction, so many
-    hops       steps from the entity that was asked for, where one was
+    hops       steps from the queried entity, if there is one
 
-and its edges, keyed by the number of the relation, have `predicate`, `memory` (its id), `since` (ISO 8601, since when
-it holds) and `confidence`. Only memories that can be answered from and still hold take part.
+and its edges, keyed by the number of the relation, have `predicate`, `memory` (its id), `since` (ISO 8601, the time
+from which it holds) and `confidence`. Only memories that can be answered from and still hold take part.
 
 Must not know: how relations are read from texts, and how a graph is shown.
 """
@@ -96,7 +96,7 @@ _LINKS = text(
 
 @dataclass(frozen=True, slots=True)
 class EntityGraph:
-    """graph: as above; entity: its key, where one was asked for; cut: whether there is more than the limits let in."""
+    """graph: as above; entity: the key of the queried one; cut: whether the limits left something out."""
 
     graph: "nx.MultiDiGraph[str]"
     entity: str | None
@@ -162,7 +162,7 @@ def best_connected(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """One scope of one tenant, as every query here is told it. scope 0: nothing was ever written there."""
+    """One scope of one tenant, the parameters of every query. scope 0: nothing was ever written there."""
 
     connection: Connection
     tenant: str

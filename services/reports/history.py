@@ -65,6 +65,6 @@ def _step(starts: datetime, *figures: float | None) -> Step:
 
 
 def _ceiling(moment: datetime, step: timedelta) -> datetime:
-    """The next moment whose distance from the epoch is a whole number of steps."""
+    """The next multiple of the step since the epoch."""
     seconds, length = moment.timestamp(), step.total_seconds()
     return datetime.fromtimestamp(-(-seconds // length) * length, moment.tzinfo)

@@ -88,7 +88,7 @@ class ItemAnswer:
 @dataclass(frozen=True, slots=True)
 class InboxItem:
     """One item. sides: of a contradiction the later and the earlier statement; of a claim the claim, then the memories
-    that contradict it. closed: what was decided, in words; None while the item is open. asked_at: when it was noticed.
+    that contradict it. closed: the decision, in words; None while the item is open. asked_at: when it was noticed.
     """
 
     key: str
@@ -120,7 +120,7 @@ class OpenItem:
 def open_keys(
     connection: Connection, tenant: str, *, scope: tuple[str, str] | None = None, kind: ItemKind | None = None
 ) -> list[str]:
-    """The keys of open items: questions with most at stake first, then contradictions about which nobody is asked."""
+    """The keys of open items: questions with most at stake first, then contradictions without a question."""
     values = {"tenant": tenant, "most": KEYS_READ, "kind": scope and scope[0], "name": scope and scope[1]}
     asked = connection.execute(_QUESTIONS, values).all()
     keys = [f"q{row.id}" for row in asked if kind is None or row.pair == (kind == "contradiction")]
@@ -169,7 +169,7 @@ def read_item(connection: Connection, tenant: str, key: str) -> OpenItem:
 
 
 def case_of(item: InboxItem) -> tuple[CaseKind, int]:
-    """What a decision is about: the contradiction where the item has two sides, else the question."""
+    """The subject of a decision: the contradiction if the item has two sides, else the question."""
     if item.conflict is not None and item.closed is None:
         return "conflict", item.conflict.id
     return ("item", item.question.id) if item.question is not None else ("conflict", key_number(item.key))
@@ -246,7 +246,7 @@ def _of_question(question: ListedQuestion) -> InboxItem:
 
 
 def _closing(question: ListedQuestion) -> str:
-    """What was decided; of a contradiction in its own words."""
+    """The decision in words."""
     resolutions = [one.resolution for one in question.conflicts if one.resolution]
     return resolutions[0] if resolutions else question.state
 
@@ -271,7 +271,7 @@ def _of_conflict(conflict: ListedConflict) -> InboxItem:
 
 
 def _names(item: InboxItem) -> dict[UUID, str]:
-    """What each statement is called in the words of an effect."""
+    """The name of each statement in the sentences of effects."""
     if item.conflict is not None:
         return {item.conflict.newer.id: "the later statement", item.conflict.older.id: "the earlier statement"}
     others = dict.fromkeys((side.id for side in item.sides[1:]), "the other statement")

@@ -16,7 +16,7 @@ from slowwave_server.services.reports.metrics.sessions import age
 
 
 def check_maintenance(connection: Connection, rules: Maintenance, *, now: datetime) -> Check:
-    """Whether jobs are late by more than two ticks while nobody runs them, or fail again and again."""
+    """Check for jobs that are late by more than two ticks without a run, or that fail repeatedly."""
     longest = timedelta(seconds=LATE_TICKS * rules.tick_seconds)
     jobs = read_jobs(connection)
     idle = [job for job in jobs if not job.is_alive(now)]

@@ -1,6 +1,7 @@
 """What a scope remembers, newest first, with the sources of each memory; also as of another time.
 
-Two axes of time: `as_of` asks what held then by event time, `known_at` what had been recorded and decided by then.
+Two axes of time: `as_of` selects memories that held then by event time, `known_at` the records and decisions made by
+then.
 
 Must not know: search and ranking; how memories are shown.
 """
@@ -78,12 +79,12 @@ def list_memories(
 ) -> list[ListedMemory]:
     """The newest memories of an agent: of its own scope, of `scope` ("room" or "team", name), or of a session's.
 
-    Those that come from `session` lie in the scope that it writes to. Archived ones only where `status` asks for them:
-    what was merged is there as what it was merged into.
-    as_of: only what held then. known_at: as it was known then, with what was decided since taken off. Days mean their
-    end, and times without a zone are meant, in the agent's own zone. words: only what says them (`wording`).
-    before: the (valid_from, id) of the last one of a list reads on after it.
-    Raises UnknownName for the agent or the session, and InvalidQuery where known_at has more than most_changes to undo.
+    Memories that come from `session` belong to the scope that it writes to. Archived memories are listed only for that
+    `status`; a merged memory appears as its survivor. as_of: only what held then. known_at: the state at that time,
+    with later decisions reverted. A day means its end; times without a zone are in the agent's own zone. words: only
+    memories that contain them (`text_filter`). before: the (valid_from, id) of the last one of a list reads on after
+    it. Raises UnknownName for the agent or the session, and InvalidQuery where known_at has more than most_changes to
+    undo.
     """
     zone = _zone(connection, tenant, agent)
     wanted = _Wanted(status, kind, _instant(as_of, zone), before)
@@ -110,7 +111,7 @@ def list_memories(
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """Which memories are asked for."""
+    """The filter of a list."""
 
     status: MemoryStatus | None
     kind: MemoryType | None
@@ -130,7 +131,7 @@ class _Wanted:
             yield tuple_(Memory.valid_from, Memory.id) < self.before
 
     def admits(self, row: Mapping[str, Any]) -> bool:
-        """The same of a row that is not what the table holds."""
+        """The same filter for a row that differs from the table's."""
         if row["status"] == "archived" if self.status is None else row["status"] != self.status:
             return False
         if self.kind is not None and row["type"] != self.kind:
@@ -145,7 +146,7 @@ class _Wanted:
 def _place(
     connection: Connection, tenant: str, agent: str, scope: tuple[str, str] | None, session: str | None
 ) -> tuple[int | None, int | None]:
-    """The scope that is meant, None where nothing was written to it, and the session, None where none is named."""
+    """The scope (None if nothing was written to it) and the session (None if none is named)."""
     if session is None:
         return find_scope(connection, tenant, *(scope or ("agent", agent))), None
     found = find_session(connection, tenant, agent, session)
@@ -180,7 +181,7 @@ def _zone(connection: Connection, tenant: str, agent: str) -> ZoneInfo:
 
 
 def _instant(moment: Moment | None, zone: ZoneInfo) -> datetime | None:
-    """The moment that is meant: a day stands for its last one."""
+    """Convert to a time; a day means its end."""
     if moment is None:
         return None
     if not isinstance(moment, datetime):
@@ -224,7 +225,7 @@ def _sessions(connection: Connection, tenant: str, sessions: Collection[int]) ->
 def sources_of(
     connection: Connection, tenant: str, memories: Sequence[UUID]
 ) -> tuple[dict[UUID, int], dict[UUID, list[Source]]]:
-    """How many sources each memory has, and the first SOURCES_SHOWN of them."""
+    """The number of sources of each memory, and the first SOURCES_SHOWN sources."""
     order = (Session.name, MemorySource.seq)
     ranked = (
         select(

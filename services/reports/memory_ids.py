@@ -1,6 +1,6 @@
 """From what a person or an agent calls a memory to its id: the whole UUID, or its last group as contexts show it.
 
-Must not know: who asks, what is done with the memory.
+Must not know: the callers, their use of the memory.
 """
 
 import re
@@ -30,7 +30,7 @@ def memory_called(connection: Connection, tenant: str, name: str) -> UUID:
 
     Args:
         connection: of a database of this schema.
-        tenant: whose memories are meant.
+        tenant: the owner of the memories.
         name: a UUID, which is taken as it is, or the last twelve characters of one, as a context's marks show it.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What the memories say that changes name: the successor of one, the one that took another in.
+"""The texts of memories that changes refer to: a successor, or the survivor of a merge.
 
 Must not know: how a change is put into words.
 """
@@ -15,7 +15,7 @@ from slowwave_server.services.memories.masking import masked
 
 
 class Changed(Protocol):
-    """What is asked of a change: the values before and after it."""
+    """A change with the values before and after it."""
 
     @property
     def before(self) -> Mapping[str, Any] | None: ...

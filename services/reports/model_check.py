@@ -28,12 +28,12 @@ ISSUES_OF: Mapping[State, str | None] = {
     "away": "model-down",
     "refused": "model-refuses",
 }
-"""States of a model that is wanted, as far as they are known, with the trouble that each of them is."""
+"""Known states of a configured model, each with its issue."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """What is known of the model. here: what to do in this very case, where more can be said."""
+    """The state of the model. here: what to do in this very case, where more can be said."""
 
     state: State
     said: str

@@ -1,4 +1,4 @@
-"""Memories as programs read them: every field, the places where each was said, and what became of it.
+"""Memories for programs: every field, the source events, and the current status.
 
 Must not know: HTTP, who asks; how memories are listed.
 """
@@ -42,11 +42,11 @@ _USES = text(
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One memory. scope: "agent:NAME", "room:NAME" or "team:NAME". sources: the first of `source_count`. used: in how
-    many conversations a reply used it, or what was merged into it.
+    """One memory. scope: "agent:NAME", "room:NAME" or "team:NAME". sources: the first of `source_count`. used: the
+    number of conversations in which a reply used it or a memory merged into it.
 
-    confidence and importance: 0..1. valid_to is None while it holds. As it was known at another time, what came later
-    is None: recorded_at of a memory that is gone, superseded_by, merged_into, archive_reason and revision.
+    confidence and importance: 0..1. valid_to is None while it holds. At an earlier `known_at`, later values are None:
+    recorded_at of a deleted memory, superseded_by, merged_into, archive_reason and revision.
     """
 
     id: UUID

@@ -34,6 +34,8 @@ _BROKER: Mapping[str, str] = {
 
 
 def cure_of_refusal(server: Server, said: str) -> str | None:
-    """What to do, by what the server or the library said; None where it was no refusal, but no answer."""
+    """The fix for a refusal, by the error text of the server or the library; None if the server did not answer at
+    all.
+    """
     known = _POSTGRES if server == "postgres" else _BROKER
     return next((cure for words, cure in known.items() if re.search(words, said)), None)

@@ -1,6 +1,6 @@
-"""What a memory stands in relation to: others, conflicts, questions, what an agent noted, runs, triples.
+"""Relations of a memory: links, conflicts, questions, notes of agents, runs, triples.
 
-Every query names the scope: what lies in another one is not there (I8).
+Every query is limited to the scope (I8).
 
 Must not know: how any of it is shown.
 """
@@ -44,7 +44,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A contradiction with another memory, and what became of it."""
+    """A contradiction with another memory, and its status."""
 
     id: int
     memory: UUID
@@ -125,7 +125,7 @@ class Relation:
 
 
 def links_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Link, ...]:
-    """Its links in both directions, the oldest first, those that were taken back too."""
+    """Its links in both directions, the oldest first, also ended ones."""
     other = case((MemoryLink.source_id == memory, MemoryLink.target_id), else_=MemoryLink.source_id)
     query = (
         select(
@@ -171,7 +171,7 @@ def conflicts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[C
 
 
 def questions_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Question, ...]:
-    """What a person was asked about it or about its conflicts."""
+    """Questions to people about it or its conflicts."""
     mine = select(MemoryConflict.id).where(
         MemoryConflict.scope_id == scope_id,
         or_(MemoryConflict.memory_id == memory, MemoryConflict.conflicting_memory_id == memory),
@@ -217,7 +217,7 @@ def notes_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Note,
 
 
 def parts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Part, ...]:
-    """What was merged into it."""
+    """Memories merged into it."""
     query = (
         select(Memory.id, Memory.content, Memory.status, Memory.valid_from, Memory.valid_to)
         .where(Memory.scope_id == scope_id, Memory.merged_into == memory)
@@ -244,7 +244,7 @@ _CHAIN = text(
 
 
 def chain_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Part, ...]:
-    """The values that followed each other and it is one of, the oldest first; empty where there is only this one."""
+    """The successive values that include it, the oldest first; empty if it is the only one."""
     values = {"memory": memory, "scope": scope_id, "depth": CHAIN_DEPTH}
     chain = tuple(Part(**row) for row in connection.execute(_CHAIN, values).mappings())
     return chain if len(chain) > 1 else ()

@@ -33,8 +33,8 @@ ANSWERS: Mapping[str, Decision] = {
 
 @dataclass(frozen=True, slots=True)
 class ListedQuestion:
-    """One question. memory: what it is about, None where it is about a conflict; conflicts: that one, or the open ones
-    of the memory. scope: `kind:name`. run: the pass that asked.
+    """One question. memory: its subject, None for a question about a conflict; conflicts: that one, or the open ones of
+    the memory. scope: `kind:name`. run: the pass that asked.
     """
 
     id: int
@@ -53,7 +53,7 @@ class ListedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what each answer would do, in words; empty where it was decided."""
+    """A question with the effect of each answer, in words; empty after a decision."""
 
     question: ListedQuestion
     answers: dict[str, str]
@@ -92,7 +92,7 @@ def list_questions(
 
 
 def question_numbers(connection: Connection, tenant: str, asked: Asked, *, limit: int) -> list[int]:
-    """The numbers of the same, for a decision about all of them."""
+    """The numbers of the same questions, for one decision about all."""
     return list(connection.execute(_chosen(select(ReviewItem.id), tenant, _where(asked), limit)).scalars())
 
 
@@ -125,7 +125,9 @@ def what_answers_do(
     answers: Mapping[str, Decision],
     names: Mapping[UUID, str],
 ) -> dict[str, str]:
-    """What each of these answers would do, in words; none where it is decided, or where an answer can't be given."""
+    """The effect of each of these answers, in words; without answers that can't be given, and empty after a
+    decision.
+    """
     places = scopes_of(connection, tenant, kind, [number])
     if number not in places:
         return {}
@@ -142,9 +144,9 @@ def what_answers_do(
 
 
 def revisions_of(connection: Connection, tenant: str, kind: Kind, number: int) -> dict[UUID, int]:
-    """The memories that a question or conflict of `tenant` is about as they are now: what a decision was taken by.
+    """The current revisions of the memories of a question or conflict of `tenant`, to which a decision refers.
 
-    None of what is decided already, and of what is of another tenant.
+    Empty for decided ones and for other tenants.
     """
     places = scopes_of(connection, tenant, kind, [number])
     if number not in places:

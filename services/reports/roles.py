@@ -1,4 +1,4 @@
-"""Whether logins that are not the owner's may do here what this version of the schema needs of them.
+"""Check that the logins besides the owner's have the privileges that this version of the schema needs.
 
 Must not know: how findings are shown.
 """
@@ -16,8 +16,8 @@ NAMED = 5
 
 
 def check_roles(connection: Connection) -> Iterator[Check]:
-    """Whether the roles are as old as the schema (`slowwave admin migrate` renews them, a restored dump or SQL does not), and
-    whether each login of an agent's host is bounded.
+    """Whether the roles are as old as the schema (`slowwave admin migrate` renews them, a restored dump or SQL does
+    not), and whether each login of an agent's host is bounded.
     """
     if not in_use(connection):
         yield fine("roles", "everybody logs in as the owner")

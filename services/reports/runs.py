@@ -40,8 +40,8 @@ CHANGES_READ = 10_000
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run. scope: `kind:name`, None for a run over all of them; by: who or what started it; seconds: None while it
-    is under way; part_of: the run that started it.
+    """One run. scope: `kind:name`, None for a run over all scopes; by: the person or job that started it; seconds: None
+    while it is running; part_of: the run that started it.
     """
 
     id: int
@@ -112,8 +112,8 @@ def read_run(
     after: int = 0,
     limit: int = 200,
 ) -> RunStory:
-    """One run with its first `limit` changes, or the first after those that were read. Raises UnknownName, also for a
-    run out of reach.
+    """One run with its first `limit` changes, or the next ones after a cursor. Raises UnknownName, also for a run out
+    of reach.
     """
     row = connection.execute(_runs(tenant, reach).where(MaintenanceRun.id == run_id)).first()
     if row is None:
@@ -219,7 +219,7 @@ def _actions(tenant: str, run_id: int) -> Any:
 
 
 def _changes(tenant: str, run_id: int) -> Any:
-    """The changes of a run as a subquery. A memory that an undo took away says what it was in its own last change."""
+    """The changes of a run as a subquery. A memory that an undo deleted has its values in its own last change."""
     last = (
         select(MemoryChange.before["content"].astext)
         .where(MemoryChange.action == "undone", MemoryChange.before.has_key("recorded_at"))

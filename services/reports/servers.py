@@ -1,4 +1,4 @@
-"""Whether Postgres and the broker can be reached, keep what they are given, and agree on the time.
+"""Check that Postgres and the broker answer, persist their data, and agree on the time.
 
 Must not know: how findings are shown; Celery.
 """
@@ -43,7 +43,7 @@ def check_postgres(engine: Engine) -> Iterator[Check]:
 
 
 def check_version(connection: Connection, number: int | None = None) -> Check | None:
-    """A problem where the server is too old. number: its server_version_num; None asks it."""
+    """A problem if the server is too old. number: its server_version_num; None asks it."""
     try:
         require_server(connection, number)
     except OldServer as error:
@@ -66,7 +66,9 @@ def _check_schema(connection: Connection) -> Check:
 
 
 def check_broker(redis: Redis) -> Iterator[Check]:
-    """Whether it can be reached, and keeps what it is given: the latter as far as this user may ask."""
+    """Check that the broker answers and persists its data; the second as far as this user may read its
+    configuration.
+    """
     try:
         redis.ping()
         server = redis.info("server")
@@ -98,7 +100,7 @@ def check_broker(redis: Redis) -> Iterator[Check]:
 
 
 def _check_room(used: int, limit: int) -> Check:
-    """limit: 0 if the broker has none."""
+    """limit: 0 means no limit."""
     if not limit:
         return fine("broker room", f"uses {_mebibytes(used)}; no limit is set (maxmemory 0)")
     finding = f"uses {_mebibytes(used)} of {_mebibytes(limit)} ({used / limit:.0%})"

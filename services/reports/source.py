@@ -1,6 +1,6 @@
-"""Whether conversations that another program keeps are read: what the doctor says of `memory.source`.
+"""Check of `memory.source`: whether conversations of another program are read.
 
-Must not know: that program, what is said there.
+Must not know: that program, contents of conversations.
 """
 
 from datetime import datetime
@@ -14,7 +14,7 @@ from slowwave_server.services.reports.metrics.sessions import age
 
 
 def check_source(connection: Connection, source: str, *, now: datetime) -> Check:
-    """Whether runs wait that nobody reads, or that could not be read when they were looked at.
+    """Check for runs that wait without a reader, or that could not be read.
 
     Counts those of every tenant, and reads no text of any.
     """

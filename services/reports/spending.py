@@ -1,4 +1,4 @@
-"""What models cost over the last days, and which model it was: where `budget` says only what is left now.
+"""Cost of models over the last days, by model; `budget` has only the remaining tokens.
 
 Days and weeks are those of UTC, as caps have them. Calls are kept for 90 days, sums for as long as the tenant.
 
@@ -21,7 +21,7 @@ DAYS = 28
 
 @dataclass(frozen=True, slots=True)
 class DaySpent:
-    """What one day cost. tokens: settled ones and those that are set aside for calls under way."""
+    """What one day cost. tokens: settled ones and those reserved for running calls."""
 
     day: date
     calls: int
@@ -31,9 +31,9 @@ class DaySpent:
 
 @dataclass(frozen=True, slots=True)
 class ModelSpent:
-    """What one model cost today, this week and in all days that are told of. calls, tokens_…: settled calls alone.
+    """Cost of one model today, this week and over all days of the report. calls, tokens_…: settled calls alone.
 
-    model: driver and model, as calls were made. purposes: what it was asked for.
+    model: driver and model, as calls were made. purposes: of its calls.
     """
 
     model: str

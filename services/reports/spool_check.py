@@ -16,7 +16,7 @@ from slowwave_server.services.reports.check import Check, fine, problem
 
 @dataclass(frozen=True, slots=True)
 class Spool:
-    """The spool of this host, as metrics. spool_room_bytes: None where there is no such disk."""
+    """The spool of this host, as metrics. spool_room_bytes: None if the disk can't be read."""
 
     spool_files: int
     spool_bytes: int
@@ -25,12 +25,12 @@ class Spool:
 
 
 def measure_spool(spooled: Spooled, folder: Path) -> Spool:
-    """spooled: what waits in `folder`, which need not be there yet."""
+    """spooled: the backlog in `folder`, which may not exist yet."""
     return Spool(spooled.files, spooled.size_bytes, spooled.rejected_files, _room(folder.expanduser()))
 
 
 def check_spool(spool: Spool, folder: Path) -> Iterator[Check]:
-    """One finding about what lies in it, and one more where room is scarce."""
+    """One finding about its backlog, and another one if disk space is low."""
     if spool.spool_files:
         size = f"{spool.spool_bytes:,} bytes of events"
         yield problem("spool", "spool-waits", f"{pluralize(spool.spool_files, 'file')} with {size} in {folder}")

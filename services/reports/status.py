@@ -1,4 +1,4 @@
-"""Where things stand for one tenant: what waits, how long it takes from a turn to its memory, what went wrong.
+"""The status of one tenant: backlog, latency from a turn to its memory, failures.
 
 Must not know: how it is shown; workers (only Celery can ask them).
 """
@@ -43,8 +43,8 @@ class Status:
     did not ("budget": a cap was reached, "failed": no answer of use). failed_notes, failed_days: notes of agents and
     summaries of days that could not be made and are tried again. backends: memories that wait for files or mem0.
     without_rules: flushed events by language, for languages that the extraction rules do not read; at most UNRULED_READ
-    are counted. Everything else is of `tenant` alone, and of now. more_dirty: there may be more dirty sessions than are
-    counted: those that have waited longest, which events_waiting, backing_off and overdue are of.
+    are counted. Everything else is of `tenant` alone, and of now. more_dirty: only the longest waiting dirty sessions
+    are counted, also in events_waiting, backing_off and overdue; there may be more.
     """
 
     tenant: str
@@ -67,7 +67,7 @@ class Status:
 
 
 def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: datetime) -> Status:
-    """Read all of it, each figure by one bounded query; a broker that can't be reached is part of the answer."""
+    """Read each figure by one bounded query; if the broker does not answer, the result says so."""
     dirty = _dirty(connection, tenant, now)
     outcomes, fallbacks, lag = _last_hour(connection, tenant, now)
     unkept = read_unkept(connection, now, tenant)
@@ -93,7 +93,7 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
 
 
 def _dirty(connection: Connection, tenant: str, now: datetime) -> Row[tuple[int, int, datetime | None, int, int]]:
-    """Sessions, their events, the oldest, those that back off and those that are due."""
+    """Counts of dirty sessions, their events, the oldest, and of sessions that back off or are due."""
     oldest = (
         select(
             Session.dirty_since,

@@ -37,7 +37,7 @@ def check_sweeps(redis: Redis, rules: AutoFlush) -> Check:
 
 
 def check_workers(listening: Mapping[str, frozenset[str]] | None) -> Check:
-    """Whether every queue has a worker. listening: the queues of each; None when nobody could be asked."""
+    """Whether every queue has a worker. listening: the queues of each worker; None if the broker does not answer."""
     if listening is None:
         return unknown("workers", "they answer through the broker, and it can't be reached")
     missing = [queue for queue in QUEUES if not any(queue in queues for queues in listening.values())]
@@ -52,7 +52,8 @@ def check_workers(listening: Mapping[str, frozenset[str]] | None) -> Check:
 def check_stranded(connection: Connection, rules: AutoFlush, *, now: datetime) -> Check:
     """Whether anything waits that should have been offered long ago.
 
-    Many overdue sessions are a backlog and no fault while flushes are committed: sweeps take what is due in its order.
+    Many overdue sessions are a backlog, not a fault, as long as flushes are committed: sweeps take due sessions in
+    order.
     """
     if not rules.enabled:
         return fine("stranded", "automatic flushing is switched off, so nothing is due by itself")

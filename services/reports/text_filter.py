@@ -1,7 +1,7 @@
-"""Which memories hold some words, wherever in their text: a filter of lists, not a search that ranks.
+"""Select memories that contain some words: a filter of lists, not a ranked search.
 
 Words are stemmed as the search stems them, in the languages of the scope. All of them have to be there, and the
-beginning of one is enough. Where no stem is left ("who?", a sign) the text itself has to hold what was asked for.
+beginning of one is enough. If no stem is left ("who?", a sign), the text itself must contain the query.
 
 Must not know: which list is filtered.
 """
@@ -30,7 +30,7 @@ _HOLDING = text(
 
 @dataclass(frozen=True, slots=True)
 class TextFilter:
-    """What is asked for in a scope, and the words that are left of it, each with its stems in the scope's languages."""
+    """A query in a scope, and its remaining words, each with its stems in the scope's languages."""
 
     scope_id: int
     words: str
@@ -45,7 +45,7 @@ class TextFilter:
         return cls(scope_id, asked, languages, stems)
 
     def condition(self) -> ColumnElement[bool]:
-        """What holds of memories of the scope that say it; one index finds them, however many there are (I8)."""
+        """The condition for memories of the scope that contain the words; one index serves it (I8)."""
         if not self.stems:
             return Memory.content.icontains(self.words, autoescape=True)
         # Lexemes carry their scope, and of what a memory is found by only its own text counts: weight A.
@@ -53,7 +53,7 @@ class TextFilter:
         return Memory.search.op("@@", is_comparison=True)(cast(bindparam(None, query, String), TSQUERY))
 
     def holding(self, connection: Connection, rows: Iterable[Mapping[str, Any]]) -> set[UUID]:
-        """The ids of those of these rows whose `content` says it: they are not what the table holds."""
+        """The ids of those of the given rows whose `content` contains the words; the rows differ from the table's."""
         found = [(row["id"], row["content"]) for row in rows]
         values = {
             "ids": [identity for identity, _ in found],

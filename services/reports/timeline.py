@@ -1,6 +1,6 @@
 """What followed what: the values that a relation of an entity had one after the other, by event time (I9).
 
-Every query names the tenant and the scope (I8), and sees what can be answered from, also what holds no more.
+Every query is limited to the tenant and the scope (I8), and reads live memories, also ones that no longer hold.
 
 Must not know: how relations are read from texts, how a timeline is drawn.
 """

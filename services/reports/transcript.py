@@ -33,7 +33,7 @@ class ProducedMemory:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One event. kind: user, assistant, task or tool; tool: the tool's name, None for what was said.
+    """One event. kind: user, assistant, task or tool; tool: the tool's name, None for spoken turns.
 
     is_result: of a tool event, whether it is the tool's answer (False: the call). content: without secrets.
     """
@@ -125,9 +125,9 @@ def read_transcript(
 def read_surroundings(
     connection: Connection, tenant: str, places: Iterable[tuple[str, str, int]], *, around: int = 2
 ) -> dict[tuple[str, str, int], tuple[Utterance, ...]]:
-    """Read what was said just before and after some events, with the events themselves, without calls of tools.
+    """Read some events with the turns just before and after them, without tool calls.
 
-    places: (agent, session, seq); around: how many seq before and after each. A place that is gone answers nothing.
+    places: (agent, session, seq); around: how many seq before and after each. Deleted events give nothing.
     """
     said = {}
     for agent, session, seq in dict.fromkeys(places):

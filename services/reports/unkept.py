@@ -20,7 +20,9 @@ COUNTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Unkept:
-    """notes: of working memory that failed and have not expired; days: whose last summary failed and is tried again."""
+    """notes: failed notes of working memory that have not expired; days: with a failed last summary, which is
+    retried.
+    """
 
     notes: int
     days: int
@@ -43,7 +45,7 @@ def read_unkept(connection: Connection, now: datetime, tenant: str | None = None
 
 
 def check_unkept(connection: Connection, *, now: datetime) -> Check:
-    """Whether all notes and summaries of days could be made. Of all tenants, without what they say."""
+    """Whether all notes and summaries of days could be made. Counts of all tenants, without contents."""
     found = read_unkept(connection, now)
     if not found.notes and not found.days:
         return fine("notes", "every note and every summary of a day could be made")

@@ -1,6 +1,6 @@
-"""Whether anything waits for a person for too long: what was set aside, contradictions, questions, budgets.
+"""Check for work that waits too long for a person: quarantine, dead letters, conflicts, questions, budgets.
 
-Must not know: how findings are shown; what any of it says.
+Must not know: how findings are shown; contents.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def check_letters(connection: Connection) -> Check:
 
 
 def check_decisions(connection: Connection, *, now: datetime) -> Iterator[Check]:
-    """Whether questions and contradictions are looked at. Of all tenants, by number alone."""
+    """Check that people answer questions and conflicts. Of all tenants, by number alone."""
     found = read_quarantine(connection, now=now)
     number = int(sum(found.review_open.values()))
     questions = f"{pluralize(number, 'question')} open"

@@ -50,9 +50,9 @@ def why_waiting(
 ) -> Waiting:
     """Answer what `ref` waits for.
 
-    listening: queues that some worker takes from, None when nobody could be asked; swept_ago: seconds since the last
-    sweep, None without a trace of one; session_ttl: after so long without anybody a session counts as over. A broker
-    that can't be reached is part of the answer and no error. Raises UnknownName.
+    listening: queues with a worker, None if the broker does not answer; swept_ago: seconds since the last sweep, None
+    if unknown; session_ttl: a session without activity for this time counts as ended. A broker that can't be reached is
+    part of the answer and no error. Raises UnknownName.
     """
     session = find_session(connection, ref.tenant, ref.agent, ref.session)
     query = (

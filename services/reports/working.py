@@ -1,4 +1,4 @@
-"""What is in a scope's working memory, and how the next cycle will treat it; on demand also what became of the rest.
+"""The working memory of a scope, and the next cycle's treatment of each note; on request also notes that are settled.
 
 Must not know: how notes are compared.
 """

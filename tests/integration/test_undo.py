@@ -229,7 +229,7 @@ def test_a_run_that_cannot_be_undone_says_why(past: Past) -> None:
         pass
     with past.engine.begin() as connection:
         connection.execute(text(f"UPDATE slowwave.maintenance_runs SET status = 'running' WHERE id = {under_way.id}"))
-    assert "still under way" in refused(past, under_way.id)
+    assert "still running" in refused(past, under_way.id)
 
 
 def test_an_engine_that_commits_each_statement_changes_nothing_of_that(past: Past) -> None:

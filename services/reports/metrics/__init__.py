@@ -1,8 +1,8 @@
 """Figures of the whole installation, each group by one bounded query: what the exporter offers and the doctor judges.
 
 Each group is a dataclass whose fields are metrics (`workers.exporter.catalogue` describes them): a number; a mapping
-from the values of its labels to numbers; None where it is not known. Figures are counts and times: no name of a
-session, an agent or a memory, and no text.
+from the values of its labels to numbers; None if it is unknown. Figures are counts and times: no name of a session, an
+agent or a memory, and no text.
 
 Must not know: how figures are shown, Prometheus.
 """

@@ -1,8 +1,8 @@
-"""What the broker holds at this moment: messages and their age, leases, tickets, the last sweep, counts of tasks.
+"""The current state of the broker: messages and their age, leases, tickets, the last sweep, counts of tasks.
 
 All of it by a bounded number of calls, whatever waits there. What this user of the broker may not ask is not known.
 
-Must not know: Celery, what messages say: of them it reads how many there are, and the ids of the oldest.
+Must not know: Celery, contents of messages: it reads their number and the ids of the oldest.
 """
 
 import re
@@ -51,7 +51,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Leases:
-    """Sessions by what Redis knows of them; None: not known."""
+    """Sessions by their state in Redis; None: unknown."""
 
     leases: int | None
     tickets: int | None
@@ -84,7 +84,7 @@ def load_oldest(redis: Redis) -> None:
 
 
 def read_broker(redis: Redis, first_seen: FirstSeen, *, again: bool = True) -> Broker:
-    """Read it in one round trip. Raises RedisError where the server can't be reached.
+    """Read it in one round trip. Raises RedisError if the server does not answer.
 
     again: load a script that the server does not know, as far as this user may, and read once more.
     """

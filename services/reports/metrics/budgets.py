@@ -1,6 +1,6 @@
-"""What models cost in this day and week (UTC), by tenant, and whose cap is spent.
+"""Cost of models in this day and week (UTC), by tenant, and tenants that reached a cap.
 
-Must not know: how tokens are reserved, what was asked.
+Must not know: how tokens are reserved, contents of calls.
 """
 
 from collections.abc import Collection, Sequence
@@ -73,7 +73,7 @@ def is_spent(usage: Usage, caps: Llm) -> bool:
 
 
 def read_budgets(connection: Connection, caps: Llm, *, tenants: Collection[str], now: datetime) -> Budgets:
-    """Read them. tenants: whose figures are told by name."""
+    """Read them. tenants: figures of these carry the tenant's name."""
     found = read_usage(connection, now=now)
     model = "none" if caps.driver == "none" else f"{caps.driver} {caps.model}".strip()
     used: dict[tuple[str, ...], float] = {}

@@ -1,4 +1,4 @@
-"""What waits to be delivered elsewhere, and what of another store waits to be read.
+"""Rows that wait for delivery to a backend, and runs of another store that wait to be read.
 
 Must not know: how a backend or a store is reached.
 """
@@ -21,7 +21,9 @@ LATE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waits for a backend: memories (counted up to COUNTED), since when, and how many failed, with what error."""
+    """The backlog of a backend: memories (counted up to COUNTED), the oldest enqueue time, failed rows and their
+    error.
+    """
 
     waiting: int
     oldest: datetime | None
@@ -53,7 +55,7 @@ class Deliveries:
 
 
 def read_waiting(connection: Connection, backend: str) -> Waiting:
-    """Read it; what is held back is no failure."""
+    """Read the backlog; held files do not count as failures."""
     waiting = (
         select(OutboxItem.queued_at, func.nullif(OutboxItem.last_error, HELD).label("error"))
         .where(undelivered(backend))

@@ -1,4 +1,4 @@
-"""What was flushed lately, and how long after it was said: from the ledger, so it is right after any restart.
+"""Recent flushes and their latency after the events, read from the ledger, so they survive restarts.
 
 Must not know: which session it was.
 """

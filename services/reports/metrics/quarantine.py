@@ -1,6 +1,6 @@
-"""What waits for people: events and messages that were set aside, contradictions, questions.
+"""Backlog for people: quarantined events, dead letters, conflicts, questions.
 
-Must not know: what they say.
+Must not know: their contents.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Quarantine:
 
 
 def read_quarantine(connection: Connection, *, now: datetime) -> Quarantine:
-    """Read them, in one query: each part by the index of what is open."""
+    """Read all counts in one query; each part uses the index of open rows."""
     letters = select(DeadLetter.id).where(DeadLetter.state == "open").limit(COUNTED).subquery()
     # The lower its number, the longer it has been open.
     conflicts = (

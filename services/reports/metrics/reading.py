@@ -1,6 +1,6 @@
 """One reading of all figures: a bounded number of queries to Postgres and calls to the broker, each server by itself.
 
-A server that is away leaves its figures out, and is told as away; the other one's are read all the same.
+If a server does not answer, its metrics are missing and it counts as down; metrics of the other server are read.
 
 Must not know: how figures are shown, Prometheus, Celery (who listens to which queue is an argument).
 """
@@ -58,8 +58,8 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Who takes from the queues, and how often sweeps should come. workers: None where nobody could be asked;
-    sweep_interval_seconds: None where automatic flushing is switched off.
+    """Who takes from the queues, and how often sweeps should come. workers: None if the broker did not answer;
+    sweep_interval_seconds: None if automatic flushing is off.
     """
 
     workers: By | None
@@ -75,14 +75,16 @@ class BrokerClock:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """model_state: 1 for the state that holds; None without a model, or where nobody knows."""
+    """model_state: 1 for the current state; None without a model, or if the state is unknown."""
 
     model_state: By | None
 
 
 @dataclass(slots=True)
 class Sources:
-    """What is read. listening: answers the queues of each worker; tenants: whose figures are told by name."""
+    """The collaborators. listening: returns the queues of each worker; tenants: figures of these carry the tenant's
+    name.
+    """
 
     settings: Settings
     engine: Engine
@@ -164,7 +166,7 @@ _GROUPS: Sequence[Callable[[Connection, Sources], Figures]] = (
 
 
 def from_broker(sources: Sources) -> list[Figures]:
-    """Its figures, and what workers and the model's breaker tell by way of it. Never raises as above."""
+    """Metrics of the broker, and those that workers and the model's breaker store in it. Never raises as above."""
     try:
         found = list(_of_broker(sources))
     except RedisError as error:

@@ -19,7 +19,7 @@ FAILING = 3
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """Of all tenants, at one moment. waiting: those that are dirty and do not back off. dirty_limit_seconds: None where
+    """Of all tenants, at one moment. waiting: dirty sessions that do not back off. dirty_limit_seconds: None where
     automatic flushing is switched off, since nothing is late then.
     """
 
@@ -36,7 +36,7 @@ class Sessions:
 
 
 def read_sessions(connection: Connection, rules: AutoFlush, *, now: datetime) -> Sessions:
-    """Read them. Counts the COUNTED sessions that have waited longest, by the index of what is dirty."""
+    """Read them. Counts the COUNTED longest waiting sessions by the index of dirty sessions."""
     dirty = _dirty(now)
     overdue = dirty.c.flush_due_at <= now - timedelta(seconds=SILENT_SWEEPS * rules.flush_interval_seconds)
     row = connection.execute(
@@ -88,5 +88,5 @@ def _dirty(now: datetime) -> Subquery:
 
 
 def age(moment: datetime | None, now: datetime) -> float:
-    """Seconds since then; 0 where there is nothing, or where it lies ahead."""
+    """Seconds since then; 0 for None and for a future time."""
     return 0.0 if moment is None else max(0.0, (now - moment).total_seconds())
