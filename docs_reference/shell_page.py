@@ -1,4 +1,4 @@
-"""docs/reference/shell.md: every command of the shell with its arguments and options, as Typer writes it.
+"""docs/reference/shell.md: every command with its arguments, options and examples, as its help shows them.
 
 Must not know: what a command does.
 """
@@ -12,23 +12,33 @@ from typer.main import get_command
 
 from slowwave_server.workers.cli.main import app
 
-HEAD = """# The shell, as the code has it
+HEAD = """# Command line
 
-What the commands are good for, and what to do about what they find, stands in [operation](../operate/README.md).
+All commands of `slowwave`, generated from their help texts. [Commands by task](../operate/commands.md) says which
+command to use when. Every command also has `-h` and `--help`.
 
 """
+_HELP = re.compile(r"^\* `-h, --help.*\n", re.MULTILINE)
+_EXAMPLES = re.compile(r"^(Examples?):\n\n((?:\$ slowwave .*\n+)+)", re.MULTILINE)
 
 
 def shell_page() -> str:
     """The page as Markdown."""
     command = get_command(app)
-    _say_whole_sentences(command)
+    _use_whole_sentences(command)
     text = get_docs_for_click(obj=command, ctx=typer.Context(command), name="slowwave", indent=1)
+    text = _EXAMPLES.sub(_as_console, _HELP.sub("", text))
+    text = re.sub(r"\*\*Options\*\*:\n\n(?!\*)", "", text)
     return HEAD + re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def _say_whole_sentences(command: Any) -> None:
-    """Lists of commands show the first paragraph of each one's help, and not what fits into a terminal's line."""
+def _as_console(found: re.Match[str]) -> str:
+    calls = "\n".join(line for line in found[2].splitlines() if line)
+    return f"**{found[1]}**:\n\n```console\n{calls}\n```\n\n"
+
+
+def _use_whole_sentences(command: Any) -> None:
+    """In lists of commands, print the whole first paragraph of each help text."""
     for inner in getattr(command, "commands", {}).values():
         inner.short_help = " ".join((inner.help or "").split("\n\n")[0].split())
-        _say_whole_sentences(inner)
+        _use_whole_sentences(inner)

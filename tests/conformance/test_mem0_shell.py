@@ -49,6 +49,6 @@ def test_sync_feeds_mem0_without_a_worker_and_status_and_search_show_it(mem0: Wo
 
 
 def test_sync_with_another_backend_says_what_to_set(mem0: World) -> None:
-    refused = Shell(mem0, "postgres")("mem0", "sync")
+    refused = Shell(mem0, "postgres")("backend", "sync", "mem0")
     assert refused.exit_code != 0
-    assert "set it to mem0" in refused.stderr
+    assert "memory.backend must be mem0" in refused.stderr

@@ -51,7 +51,7 @@ def run(database_url: str, *arguments: str) -> Result:
 
 def test_it_says_what_was_used_and_what_is_left(engine: Engine, database_url: str) -> None:
     spent(engine, database_url)
-    found = json.loads(run(database_url, "budget", "--json").stdout)
+    found = json.loads(run(database_url, "admin", "budget", "--json").stdout)
     today = {line["agent"]: line for line in found["used"] if line["period"] == "day"}
     assert list(today) == [None, "maya", "jonas"]
     figures = [
@@ -74,20 +74,20 @@ def test_it_says_what_was_used_and_what_is_left(engine: Engine, database_url: st
 def test_it_says_which_cap_holds_until_when(engine: Engine, database_url: str) -> None:
     spent(engine, database_url)
     ends = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%d 00:00 UTC")
-    sentence = f"memory.llm.agent_daily_token_budget of maya is reached until {ends}: the rules do the work"
-    shown = run(database_url, "budget").stdout
+    sentence = f"memory.llm.agent_daily_token_budget of maya is reached until {ends}: the rules"
+    shown = run(database_url, "admin", "budget").stdout
     assert sentence in shown
-    assert "180 of them by reservation" in shown
+    assert "180 of them estimated from reservations" in shown
     assert sentence in run(database_url, "status").stdout
     assert "is reached" not in run(database_url, "--tenant", "other", "status").stdout
 
 
 def test_one_agent_is_shown_beside_all_and_an_unknown_one_is_named(engine: Engine, database_url: str) -> None:
     spent(engine, database_url)
-    found = json.loads(run(database_url, "budget", "--agent", "jonas", "--json").stdout)
+    found = json.loads(run(database_url, "admin", "budget", "--agent", "jonas", "--json").stdout)
     assert {line["agent"] for line in found["used"]} == {None, "jonas"}
     assert (found["purposes"][0]["calls"], found["open_calls"]) == (2, 1)
-    missing = run(database_url, "budget", "--agent", "jonsa")
+    missing = run(database_url, "admin", "budget", "--agent", "jonsa")
     assert missing.exit_code == 1
     assert "did you mean 'jonas'" in missing.stderr
 

@@ -32,13 +32,13 @@ def test_vectors_from_settings_to_search(database_url: str, valkey_url: str, tmp
         shelf.say("monday", "The puppy sleeps", "Bread is cheap")
         shelf.keep("Jonas lives in Oslo")
         base = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_SPOOL": str(tmp_path)}
-        assert "Vectors are off" in run(base, "status")[1]
-        assert run(base, "reindex")[0] == 1
+        assert "Vectors are off" in run(base, "status", "vectors")[1]
+        assert run(base, "sync", "vectors")[0] == 1
         key = "SLOWWAVE_MEMORY__EMBEDDINGS__"
         environment = base | {f"{key}DRIVER": "openai", f"{key}MODEL": "small", f"{key}BASE_URL": fake.base_url}
-        code, said, _ = run(environment, "reindex")
+        code, said, _ = run(environment, "sync", "vectors")
         assert (code, said.strip()) == (0, "Vectors of 1 memory and 2 events were made.")
-        (space,) = json.loads(run(environment, "status", "--json")[1])["spaces"]
+        (space,) = json.loads(run(environment, "status", "vectors", "--json")[1])["spaces"]
         assert space["model"] == "openai small"
         assert (space["state"], space["memories"], space["events"]) == ("serving", 1, 2)
         # A worker's tick does the same.
@@ -69,9 +69,9 @@ def test_vectors_from_settings_to_search(database_url: str, valkey_url: str, tmp
                 assert workers.tasks[INDEX_VECTORS].apply().get() == "failed"
         finally:
             workers.close_runtime()
-        code, _, complaint = run(environment, "reindex")
+        code, _, complaint = run(environment, "sync", "vectors")
         assert code == 3
-        assert "no more vectors were made: openai small answered 500" in complaint
-        assert run(environment, "reindex", "--anew")[0] == 3
-        (space,) = json.loads(run(environment, "status", "--json")[1])["spaces"]
+        assert "not all vectors were made: openai small answered 500" in complaint
+        assert run(environment, "sync", "vectors", "--again")[0] == 3
+        (space,) = json.loads(run(environment, "status", "vectors", "--json")[1])["spaces"]
         assert (space["state"], space["memories"]) == ("serving", 2), "what serves is not thrown away for nothing"

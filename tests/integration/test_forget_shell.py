@@ -30,7 +30,7 @@ class Shell:
         }
 
     def __call__(self, *arguments: str, says: str | None = None, **variables: str) -> Result:
-        return CliRunner().invoke(app, ["forget", *arguments], env=self._variables | variables, input=says)
+        return CliRunner().invoke(app, list(arguments), env=self._variables | variables, input=says)
 
     def json(self, *arguments: str) -> Any:
         result = self(*arguments, "--json")
@@ -53,47 +53,46 @@ def past(engine: Engine) -> Past:
 
 
 def test_it_shows_what_would_go_asks_and_tells_what_went(shell: Shell, past: Past) -> None:
-    refused = shell("--agent", "maya", "--session", "monday", says="n\n")
+    refused = shell("session", "forget", "maya", "monday", says="n\n")
     assert refused.exit_code == 1
     assert "Session 'monday' of agent 'maya' would be forgotten." in refused.output
-    assert "Forget it? This can't be undone." in refused.output
+    assert "Delete it? This cannot be undone." in refused.output
     assert WORD in "".join(dump_tables(past.engine).values())
-    done = shell("--agent", "maya", "--session", "monday", says="y\n")
+    done = shell("session", "forget", "maya", "monday", says="y\n")
     assert done.exit_code == 0, done.output
     assert "Session 'monday' of agent 'maya' is forgotten." in done.output
     assert "Receipt" in done.output
     assert WORD not in "".join(dump_tables(past.engine).values())
-    listed = shell("--receipts")
+    listed = shell("admin", "receipts")
     assert "session 'monday' of agent 'maya'" in listed.output
     assert "1 events, 1 flushes, 1 memories" in listed.output
 
 
 def test_scripts_get_one_document_and_are_never_asked(shell: Shell, past: Past) -> None:
-    preview = shell.json("--agent", "maya", "--dry-run")
+    preview = shell.json("agent", "forget", "maya", "--dry-run")
     assert preview["receipt"] is None
     assert preview["counts"]["memories"] == 2
     assert sorted(preview["sessions"]) == ["monday", "tuesday"]
-    done = shell.json("--agent", "maya", "--yes", "--by", "Priya")
+    done = shell.json("agent", "forget", "maya", "--yes", "--by", "Priya")
     assert done["counts"]["memories"] == 2
     assert done["problems"] == []
-    (receipt,) = shell.json("--receipts")
+    (receipt,) = shell.json("admin", "receipts")
     assert (receipt["id"], receipt["by"], receipt["target"]) == (done["receipt"], "Priya", "agent 'maya'")
     assert receipt["counts"] == done["counts"]
     assert WORD not in json.dumps([done, receipt])
-    assert shell.json("--agent", "maya", "--yes")["counts"] == {}, "again: there is nothing left"
+    assert shell.json("agent", "forget", "maya", "--yes")["counts"] == {}, "again: there is nothing left"
 
 
 @pytest.mark.parametrize(
     ("call", "code", "words"),
     [
-        ((), 2, "give one of --agent, --scope and --memory"),
-        (("--agent", "maya", "--scope", "room:x"), 2, "give one of"),
-        (("--session", "monday"), 2, "--session needs --agent"),
-        (("--scope", "kitchen", "--yes"), 2, "none of room:NAME, team:NAME and agent:NAME"),
-        (("--agent", "maya", "--json"), 2, "--json cannot ask for confirmation"),
-        (("--agent", "mayo", "--yes"), 1, "did you mean 'maya'?"),
-        (("--agent", "maya", "--session", "mondy", "--yes"), 1, "did you mean 'monday'?"),
-        (("--memory", "01890000-0000-7000-8000-000000000000", "--yes"), 1, "has no memory"),
+        (("memory", "forget"), 2, "give MEMORY or --scope"),
+        (("memory", "forget", "0b1f6a2c9d3e", "--scope", "room:x"), 2, "give MEMORY or --scope"),
+        (("memory", "forget", "--scope", "kitchen", "--yes"), 2, "scope must be room:NAME, team:NAME or agent:NAME"),
+        (("agent", "forget", "maya", "--json"), 2, "--json cannot ask for confirmation"),
+        (("agent", "forget", "mayo", "--yes"), 1, "did you mean 'maya'?"),
+        (("session", "forget", "maya", "mondy", "--yes"), 1, "did you mean 'monday'?"),
+        (("memory", "forget", "01890000-0000-7000-8000-000000000000", "--yes"), 1, "has no memory"),
     ],
 )
 def test_what_is_not_meant_is_a_sentence(
@@ -106,7 +105,7 @@ def test_what_is_not_meant_is_a_sentence(
 
 
 def test_without_the_broker_nothing_is_forgotten(shell: Shell, past: Past) -> None:
-    result = shell("--agent", "maya", "--yes", SLOWWAVE_BROKER_URL="redis://127.0.0.1:1/0")
+    result = shell("agent", "forget", "maya", "--yes", SLOWWAVE_BROKER_URL="redis://127.0.0.1:1/0")
     assert result.exit_code == 3
     assert "no connection to the broker" in result.stderr
     assert WORD in "".join(dump_tables(past.engine).values())

@@ -233,7 +233,7 @@ def _saved(folder: Path, content: str) -> Path:
 def test_an_empty_scope_is_a_sentence_and_an_empty_document(circle: Related) -> None:
     with circle.engine.begin() as connection:
         connection.execute(delete(Triple))
-    assert circle.shell("concierge").stdout == "Nothing is related to anything there yet.\n"
+    assert circle.shell("concierge").stdout == "There are no relations yet.\n"
     assert json.loads(circle.shell("concierge", "--json").stdout)["nodes"] == []
 
 

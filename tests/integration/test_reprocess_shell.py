@@ -79,7 +79,7 @@ def test_i7_at_a_cap_a_rebuild_stops_says_so_and_goes_on_later(shell: Shell) -> 
         stopped = shell("run", "rebuild", "maya", "--extractor", "model", "--yes", **model)
         assert stopped.exit_code == 1
         assert "memory.llm.max_calls_per_run is reached" in stopped.output
-        assert "the same command goes on from there" in stopped.stderr
+        assert "the same command continues" in stopped.stderr
         done = shell("run", "rebuild", "maya", "--extractor", "model", "--yes", **model)
         assert done.exit_code == 0, done.output
         assert fake.calls == 3
@@ -101,7 +101,7 @@ def test_what_cant_be_done_is_said_in_a_sentence(shell: Shell) -> None:
     assert asked.exit_code == 2
     missing = shell("run", "rebuild", "maya", "--extractor", "model", "--yes")
     assert missing.exit_code == 2
-    assert "memory.llm.driver is none" in missing.stderr
+    assert "memory.llm.driver must be openai or command" in missing.stderr
     unknown = shell("run", "rebuild", "mayo", "--yes")
     assert unknown.exit_code == 1
     assert "did you mean 'maya'" in unknown.stderr

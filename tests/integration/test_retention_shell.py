@@ -59,7 +59,7 @@ def test_curate_shows_does_and_can_be_taken_back(shell: Shell, engine: Engine) -
 def test_curate_says_what_stands_in_its_way(shell: Shell, engine: Engine) -> None:
     hearer = Hearer(engine)
     unknown = shell("note", "curate", "room:kitchen")
-    assert (unknown.exit_code, "nothing was ever written to room:kitchen" in unknown.stderr) == (1, True)
+    assert (unknown.exit_code, "has no scope room:kitchen" in unknown.stderr) == (1, True)
     with scope_lock(engine, hearer.scope_id):
         busy = shell("note", "curate", "maya")
     assert (busy.exit_code, "another pass is at this scope" in busy.stdout) == (3, True)

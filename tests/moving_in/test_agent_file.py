@@ -110,7 +110,7 @@ def test_every_row_comes_back_in_another_installation(
         "triples", "memory_changes", "maintenance_runs", "working_memory", "flushes", "passages", "session_days",
     }  # fmt: skip
     assert after == before
-    with pytest.raises(CannotUndo, match="slowwave forget --agent"):
+    with pytest.raises(CannotUndo, match="slowwave agent forget NAME"):
         undo(elsewhere, "default", report.run or 0, by="test", now=NOW)
 
 

@@ -48,7 +48,7 @@ def test_shows_asks_does_and_is_undone(shell: Shell, engine: Engine) -> None:
     assert refused.exit_code == 1
     assert "zep holds 3 memories, 4 messages, 1 conversation." in refused.output
     assert "Ines lives in Porto." in refused.output
-    assert "Bring it in?" in refused.output
+    assert "Import it?" in refused.output
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM slowwave.memories")).scalar() == 0
     done = shell("import", "from", "zep", export, "--agent", "ines", says="y\n")
@@ -58,7 +58,7 @@ def test_shows_asks_does_and_is_undone(shell: Shell, engine: Engine) -> None:
     assert "Nothing was changed." in again.output
     undone = shell("run", "undo", "1")
     assert "Run 1 is undone: 3 memories and 1 conversation are gone for good." in undone.output
-    assert "It can't be reversed" in undone.output
+    assert "It cannot be reversed" in undone.output
 
 
 def test_json_tells_counts_and_runs(shell: Shell, tmp_path: Path) -> None:
@@ -108,6 +108,6 @@ def test_agent_goes_out_and_in_by_the_shell(shell: Shell, tmp_path: Path) -> Non
     copied = shell("agent", "import", file, "--as", "tomas")
     assert copied.exit_code == 0
     assert "`slowwave agent forget tomas` removes it" in copied.output
-    assert "was imported into agent tomas before" in shell("agent", "import", file, "--as", "tomas").output
+    assert "was already imported into agent tomas" in shell("agent", "import", file, "--as", "tomas").output
     assert shell("agent", "export", "nobody", file).exit_code == 1
     assert shell("agent", "import", str(FIXTURES / "mem0_export.json")).exit_code == 1

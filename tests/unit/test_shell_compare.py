@@ -45,10 +45,10 @@ def test_pairs_come_from_stdin_too() -> None:
 @pytest.mark.parametrize(
     ("line", "wrong"),
     [
-        ("not JSON", "no JSON"),
-        ('["a", "b"]', "not list"),
+        ("not JSON", "the line is not JSON"),
+        ('["a", "b"]', "got list"),
         ('{"a": "x"}', "`b` is missing"),
-        ('{"a": 7, "b": "y"}', "`a` is 7, not a text"),
+        ('{"a": 7, "b": "y"}', "`a` must be a text, got 7"),
         (b'{"a": "\xff", "b": "y"}', "not UTF-8"),
     ],
 )
