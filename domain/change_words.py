@@ -74,7 +74,8 @@ def value_change(old: str, new: str) -> str | None:
     for claim in read(new).claims:
         earlier = claims.get(_subject(claim))
         if earlier is not None and earlier.value != claim.value:
-            return f"{claim.attribute.replace('_', ' ')}: {earlier.object_text} → {claim.object_text}"
+            name = claim.attribute.partition(":")[0].replace("_", " ")
+            return f"{name}: {earlier.object_text} → {claim.object_text}"
     return None
 
 

@@ -22,7 +22,7 @@ def open_pages(filled: Console) -> Iterator[str]:
         yield address
 
 
-FEW = ("/", "/memories", "/memories/{memory:uuid}", "/review", "/runs/{run:int}", "/search")
+FEW = ("/", "/memories", "/memories/{memory:uuid}", "/inbox", "/inbox/{item}", "/session", "/runs/{run:int}", "/recall")
 
 
 def everything(console: Console, *, few: bool = False) -> list[str]:

@@ -186,7 +186,7 @@ def test_a_form_of_one_tenant_changes_nothing_in_another(console: Console) -> No
     with console.engine.begin() as connection:
         add_user(connection, "both", "operator", ["acme", "globex"], PASSWORD, passwords=CHEAP)
     client = console.visitor("both")
-    old = token_of(client.get("/sessions?agent=maya").text)
+    old = token_of(client.get("/agent?agent=maya&tab=sessions").text)
     assert client.post("/account/tenant", data={"token": old, "tenant": "globex"}).status_code == 303
     assert "looking at tenant globex" in client.get("/account").text
     answer = client.post("/flush", data={"token": old, "agent": "maya"})

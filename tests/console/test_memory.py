@@ -8,8 +8,8 @@ from playwright.sync_api import Page
 from sqlalchemy import Engine
 
 from tests.console.conftest import TENANT, Console, log_in
-from tests.installation import NOW, ago
-from tests.reviewing import DAY, Dispute
+from tests.support.installation import NOW, ago
+from tests.support.reviewing import DAY, Dispute
 
 pytestmark = pytest.mark.servers
 
@@ -34,12 +34,12 @@ def test_a_life_says_where_it_comes_from_and_what_it_touches(console: Console, d
         "Maya works at Globex.",
         "line 1",
         "monday#2",
-        f"/conflicts/{conflict}",
-        f"/review/{item}",
+        f"/inbox/c{conflict}",
+        f"/inbox/q{item}",
         "another employer",
     ):
         assert told in page
-    assert "Say it in other words" not in page, "a viewer changes nothing"
+    assert "Actions" not in page, "a viewer changes nothing"
     assert "/forget?kind=memory" not in console.get(f"/memories/{globex}", who="curator").text
     assert f"/forget?kind=memory&amp;memory={globex}" in console.get(f"/memories/{globex}", who="operator").text
 
@@ -55,27 +55,40 @@ def test_a_chain_is_drawn_and_said(console: Console, dispute: Dispute) -> None:
     assert "<svg" in page
     assert 'class="arrow"' in page
     assert page.count("Maya works at Globex.") >= 3
-    assert "It holds no more" in page
+    assert "It no longer holds" in page
+
+
+def test_history_says_what_changed_in_sentences(console: Console, dispute: Dispute) -> None:
+    acme, globex = dispute.memory("Maya works at Acme.", days=9), dispute.memory("Maya works at Globex.", days=2)
+    _, item = dispute.conflict(globex, acme)
+    page = console.get(f"/inbox/q{item}", who="curator").text
+    (seen,) = re.findall(r'name="seen" value="([^"]+)"', page)
+    console.post(f"/inbox/q{item}/answer", who="curator", answer="later", seen=seen)
+    page = console.get(f"/memories/{acme}").text
+    assert "employer: Acme → Globex on 3 March 2026" in page
+    assert "valid_to" not in page
 
 
 def test_other_words_are_a_run_in_the_persons_name(console: Console, dispute: Dispute) -> None:
     typo = dispute.memory("Maya works at Acmee.")
-    answer = console.post(f"/memories/{typo}/correct", who="curator", words="Maya works at Acme.", revision="0")
+    answer = console.post(f"/memories/{typo}/edit", who="curator", words="Maya works at Acme.", revision="0")
     new = UUID(answer.headers["location"].removeprefix("/memories/"))
     assert dispute.row(new).content == "Maya works at Acme."
     assert dispute.status(typo) == ("archived", "edited by hand")
     authors = dispute.sql("SELECT DISTINCT made_by FROM slowwave.memory_changes")
     assert [row.made_by for row in authors] == ["curator"]
     page = console.get(f"/memories/{new}", who="curator").text
-    assert "can be undone" in page
-    assert "can be undone" not in console.get(f"/memories/{new}", who="curator").text, "it is said once"
+    (run,) = re.findall(r'action="/runs/(\d+)/undo"', page)
+    assert "/undo" not in console.get(f"/memories/{new}", who="curator").text, "the bar is shown once"
+    assert console.post(f"/runs/{run}/undo", who="curator").status_code == 303, "a curator undoes their own edit"
+    assert dispute.status(typo) == ("inbox", None)
 
 
 def test_mistake_26_a_later_change_is_told_and_what_was_typed_is_kept(console: Console, dispute: Dispute) -> None:
     memory = dispute.memory("Maya lives in Oslo.")
     seen = revision(console, memory)
     dispute.sql("UPDATE slowwave.memories SET revision = 1, content = 'Maya lives in Rome.' WHERE id = :id", id=memory)
-    answer = console.post(f"/memories/{memory}/correct", who="curator", words="Maya lives in Bergen.", revision=seen)
+    answer = console.post(f"/memories/{memory}/edit", who="curator", words="Maya lives in Bergen.", revision=seen)
     assert answer.status_code == 409
     assert "Nothing was changed: this memory was changed after you had looked at it" in answer.text
     assert ">Maya lives in Bergen.</textarea>" in answer.text
@@ -88,18 +101,18 @@ def test_mistake_26_a_later_change_is_told_and_what_was_typed_is_kept(console: C
 def test_a_refusal_stands_beside_the_form(console: Console, dispute: Dispute) -> None:
     memory = dispute.memory("Maya lives in Oslo.")
     for words, said in (("", "say what is to be remembered"), ("Maya lives in Oslo.", "says just that")):
-        answer = console.post(f"/memories/{memory}/correct", who="curator", words=words, revision="0")
+        answer = console.post(f"/memories/{memory}/edit", who="curator", words=words, revision="0")
         assert answer.status_code == 409
         assert said in answer.text
-        assert "What it should say" in answer.text
-    assert console.post(f"/memories/{memory}/correct", who="curator", words="x", revision="²").status_code == 409
+        assert "New text" in answer.text
+    assert console.post(f"/memories/{memory}/edit", who="curator", words="x", revision="²").status_code == 409
 
 
 def test_i8_a_memory_of_another_tenant_is_neither_shown_nor_changed(console: Console, engine: Engine) -> None:
     other = Dispute(engine, tenant="globex")
     memory = other.memory("Priya keeps bees.")
     assert console.get(f"/memories/{memory}").status_code == 404
-    for path, form in (("correct", {"words": "x", "revision": "0"}), ("archive", {"revision": "0"})):
+    for path, form in (("edit", {"words": "x", "revision": "0"}), ("archive", {"revision": "0"})):
         assert console.post(f"/memories/{memory}/{path}", **form).status_code == 404
     assert other.row(memory).revision == 0
 
@@ -109,7 +122,7 @@ def test_a_memory_is_archived_in_the_browser(page: Page, dispute: Dispute) -> No
     log_in(page, "curator")
     page.goto("/memories")
     page.get_by_role("link", name="Maya lives in Oslo.").click()
-    page.get_by_text("Take it out of answers").click()
+    page.locator("summary", has_text="Archive").click()
     page.get_by_role("button", name="Archive it").click()
-    page.get_by_role("status").get_by_text("It is archived").wait_for()
+    page.get_by_role("status").get_by_text("The memory is archived").wait_for()
     assert dispute.status(memory) == ("archived", "removed by hand")

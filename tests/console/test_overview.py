@@ -17,7 +17,7 @@ from slowwave.settings import Settings
 from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
-from slowwave_server.services.dead_letters import store_dead_letter
+from slowwave_server.services.dead_letters.store import store_dead_letter
 from slowwave_server.workers.console.app import make_app
 from tests.console.conftest import PASSWORD, TENANT, Console, open_console, token_of
 
@@ -122,40 +122,6 @@ def test_a_failure_that_nobody_foresaw_is_told_without_its_words(
     assert said not in answer.text
     assert "in broken" in caplog.text
     assert said not in caplog.text
-
-
-def test_agents_and_sessions_lead_to_what_one_waits_for_and_an_operator_ends_the_wait(console: Console) -> None:
-    assert "No agent of this tenant" in console.get("/agents").text
-    for number in range(3):
-        console.memory.turn_completed("maya/of Oslo", f"s {number}", [{"role": "user", "content": "hello"}])
-    agents = console.get("/agents").text
-    (address,) = re.findall(r'href="(/sessions\?[^"]+)"', agents)
-    sessions = console.get(unescape(address)).text
-    found = [unescape(one) for one in re.findall(r'href="(/session\?[^"]+)"', sessions)]
-    assert len(found) == 3
-    why = words(console.get(found[0]).text)
-    assert "waits" in why or "idle" in why
-    assert console.post("/flush", agent="maya/of Oslo", session="s 2").headers["location"].startswith("/session?")
-    assert console.redis.llen("flush") == 1
-    assert console.get("/session?agent=maya/of Oslo&session=none").status_code == 404
-    assert console.get("/session?agent=").status_code == 400
-
-
-def test_search_and_context_are_those_of_the_agent(console: Console) -> None:
-    console.memory.turn_completed("maya", "s1", [{"role": "user", "content": "The boat is called Tern."}])
-    page = words(console.get("/search?agent=maya&query=boat").text)
-    assert "The boat is called Tern." in page
-    context = words(console.get("/context?agent=maya&max_tokens=400&days=1").text)
-    assert "The boat is called Tern." in context
-    for path, told in (
-        ("/search?agent=maia&query=boat", "did you mean 'maya'"),
-        ("/search?agent=maya&query=boat&scopes=kitchen", "neither room:NAME nor team:NAME"),
-        ("/context?agent=maya&days=many", "a whole number from 0 to 366"),
-        ("/context?agent=maya&days=99999999999999999999", "a whole number"),
-    ):
-        answer = console.get(path)
-        assert answer.status_code in {400, 404}, path
-        assert told in words(answer.text)
 
 
 def test_who_is_not_logged_in_is_sent_to_the_login_and_from_there_to_where_they_wanted(console: Console) -> None:

@@ -64,4 +64,5 @@ def test_undone_end_holds_again() -> None:
 def test_other_subject_is_no_value_change() -> None:
     assert value_change("Maya works at Siemens.", "Jonas works at Bosch.") is None
     assert value_change("Maya lives in Oslo.", "Maya lives in Bergen.") == "lives in: Oslo → Bergen"
+    assert value_change("Maya prefers tea.", "Maya prefers coffee.") == "prefers: tea → coffee"
     assert day_words("2025-06-10") == "10 June 2025"

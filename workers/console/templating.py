@@ -6,7 +6,7 @@ Must not know: any single page, where values come from.
 """
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
@@ -35,9 +35,11 @@ def utc(moment: datetime | None) -> str:
     return "" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def day(moment: datetime | None) -> str:
-    """The day of an event in UTC: "10 June 2025"; "" for None."""
-    return "" if moment is None else f"{moment.astimezone(UTC):%-d %B %Y}"
+def day(moment: date | None) -> str:
+    """A day, or the day of an event in UTC: "10 June 2025"; "" for None."""
+    if moment is None:
+        return ""
+    return f"{moment.astimezone(UTC) if isinstance(moment, datetime) else moment:%-d %B %Y}"
 
 
 def pairs(words: Iterable[str]) -> list[tuple[str, str]]:

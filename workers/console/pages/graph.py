@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 from starlette.responses import Response
 
+from slowwave_server.domain.change_words import day_words
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.graph import EntityGraph, best_connected, neighbourhood
 from slowwave_server.services.reports.timeline import Changed, Value, changed_relations, values_of
@@ -134,7 +135,7 @@ def _stated(found: EntityGraph) -> list[Stated]:
         edges.sort(key=lambda edge: (edge["since"], edge["memory"]))
         memories = [edge["memory"] for edge in edges]
         trusted = len(set(memories)) > 1 or max(edge["confidence"] for edge in edges) >= TRUSTED
-        told.append(Stated(source, predicate, target, edges[0]["since"][:10], memories, trusted))
+        told.append(Stated(source, predicate, target, day_words(edges[0]["since"]), memories, trusted))
     return told
 
 
