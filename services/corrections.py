@@ -1,11 +1,10 @@
-"""What a person does to one memory that they look at: say it in other words or as another type, or take it out of
-answers.
+"""Corrections of one memory by a person: another text, another type, or archive it.
 
-Each is a run of its own, so that it can be explained and undone (I6). It is about the memory as the person saw it: one
-that has changed since is left as it is, and they are told (mistake 26). It does to memories what the same edit of a
-memory file does.
+Each correction is a separate run, so that people can explain and undo it (I6). It applies to the revision that the
+person saw: if the memory has changed since, nothing happens, and the person gets an error. It does to memories what the
+same edit of a memory file does.
 
-Must not know: how memories are shown, and where somebody types.
+Must not know: how memories are shown, where a person types.
 """
 
 from collections.abc import Callable
@@ -45,7 +44,7 @@ class CannotCorrect(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What was done. memory: what says it from here on; of one that was taken out of answers, itself."""
+    """The result. memory: that holds the text from now on; for an archived one, itself."""
 
     run: int
     memory: UUID
@@ -146,7 +145,7 @@ def _in_a_run(
 
 
 def _look(connection: Connection, tenant: str, memory: UUID, revision: int | None) -> Any:
-    """The memory, locked. Scopes are locked first, as decisions in review do it: so nobody waits crosswise."""
+    """The memory, locked. Scopes are locked first, as in review decisions, to avoid deadlocks."""
     query = select(Memory.scope_id).join(Scope, Scope.id == Memory.scope_id)
     scope_id = connection.execute(query.where(Scope.tenant == tenant, Memory.id == memory)).scalar()
     row = None

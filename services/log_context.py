@@ -1,9 +1,9 @@
-"""Whose work is being done here: names of agent and session, and the run's number, for logs.
+"""The log context of a thread: names of agent and session, and the run's number.
 
-A task says it when it has read its payload, a run when it begins; what writes logs asks. Each thread has its own, and
-a task begins with none, so that no line names what an earlier one worked on.
+A task sets it after reading its payload, a run when it starts; log formatters read it. Each thread has its own, and a
+task starts without one, so no log line names the work of an earlier task.
 
-Must not know: logs, tasks, what the work is.
+Must not know: logs, tasks.
 """
 
 from collections.abc import Mapping
@@ -15,15 +15,15 @@ _bound: ContextVar[Mapping[str, str]] = ContextVar("slowwave_log_context", defau
 
 
 def bind(**ids: str | int | None) -> None:
-    """Say it, beside what was said before; None says nothing."""
+    """Add values to the context; None is skipped."""
     _bound.set({**_bound.get(), **{name: str(value) for name, value in ids.items() if value is not None}})
 
 
 def clear() -> None:
-    """Forget what was said: other work begins."""
+    """Clear the context of the previous task."""
     _bound.set(_NONE)
 
 
 def current() -> Mapping[str, str]:
-    """What was said here: `tenant`, `agent`, `session`, `run`, as far as they are known."""
+    """The context: `tenant`, `agent`, `session`, `run`, as far as set."""
     return _bound.get()

@@ -1,6 +1,6 @@
-"""From names to rows: agents, sessions and scopes of one tenant, and the nearest name where there is none.
+"""Look up agents, sessions and scopes of one tenant by name, and suggest the nearest name for an unknown one.
 
-Must not know: what is asked of them.
+Must not know: the callers.
 """
 
 import difflib
@@ -17,7 +17,9 @@ NAMES_COMPARED = 2000
 
 
 class UnknownName(SlowwaveError):
-    """There is no such agent, session, memory or letter. The message names the nearest ones, as does `nearest`."""
+    """The agent, session, memory or dead letter does not exist. The message names the nearest ones, as does
+    `nearest`.
+    """
 
     def __init__(self, message: str, nearest: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -45,7 +47,7 @@ def find_agent(connection: Connection, tenant: str, agent: str) -> int:
 
 
 def find_session(connection: Connection, tenant: str, agent: str, session: str) -> FoundSession:
-    """Answer a session of an agent. Raises UnknownName for either of them."""
+    """Answer a session of an agent. Raises UnknownName for an unknown agent or session."""
     agent_id = find_agent(connection, tenant, agent)
     row = connection.execute(
         select(Session.id, Session.scope_id).where(Session.agent_id == agent_id, Session.name == session)
@@ -59,7 +61,7 @@ def find_session(connection: Connection, tenant: str, agent: str, session: str) 
 
 
 def find_scope(connection: Connection, tenant: str, kind: str, name: str) -> int | None:
-    """Answer the id of a scope; None where nothing was ever written to it."""
+    """Answer the id of a scope; None if nothing was ever written to it."""
     query = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == kind, Scope.name == name)
     return connection.execute(query).scalar()
 

@@ -1,7 +1,7 @@
 """Curation: notes of days become long-term memory, a few a pass, a few passes a day.
 
-One transaction a pass, which is a run that can be undone: the worthiest notes become active, and nothing else is
-changed. The cap of passes is counted in it under the scope's lock, so that neither a crash nor a second worker gets
+Each pass is one transaction and one run that can be undone: the worthiest notes become active, and nothing else
+changes. The cap of passes is counted in it under the scope's lock, so that neither a crash nor a second worker gets
 past it. The agents that write to the scope are held against a forget until it ends (I10).
 
 Must not know: Celery, when a pass is due, how memories become lines of a file.
@@ -103,7 +103,7 @@ def curate(
     """Make the worthiest notes of one scope active, at most `max_lines_per_pass`, unless the day's passes are spent.
 
     dry_run: the very pass in a transaction that is rolled back; it is shown even where the day's passes are spent.
-    part_of: the run that asks for it.
+    part_of: the run that starts it.
     """
     # Whatever the engine is used for otherwise: here it is all or nothing.
     connecting = engine.connect().execution_options(isolation_level="READ COMMITTED")
@@ -137,7 +137,7 @@ def curate(
 
 
 class _Pass:
-    """One pass: what is chosen, and why the others were not."""
+    """One pass: the chosen notes, and the reasons against the others."""
 
     def __init__(self, connection: Connection, scope_id: int, rules: CurationRules, now: datetime) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""The maintenance job `curate`: a pass over every scope in which there is something to curate, each a run of its own.
+"""The maintenance job `curate`: a pass over every scope with notes to curate, each in its own run.
 
 Must not know: when the job is due, Celery.
 """

@@ -1,4 +1,4 @@
 """Days of agents: their book, their summaries, and how they become final.
 
-Must not know: Celery, what a summary says.
+Must not know: Celery, contents of summaries.
 """

@@ -51,7 +51,7 @@ def configure_agent(
     cutoff_hour: int | None = None,
     new: Days | None = None,
 ) -> AgentDays:
-    """Set what is given and answer what holds now. Applies to events from now on: those that are stored keep their day.
+    """Set the given values and return the current ones. They apply to future events; stored events keep their day.
 
     new: what an agent begins with that has said nothing yet: something is set for it before its first event, so that
     history that is brought in gets its days. None: only known agents. Raises UnknownName, InvalidName, InvalidDay.

@@ -1,7 +1,7 @@
 """The book of days: how many events each day holds, how far it is summarised, and which days have ended.
 
-What has ended is found through indexes of what is pending or not final, never by going through history. It is asked by
-workers, for all tenants at once, as the sweep of sessions is; everything else names one.
+Ended days come from indexes of pending and unfinished days, never from a scan of all days. It is asked by workers, for
+all tenants at once, as the sweep of sessions is; everything else names one.
 
 Must not know: how a summary is made, who asks.
 """
@@ -175,7 +175,7 @@ def days_for_want_of_budget(connection: Connection, *, now: datetime, limit: int
 
 
 def mark_settling(connection: Connection, days: Sequence[DayRef]) -> None:
-    """Note of ended days that their final summary is on its way. Those that are truly final stay as they are."""
+    """Note of ended days that their final summary is on its way. Days that are final already do not change."""
     values = {
         "agents": [day.agent_id for day in days],
         "scopes": [day.scope_id for day in days],

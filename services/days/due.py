@@ -77,7 +77,7 @@ ORDER BY d.day, d.agent_id, d.scope_id
 
 
 def due_days(connection: Connection, settings: Days, *, now: datetime, limit: int) -> list[DayRef]:
-    """Days that wait for a summary: enough new events, or none for a while. Those that wait longest first.
+    """Days that wait for a summary: enough new events, or none for a while. The longest waiting days come first.
 
     Notes of the others when they are to be looked at again: committed, this keeps the next call from reading all that
     is pending. A day that gets enough events before that time is due by `due_days_of_sessions`; should that be lost, it
@@ -131,7 +131,7 @@ def _put_off(
 def due_days_of_sessions(
     connection: Connection, sessions: Collection[SessionRef], settings: Days, *, now: datetime
 ) -> list[DayRef]:
-    """Of the days on which these sessions have new events, those that have enough of them, with their others'."""
+    """Of the days on which these sessions have new events, the days with enough new events in all their sessions."""
     values = {
         "tenants": [session.tenant for session in sessions],
         "agents": [session.agent for session in sessions],

@@ -1,7 +1,6 @@
 """Make ended days final: all that are due, or one that is named.
 
-Days are independent: what fails is noted on its day and told, and the others go on (mistake of real systems: one bad
-batch of yesterday kept every later day waiting).
+Days are independent: a failure is stored on its day, and the other days go on.
 
 Must not know: Celery, maintenance jobs, how a day is summarised.
 """
@@ -43,7 +42,9 @@ class DayNotOver(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class FinalizeReport:
-    """What became of each day, in the order in which they were taken. failed: those that are not final for an error."""
+    """What became of each day, in the order in which they were taken. failed: days that an error kept from being
+    final.
+    """
 
     days: tuple[DayReport, ...]
 
@@ -74,8 +75,8 @@ def finalize_ended(
     go_on: Callable[[], bool] = lambda: True,
     choose: ChooseSummarizer = by_rules,
 ) -> FinalizeReport:
-    """Make final here, one by one, all days that are over in their agents' zones, at most `limit` of them; then make
-    those again that the rules summarised lately because a budget was spent, where a model summarises.
+    """Finalize all days that have ended in their agents' zones, one by one, at most `limit`. If a model summarizes,
+    also repeat recent days that the rules summarized because a budget was spent.
 
     go_on: asked before each day; False ends it early.
     """
@@ -117,7 +118,7 @@ def finalize_day(
 def make_final(
     engine: Engine, day: DayRef, settings: Days, now: datetime, choose: ChooseSummarizer = by_rules
 ) -> DayReport:
-    """Summarise a day and make it final, where it is over. Whatever goes wrong is told: the outcome is "failed"."""
+    """Summarize a day and make it final if it has ended. After any error the outcome is "failed"."""
     try:
         return summarize_day(engine, day, settings=settings, now=now, final=True, summarizer=choose(day), again=True)
     except Exception as error:  # noqa: BLE001 - not even the failure could be noted; the other days go on

@@ -21,7 +21,7 @@ MAX_DAYS = 100_000
 
 
 def run_finalize_days(context: JobContext) -> JobOutcome:
-    """Make ended days final, one by one. A day that fails is told and keeps none of the others waiting."""
+    """Make ended days final, one by one. A failed day is reported and does not delay the others."""
     now = context.clock()
     if context.dry_run:
         with context.engine.connect() as connection:

@@ -29,8 +29,8 @@ class ModelSummarizer:
         return f"model {VERSION} {self.model.name}"
 
     def segment(self, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]) -> Lines:
-        """The lines that the events bear out; () where nothing was said. Raises what models raise, and nothing else:
-        a fault of ours must not have the same events asked about again, half by half.
+        """The lines that the events support; () without spoken turns. Raises only errors of models: for an error of our
+        code the caller must not ask about the same events again, half by half.
         """
         try:
             text = SegmentText.of(
@@ -55,7 +55,8 @@ def by_rules(_day: DayRef) -> Summarizer:
 
 
 def choose_summarizer(settings: Days, model: AskModel | None, *, run: int | None = None) -> ChooseSummarizer:
-    """Who summarises a day: a model where there is one and it is wished, paid for by the day's agent; else the rules.
+    """Choose the summarizer of a day: a model if one is configured and enabled, paid for by the day's agent; else the
+    rules.
 
     run: the one that the calls count for, if any.
     """

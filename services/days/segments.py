@@ -1,12 +1,12 @@
 """The segments of a day: those kept from earlier summaries, and those made now, from events read page by page.
 
-A kept segment stands for its events as long as it lies before the session's last one and was made by the same
-summariser, or by the rules where that one failed (what they made for want of budget is made again); the last one too,
-when it is full or nothing was added behind it. One of whose events retention has taken some is kept whatever happens,
-since it can't be made again. What lies between kept segments is read and cut anew.
+A stored segment is reused if it lies before the session's last one and the same summarizer made it, or the rules after
+that one failed (segments that the rules made for lack of budget are made again). The last one is also reused if it is
+full or no event was added. A segment that lost events to retention is always reused, because it can't be made again.
+Events between reused segments are read and cut again.
 
-Never more than a page of events and a few segments are in memory. What is made is saved as it is made, so that a
-summary that dies half way is taken up where it was.
+Never more than a page of events and a few segments are in memory. Each new segment is saved at once, so an interrupted
+summary continues where it stopped.
 
 Must not know: when a day is due, what becomes of the lines.
 """
@@ -86,8 +86,8 @@ ON CONFLICT (agent_id, scope_id, day, session_id, from_seq) DO UPDATE SET
 
 @dataclass(frozen=True, slots=True)
 class StoredSegment:
-    """A stored segment. lines: only where it is its session's one, else they are read when they are needed. thinned:
-    some of its events are gone.
+    """A stored segment. lines: loaded only for a session with one segment, else read on demand. thinned: retention
+    removed some of its events.
     """
 
     from_seq: int
@@ -100,8 +100,8 @@ class StoredSegment:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The lines of a segment. messages: how many events they stand for; read: whether these were read now; by: what
-    made the lines.
+    """The lines of a segment. messages: number of events; read: whether these were read now; by: the summarizer of the
+    lines.
     """
 
     lines: Lines
@@ -127,7 +127,9 @@ def kept_segments(engine: Engine, day: DayRef, sessions: Sequence[SessionCount])
 
 @dataclass(frozen=True, slots=True)
 class SessionParts:
-    """The parts of one session. epoch: the agent's, when the day was read; anew: keep only what can't be made again."""
+    """The parts of one session. epoch: the agent's, when the day was read; anew: reuse only segments that can't be made
+    again.
+    """
 
     engine: Engine
     day: DayRef
@@ -138,7 +140,7 @@ class SessionParts:
     anew: bool
 
     def parts(self, stored: Sequence[StoredSegment]) -> Iterator[Part]:
-        """Kept lines, and new ones for what is not kept, which are saved. Raises Forgotten."""
+        """Lines of reused segments, and new lines of the other events, which are saved. Raises Forgotten."""
         keep = self._still_good(stored)
         yield from self._read_kept(keep)
         if sum(kept.messages for kept in keep) != self.session.total:

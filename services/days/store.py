@@ -1,8 +1,8 @@
-"""A day in Postgres: what is read before it is summarised, and the one statement that commits a summary.
+"""A day in Postgres: the reads before a summary, and the one statement that commits it.
 
 Every transaction that writes something about a day first holds the agent's row in share mode and compares its epoch:
-what was forgotten meanwhile is not written again (I10). A summary commits by compare-and-swap on the day's version.
-What it counts is what was read: events that arrived since stay pending.
+data forgotten meanwhile is not written again (I10). A summary commits by compare-and-swap on the day's version. It
+counts the events that were read: events that arrived since stay pending.
 
 Must not know: how summaries are made, segments.
 """
@@ -73,8 +73,8 @@ class Forgotten(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SessionCount:
-    """A session's events of the day as they were counted when it was read: `total` of them, `removed` of these gone
-    through retention, the others between from_seq and to_seq.
+    """Counts of a session's events of the day at the time of the read: `total` events; retention removed `removed`, and
+    the others lie between from_seq and to_seq.
     """
 
     session_id: int
@@ -119,7 +119,7 @@ class Written:
 
 
 def read_day(engine: Engine, day: DayRef, now: datetime) -> Reading | None:
-    """The day as it is; None where its agent is gone."""
+    """Read a day; None if its agent was deleted."""
     with engine.connect() as connection:
         agent = connection.execute(_AGENT, key_of(day) | {"now": now}).first()
         # The version first: counts of a later moment than it make a swap fail, never one that takes counts back.
@@ -144,8 +144,8 @@ def begin_attempt(engine: Engine, day: DayRef, reading: Reading, now: datetime) 
     """Count an attempt before its work starts: one that kills its worker is seen in the count, and the second time on
     the day waits like after any failure.
 
-    False where another summary was written since the day was read: an attempt that is counted behind it would stand on
-    a final day for ever, which retention leaves alone as long as somebody is at it. Raises Forgotten.
+    False if another summary was written since the day was read: an attempt counted after it would stay on a final day
+    for ever, and retention skips days with a running attempt. Raises Forgotten.
     """
     with fenced(engine, day, reading.epoch) as connection:
         before = _attempts(connection, day)
@@ -171,9 +171,9 @@ def commit_summary(
     summarizer: str,
     now: datetime,
 ) -> Written | None:
-    """Write a summary of what was read, as the next version; None where another one was faster.
+    """Write a summary as the next version; None if another worker was faster.
 
-    final is granted where the day is over and no event has come since it was read. Raises Forgotten.
+    The day becomes final if it has ended and no event arrived since it was read. Raises Forgotten.
     """
     values = key_of(day) | {
         "epoch": reading.epoch,
@@ -197,13 +197,13 @@ def commit_summary(
 
 
 def settle_empty(engine: Engine, day: DayRef, reading: Reading, now: datetime) -> None:
-    """Make final a day that has no event any more, so that nobody looks at it again. Raises Forgotten."""
+    """Make a day without events final, so that no later job reads it. Raises Forgotten."""
     with fenced(engine, day, reading.epoch) as connection:
         connection.execute(_SETTLE_EMPTY, key_of(day) | {"version": reading.version, "now": now})
 
 
 def note_failure(engine: Engine, day: DayRef, error: Exception, now: datetime) -> str:
-    """Write down that an attempt failed and when the day is due again. Answers what was written of the error."""
+    """Write down that an attempt failed and when the day is due again. Returns the stored error text."""
     said = describe(error)
     with engine.begin() as connection:
         again_at = now + _delay(day, max(_attempts(connection, day), 1))
@@ -212,7 +212,7 @@ def note_failure(engine: Engine, day: DayRef, error: Exception, now: datetime) -
 
 
 def describe(error: Exception) -> str:
-    """An error's kind, and the database's code for it. Its text is left out: it may quote what somebody said."""
+    """An error's kind, and the database's code. Its text is left out: it may quote what somebody said."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     code = getattr(cause, "sqlstate", None)
     return type(cause).__name__ + (f" ({code})" if code else "")

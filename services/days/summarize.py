@@ -1,17 +1,17 @@
 """Summarise one day: read its counts, keep or make the segments of each session, merge them, commit.
 
-    read the day ── all of it is summarised, and final where that is wished ──▶ unchanged
+    read the day ── all events are summarized, and the day is final if requested ──▶ unchanged
       │
     count the attempt
       │
-    segments, session by session ── events changed under the reader ──▶ once more, keeping nothing
+    segments, session by session ── events changed meanwhile ──▶ once more, without stored segments
       │
     merge, with no transaction open
       │
     commit: snapshot, counts, status ── another was faster ──▶ read again
                                      ── forgotten meanwhile ──▶ nothing is written
 
-What fails is noted on the day and waits its turn; no other day hears of it.
+A failure is stored on its day, which is retried; other days are not affected.
 
 Must not know: Celery, when a day is due, how events are cut and lines chosen.
 """
@@ -50,16 +50,16 @@ DayOutcome = Literal["summarized", "unchanged", "empty", "lost", "forgotten", "f
 
 
 class EventsChanged(Exception):
-    """A session's segments and events do not add up to what was counted."""
+    """The segments and events of a session do not match its counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayReport:
     """What became of a day.
 
-    outcome: "empty": it has no events; "lost": others summarised it at the same time, again and again; "forgotten":
-    its agent or a session of it is gone; "failed": see `error`, noted on the day. messages: how many events its summary
-    was made from; read: how many of them were read now, the others' segments having been kept.
+    outcome: "empty": it has no events; "lost": others summarised it at the same time, again and again; "forgotten": its
+    agent or one of its sessions was deleted; "failed": see `error`, stored on the day. messages: how many events its
+    summary was made from; read: how many of them were read now, the others' segments having been kept.
     """
 
     day: DayRef
@@ -82,11 +82,11 @@ def summarize_day(
     summarizer: Summarizer = RULES,
     again: bool = False,
 ) -> DayReport:
-    """Make a new snapshot of a day where there is something new, or where it is over and is to be final.
+    """Make a new snapshot of a day that has new events, or that has ended and should become final.
 
-    final: make it final, granted once its local day is over at `now` and nothing has come in meanwhile. again: where
-    there is nothing new, make those parts again that the rules made for want of budget, if there is budget by now.
-    Raises what the database raises when not even the failure can be noted.
+    final: make it final, granted once its local day is over at `now` and nothing has come in meanwhile. again: without
+    new events, repeat the parts that the rules made for lack of budget, if there is budget now. Raises what the
+    database raises when not even the failure can be noted.
     """
     # Whatever the caller's engine makes of single statements, a commit is a transaction.
     engine = engine.execution_options(isolation_level="READ COMMITTED")
@@ -175,8 +175,8 @@ def _try_once(engine: Engine, day: DayRef, wanted: _Wanted, *, anew: bool) -> Da
 
 
 def _make(engine: Engine, day: DayRef, reading: Reading, wanted: _Wanted, *, anew: bool, settled: bool) -> _Made | None:
-    """All parts, put together. Of a day that is settled only what is better than before: None where nothing was made
-    again, or where there still is no budget for it.
+    """All parts, put together. For a day without new events, only improved parts; None if no part was made again, or if
+    there still is no budget.
     """
     made = _Made(Folded(wanted.summarizer, wanted.settings.max_summary_words))
     for part in _parts(engine, day, reading, wanted.summarizer, anew=anew):
@@ -205,5 +205,5 @@ def _parts(engine: Engine, day: DayRef, reading: Reading, summarizer: Summarizer
 
 
 def _adds_up(session: SessionCount, messages: int) -> bool:
-    """Whether the lines stand for all that was counted. What retention took away may stand in kept segments."""
+    """Whether the lines cover all counted events. Stored segments may cover events that retention removed."""
     return session.total - session.removed <= messages <= session.total

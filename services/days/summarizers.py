@@ -31,7 +31,7 @@ FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeE
 
 @dataclass(frozen=True, slots=True)
 class SegmentContext:
-    """Whose events they are. time_zone: the agent's, an IANA name."""
+    """The owner of the events. time_zone: the agent's, an IANA name."""
 
     agent: str
     session: str
@@ -39,8 +39,8 @@ class SegmentContext:
 
 
 class Summarizer(Protocol):
-    """Makes lines of a segment's events, and a summary of parts' lines. name: with its version; lines of another one
-    are made anew. preceding: the event before the segment, if any.
+    """Makes lines of a segment's events, and a summary of parts' lines. name: with its version; lines of another
+    version are made again. preceding: the event before the segment, if any.
 
     segment may raise TransientError (the day waits), and BudgetReached or ModelFailed (the rules make these lines).
     """
@@ -81,7 +81,7 @@ class SummarizedLines:
 def make_lines(
     summarizer: Summarizer, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]
 ) -> SummarizedLines:
-    """Lines of these events, by the rules where the summariser can't. Raises TransientError."""
+    """Lines of these events, by the rules if the summarizer fails. Raises TransientError."""
     try:
         return SummarizedLines(lines_of(summarizer, events, told, preceding), summarizer.name)
     except BudgetReached as cap:
@@ -94,20 +94,20 @@ def make_lines(
 
 
 def instead_of(summarizer: Summarizer) -> str:
-    """The name of the rules where the summariser has no answer of use: asking again would not help."""
+    """The name of the rules for events that the summarizer can't handle; a retry would not help."""
     return f"{RULES.name} for {summarizer.name}"
 
 
 def waiting_for(summarizer: Summarizer) -> str:
-    """The name of the rules where a cap was reached: to be made again once the budget is back."""
+    """The name of the rules after a reached cap; these lines are made again when there is budget."""
     return f"{RULES.name} until {summarizer.name}"
 
 
 def lines_of(
     summarizer: Summarizer, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]
 ) -> Lines:
-    """What the rules make of these events. Where they raise, each half is tried, until the one event is found that they
-    can't read: it stands for itself, and the rest is summarised as ever.
+    """What the rules make of these events. If the summarizer raises, each half is tried, until one event is left that
+    it can't handle: the rules handle this event, and the summarizer the rest.
     """
     try:
         return summarizer.segment(events, told, preceding)

@@ -1,10 +1,10 @@
-"""A worker's turn: the flush that its message asks for, and for a moment those that wait right behind it.
+"""A batch of flushes: the one that a message requests, and for a moment the next ones in the queue.
 
-The way of a message through broker, worker and pool costs about as much as a flush by rules. So with a backlog a turn
-goes on with the next ones of `flush`, in their order, as long as nothing urgent waits. A flush by a model takes longer
-than a turn may last, so it stays alone in its own.
+A message's way through broker, worker and pool costs about as much as a flush by rules. So with a backlog a batch goes
+on with the next messages of `flush`, in order, as long as no urgent one waits. A flush by a model takes longer than a
+batch may last, so it is a batch of one.
 
-Must not know: Celery, Postgres, what is done after a flush.
+Must not know: Celery, Postgres, the work after a flush.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,16 +18,18 @@ from slowwave_server.services.log_context import bind
 
 @dataclass(frozen=True, slots=True)
 class FlushBatch:
-    """The collaborators of a turn. seconds: no other flush begins after them. monotonic: seconds from any beginning."""
+    """The collaborators of a batch. seconds: no other flush begins after them. monotonic: seconds from any
+    beginning.
+    """
 
     flusher: Flusher
     seconds: float
     monotonic: Callable[[], float]
 
     def flush(self, ref: SessionRef, *, goes_on: bool) -> Iterator[tuple[SessionRef, FlushResult]]:
-        """Flush a session, then others where the turn may go on; each with its result, as it ends, in its own span.
+        """Flush a session, then others while the batch may go on; yield each with its result, in its own span.
 
-        Raises as `Flusher.flush`, for any of them; what came before is done.
+        Raises as `Flusher.flush`, for any flush; earlier flushes are done.
         """
         began = self.monotonic()
 

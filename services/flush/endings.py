@@ -1,6 +1,7 @@
-"""What the memories of a flush end, right behind its commit: an agent must not go on with a plan that was called off.
+"""End memories that a flush contradicts, right after its commit: an agent must not go on with a plan that was called
+off.
 
-A run of its own, so that it can be explained and undone (I6). A failure loses nothing: the next pass over the scope
+It is a separate run, so that people can explain and undo it (I6). A failure loses nothing: the next pass over the scope
 looks at the same memories. Most flushes concern no other memory of their scope, and one look at an index shows it.
 
 Must not know: which words end what, leases, queues.
@@ -75,7 +76,7 @@ def end_after_flush(engine: Engine, flushed: FlushedMemories, now: datetime) -> 
 def _is_there(engine: Engine, flushed: FlushedMemories, asked: Sought | None) -> bool:
     """Whether there may be a memory that those of the flush end or are ended by.
 
-    It is looked for after the commit: of two flushes at the same time, the one that commits last sees the other.
+    The search runs after the commit: of two concurrent flushes, the one that commits last sees the other.
     """
     if asked is None or asked.within or flushed.repeated or any(one.corrects for one in flushed.candidates):
         return True
@@ -106,7 +107,7 @@ def _end(engine: Engine, flushed: FlushedMemories, now: datetime) -> int:
 
 
 def _plan(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> list[Ended]:
-    """What becomes of other memories through those of the flush, and of those that had ended before they were said."""
+    """Plan which memories end because of the flush's memories, and which of the flush's memories had ended before."""
     known = load(connection, scope_id, ids).values()
     concerned = [one for one in known if one.live and (one.valid_to is not None or is_concerned(one.content, one.type))]
     if not concerned:

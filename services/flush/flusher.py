@@ -8,13 +8,13 @@
       │
     commit_flush: memories, ledger, passages, watermark
       │
-     end what the new memories end (a plan called off, an instruction lifted), in a run of its own
+     end memories that the new ones contradict (a cancelled plan, a lifted order), in a separate run
        │
-    release (and take the next session), then offer what was asked for meanwhile: the agent's next parked session, this
+    release (and take the next session), then enqueue sessions requested meanwhile: the agent's next parked session, this
     one if it has more
 
-A failure never moves the watermark. A lost compare-and-swap writes nothing and is not tried again: whoever was faster
-did the work.
+A failure never moves the watermark. A lost compare-and-swap writes nothing and is not retried: the faster worker did
+the work.
 
 Must not know: Celery, how messages travel, which extractor runs.
 """
@@ -63,10 +63,10 @@ class LeaseKeeper(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """What one flush did. `more`: the session is still due; window: (from, to) of what was committed; ended_run:
-    whether a run of a task ended in it; drained: whether it handed on to the last parked session of its agent, so that
-    more of them may be found by a sweep (urgent ones never are so many); reclaimed: whether an earlier worker had begun
-    this window and neither committed it nor noted a failure; flush_id: the row of the ledger.
+    """What one flush did. `more`: the session is still due; window: (from, to) of the committed events; ended_run:
+    whether a task's run ended in it; drained: whether it handed on to the last parked session of its agent, so that a
+    sweep may find more (urgent ones are never that many); reclaimed: whether an earlier worker had begun this window
+    without a commit or a failure; flush_id: the row of the ledger.
     """
 
     outcome: FlushOutcome
@@ -84,8 +84,8 @@ class FlushResult:
 class Flusher:
     """The collaborators of a flush.
 
-    engine: in autocommit, since each of its statements is a transaction of its own. clock: the time now, aware.
-    jitter: a number in 0..1. pause: waits that many seconds between two tries to reach Postgres.
+    engine: in autocommit, because each statement is its own transaction. clock: the time now, aware. jitter: a number
+    in 0..1. pause: waits that many seconds between two tries to reach Postgres.
     """
 
     engine: Engine
@@ -146,7 +146,7 @@ class Flusher:
             return None
 
     def _hand_on(self, ref: SessionRef, release: Release, more: bool, priority: Priority | None) -> bool:
-        """Offer what waits for a lease that was released: first the parked session, then this one's backlog.
+        """Enqueue the sessions that wait for the released lease: first the parked one, then this one's backlog.
 
         Answers `drained` (see `FlushResult`).
         """

@@ -1,8 +1,8 @@
-"""The sweep: offer the sessions whose time has come. It repairs whatever was lost between Postgres and Redis.
+"""The sweep: enqueue due sessions. It repairs everything lost between Postgres and Redis.
 
-It takes what it offers (their due time moves on, less far for what is under way), so that the next sweep sees others,
-and it stops where the queue is long enough: a backlog waits in Postgres, where it is ordered and fair, and not in a
-list of messages.
+It claims the sessions that it enqueues (their due time moves on, less far for running ones), so the next sweep sees
+others. It stops when the queue is long enough: a backlog waits in Postgres, which orders it fairly, not in a list of
+messages.
 
 Must not know: Celery, who calls it and how often.
 """
@@ -88,7 +88,7 @@ def sweep(engine: Engine, queue: FlushQueue, settings: AutoFlush, now: datetime)
 
 
 def _bring_back(connection: Connection, settings: AutoFlush, now: datetime) -> None:
-    """Make due what waits for a time that no clock which is right has given it (I3)."""
+    """Make sessions due whose due time can't come from a correct clock (I3)."""
     waits = (settings.idle_seconds, settings.max_dirty_age_seconds, settings.lease_seconds)
     longest = max(*waits, settings.retry_interval_seconds) + _CLOCK_SLACK_SECONDS
     in_back_off = max(longest, LONGEST_RETRY_AFTER_SECONDS + _CLOCK_SLACK_SECONDS)

@@ -1,6 +1,6 @@
-"""Reading what a model said: its text, or the JSON that it was asked for, checked against the schema.
+"""Read a model's answer: its text, or JSON checked against the schema.
 
-Models wrap JSON in a fence or put their thoughts before it; both are taken off. No failure repeats what was said.
+Models wrap JSON in a fence or write their reasoning before it; both are removed. No error repeats the answer's text.
 
 Must not know: how the answer came.
 """

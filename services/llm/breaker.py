@@ -1,9 +1,9 @@
-"""Whether an endpoint is asked at all: after so many failures in a row nobody does for a while, then one tries.
+"""A circuit breaker per endpoint: after several failures in a row no worker calls it for a while, then one call tries.
 
 A failure is an `Unanswered`, or an `AccessRefused`: the key is wrong for every prompt. Any other failure is an answer
 of the endpoint, and as good a sign of life as one that fits.
 
-Must not know: what the endpoint is, how it is called.
+Must not know: the kind of endpoint, how it is called.
 """
 
 import logging
@@ -56,7 +56,7 @@ class Breaker:
             self._refuse(left_ms, why)
 
     def known(self) -> tuple[Why | None, float]:
-        """What is known against the endpoint, and for how many seconds it is not asked; (None, 0): nothing is.
+        """The reason why the breaker is open, and for how many seconds; (None, 0) if it is closed.
 
         Once that time is over it is as bad as it was until a call has an answer: then 0 seconds. Raises TransientError
         while the broker, which knows, is away.
@@ -67,7 +67,7 @@ class Breaker:
         return "refused" if _text(why) == "refused" else "away", left_ms / 1000
 
     def _read(self) -> tuple[bytes | str | None, float]:
-        """Why it is not closed, None where it is, and for how many ms nobody may pass."""
+        """The reason why it is open, None if it is closed, and for how many ms no call passes."""
         try:
             with self.redis.pipeline(transaction=False) as pipeline:
                 pipeline.hmget(self._key, "until", "why", "trial_until")
@@ -84,7 +84,7 @@ class Breaker:
     def enter(self, token: str) -> None:
         """Let a call pass, or raise: TransientError while the endpoint is away, AccessRefused while it refuses the key.
 
-        token: of this call; the one that tries a half-open breaker is known by it.
+        token: of this call; it identifies the trial call of a half-open breaker.
         """
         try:
             state, left_ms, why = self._enter(

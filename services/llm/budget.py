@@ -42,8 +42,8 @@ _QUESTIONS = UUID("6f0d0b9e-6a3e-4b53-9a55-3f1f6c1c2f7b")
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """What a call is to be reserved for: its purpose, driver and model, the prompt's name and number, an upper bound of
-    its tokens, and the seconds after which it counts as lost.
+    """The reservation of a call: its purpose, driver and model, the prompt's name and number, an upper bound of its
+    tokens, and the seconds after which it counts as lost.
     """
 
     purpose: str
@@ -99,7 +99,7 @@ class Budget:
         return Reservation(call, spender.tenant, wanted.tokens)
 
     def settle(self, reservation: Reservation, outcome: Outcome, tokens: int | None) -> None:
-        """Count what a call cost; None: nobody knows, and all that was reserved counts."""
+        """Count the cost of a call; None: unknown, and the whole reservation counts."""
         self._end(_SETTLE, (reservation.id, reservation.tenant, outcome, tokens, self._clock()))
 
     def release(self, reservation: Reservation) -> None:

@@ -1,6 +1,6 @@
-"""A model from settings: its driver, the way to it, and its budget. The only place that knows all of them.
+"""A model from settings: its driver, the way to it, and its budget. The only module that knows all drivers.
 
-Must not know: what is asked, which process asks.
+Must not know: prompts, the calling process.
 """
 
 from collections.abc import Callable

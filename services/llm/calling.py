@@ -1,13 +1,13 @@
-"""Asking a model: reserve, wait for a place, call, settle. Each try is a call of its own, reserved and paid for.
+"""Asking a model: reserve, wait for a place, call, settle. Each try is a separate call with its own reservation.
 
-    reserve ──▶ gate ──▶ driver ──▶ settle        what came back, or that nobody knows what it cost
-       │          └── release                     no place, or the endpoint is down: nothing was asked
-       └── BudgetReached                          nothing was set aside
+    reserve ──▶ gate ──▶ driver ──▶ settle    the reported cost, or an unknown cost
+       │          └── release                     no slot, or the endpoint is down: no call was made
+       └── BudgetReached                          nothing was reserved
 
-Who waits for an answer asks again when none came, and one that never comes would keep them for ever. So a question that
-was sent often enough, for long enough, is given up (I3). An outage of an hour is not that.
+The caller retries a call without an answer. So a question that was sent often enough, for long enough, is given up
+(I3). An outage of an hour is not that.
 
-Must not know: what is asked for, which endpoint it is, where budgets are kept.
+Must not know: contents of prompts, the endpoint, the store of budgets.
 """
 
 import logging
@@ -38,7 +38,7 @@ GIVEN_UP_SECONDS = 7200.0
 
 
 class Gate(Protocol):
-    """Bounds how many calls are under way over all workers, and lets nobody in while the endpoint is down."""
+    """Limits the number of concurrent calls of all workers, and rejects calls while the endpoint is down."""
 
     def enter(self) -> AbstractContextManager[None]:
         """A place for one call. How the block ends tells how the endpoint is. Raises TransientError on entering."""
@@ -82,7 +82,7 @@ class Caller:
         return self.total_seconds is not None and (self.monotonic() - began + self.timeout_seconds > self.total_seconds)
 
     def _call(self, prompt: Prompt, spender: Spender) -> Answer:
-        """One call, reserved before and settled whatever becomes of it."""
+        """One call, reserved before and settled after any outcome."""
         reservation = self.budget.reserve(spender, self._wanted(prompt))
         try:
             with ExitStack() as place:
@@ -100,7 +100,7 @@ class Caller:
         raise given_up
 
     def _given_up(self, prompt: Prompt, reservation: Reservation, error: Unanswered) -> Unanswered | ModelFailed:
-        """What a call without an answer means. What was refused before any work says nothing about the question."""
+        """What a call without an answer means. A refusal before any work does not blame the prompt."""
         if error.tokens is not None or prompt.about is None:
             return error
         silence = self.budget.note_silence(reservation, prompt.about)

@@ -1,13 +1,13 @@
 """A program that reads the prompt on its stdin and writes the answer to its stdout: any CLI that runs a model.
 
-    exit status 0      the answer is what it wrote
+    exit status 0      its output is the answer
     exit status 75     EX_TEMPFAIL: later again (`Unanswered`)
     anything else      `ModelFailed`
 
-It is run without a shell, in a process group of its own, which ends with the call: at the latest when its time is up.
-What it writes to stderr goes nowhere, since it may repeat the prompt.
+It runs without a shell, in its own process group, which ends with the call, at the latest after its time limit. Its
+stderr is discarded, because it may repeat the prompt.
 
-Must not know: which program it is, what is asked for.
+Must not know: the program, contents of prompts.
 """
 
 import os
@@ -32,7 +32,7 @@ _BAD_SETTING = "the command can't be read ({}): look at memory.llm.command, or t
 
 @dataclass(frozen=True)
 class CommandDriver:
-    """Runs `command`, split as a shell would split it, once for every question. model: its name, where it has one."""
+    """Runs `command`, split as a shell would split it, once for every question. model: its name, if it has one."""
 
     command: str = field(repr=False)
     model: str = ""
@@ -55,8 +55,8 @@ class CommandDriver:
             return "unreadable"
 
     def complete(self, prompt: Prompt, *, max_output_tokens: int, timeout_seconds: float) -> Answer:
-        """Ask once. The program bounds its answer itself: max_output_tokens stands in its environment, as
-        MAX_OUTPUT_TOKENS. Tokens are estimated. Raises Unanswered, UnfitAnswer, ModelFailed.
+        """Ask once. The program bounds its answer itself: its environment has max_output_tokens as MAX_OUTPUT_TOKENS.
+        Tokens are estimated. Raises Unanswered, UnfitAnswer, ModelFailed.
         """
         asked = prompt.system + ("" if prompt.schema is None else schema_words(prompt.schema)) + "\n\n" + prompt.user
         spent = estimate(asked)
@@ -129,7 +129,9 @@ class _Run:
             return None
 
     def end(self) -> None:
-        """Kill what is left of the group. One that has not been waited for can't have given its number to another."""
+        """Kill the remaining processes of the group. One that has not been waited for can't have given its number to
+        another.
+        """
         if self.process.returncode is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()

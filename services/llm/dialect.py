@@ -1,10 +1,10 @@
-"""Which fields of a chat request an endpoint understands: they all speak "OpenAI's API", and none speaks all of it.
+"""The fields of a chat request that an endpoint accepts: all endpoints speak "OpenAI's API", and each one only a part.
 
     json_schema ──▶ json_object with the schema ──▶ json_object ──▶ words alone
     max_tokens  ──▶ max_completion_tokens           (the other way round at OpenAI itself)
     temperature ──▶ left out
 
-Each arrow is one refusal that names the field. None leads back, so there are few of them.
+Each arrow is one refusal that names the field. A dialect only loses fields, so a few tries suffice.
 
 Must not know: HTTP, keys, which refusals there were before.
 """
@@ -57,7 +57,9 @@ class Dialect:
         return body
 
     def without(self, refusal: str) -> "Dialect | None":
-        """What is left after an endpoint refused a request with these words; None where they name no field of ours."""
+        """The dialect after an endpoint refused a request with this message; None if the message names none of our
+        fields.
+        """
         if _UNKNOWN.search(refusal):
             if self.temperature and _TEMPERATURE.search(refusal):
                 return replace(self, temperature=False)

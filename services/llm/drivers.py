@@ -1,4 +1,4 @@
-"""What a driver is: one call of one model, and what each kind of failure means for the one who calls.
+"""The protocol of a driver: one call of one model, and the meaning of each kind of failure for the caller.
 
     Driver.complete ──▶ Answer
         ├── Unanswered         later again: no connection, a time-out, 408, 409, 429, 5xx, exit status 75
@@ -23,7 +23,7 @@ _TOKENS_A_MESSAGE = 8
 
 
 class UnfitAnswer(ModelFailed):
-    """The model answered, and not with what was asked for. The message holds none of its text."""
+    """The model answered in another form than requested. The message holds none of its text."""
 
 
 class RequestRefused(ModelFailed):

@@ -1,15 +1,15 @@
 """What an error of the `openai` client means, for chat and for vectors alike.
 
     no connection                           Unanswered, cost nothing
-    time-out, cut connection, 408, 504      Unanswered, nobody knows what it cost
+    time-out, cut connection, 408, 504      Unanswered, unknown cost
     409, 425, 429, other 5xx                Unanswered, cost nothing; `Retry-After` is passed on
     401, 402, 403, a used-up quota          AccessRefused
     any other 4xx                           ModelFailed
 
-Their messages hold the host, the status and the endpoint's own short code, and nothing else that it said: endpoints
-repeat keys and questions in their errors.
+Messages contain only the host, the status and the endpoint's short code, because endpoints repeat keys and prompts in
+their errors.
 
-Must not know: what was asked.
+Must not know: contents of prompts.
 """
 
 import math
@@ -76,7 +76,7 @@ class Endpoint:
         return Unanswered(f"{self.host} gave no answer in time", tokens=None)
 
     def of_status(self, status: int, code: str | None, retry_after: float | None = None) -> Unanswered | ModelFailed:
-        """What a status means. code: the endpoint's own short word for it."""
+        """What a status means. code: the endpoint's own short code."""
         said = f"{self.host} answered {status}" + (f" ({code})" if code else "")
         if status in _REFUSING or code in _QUOTA:
             return AccessRefused(said)

@@ -2,11 +2,11 @@
 
     enter ──▶ breaker open? ──▶ wait for a slot ──▶ breaker: may this call pass? ──▶ the call
                    │                  │                                                │
-                   └── at once        └── TransientError                               └── how it ended is noted
+                   └── at once        └── TransientError                               └── its outcome is stored
 
-While the broker is away nobody passes: what is asked of a model can wait, and its workers have no messages anyway.
+Without the broker no call passes: calls of models can wait, and workers get no messages then.
 
-Must not know: what is asked, who pays.
+Must not know: contents of prompts, who pays.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""An end to an answer that takes too long: the client's time-outs bound each read of a connection, not all of them.
+"""A time limit for a whole answer: the client's time-outs bound each read of a connection, not their sum.
 
-    after(seconds) ──▶ the request ──▶ headers come: watch ──▶ the answer, or its connection is shut when time is over
+after(seconds) ──▶ the request ──▶ headers come: watch ──▶ the answer, or its connection is closed at the time limit
 
-Must not know: what is asked for, what an answer that was cut off means.
+Must not know: contents of prompts, the handling of a cut answer.
 """
 
 import socket
@@ -22,7 +22,7 @@ class _Call(local):
 
 
 class HangUp:
-    """Shuts connections of calls whose time is over. Any number of threads may share one."""
+    """Closes connections of calls that exceed their time limit. Any number of threads may share one."""
 
     def __init__(self) -> None:
         self._call = _Call()

@@ -1,9 +1,9 @@
 """Any endpoint that speaks OpenAI's chat API, through the package `openai` (the extra `models`).
 
 One call is one request: the package's own retries are off. The time bounds the whole call, though some endpoints send
-blanks to keep the line open while they think, and each of these would begin the client's own time-out anew.
+blanks to keep the line open while they think, and each blank restarts the client's own time-out.
 
-Must not know: budgets, slots, what is asked for.
+Must not know: budgets, slots, contents of prompts.
 """
 
 import json
@@ -41,7 +41,7 @@ _SERVER_ERROR = 500
 class OpenAIDriver:
     """One model at one endpoint. clock: the current time, aware; monotonic: seconds that never go back.
 
-    The client is made with the first call of a process, and anew after a fork: connections are not shared.
+    The client is made at the first call of a process, and again after a fork: processes share no connections.
     """
 
     base_url: str = field(repr=False)
@@ -172,7 +172,7 @@ def _parsed(body: bytes) -> Mapping[str, Any]:
 
 
 def _first_choice(said: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, str]:
-    """The first choice and its text, or (None, "") where there is no message."""
+    """The first choice and its text, or (None, "") without a message."""
     choices = said.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, Mapping) else None

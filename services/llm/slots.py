@@ -60,7 +60,7 @@ class Slots:
             self._give_back(token)
 
     def _wait(self, token: str) -> None:
-        """Take one, waiting while all are taken. What is waited is counted by the pauses themselves."""
+        """Take one, waiting while all are taken. The waiting time is the sum of the pauses."""
         waited, pause = 0.0, FIRST_PAUSE_SECONDS
         while (left_ms := self._try(token)) is not None:
             if waited >= self.wait_seconds:

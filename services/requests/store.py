@@ -1,7 +1,7 @@
-"""Requests: what an HTTP caller or a client asks a worker to do, as rows that outlive a lost message.
+"""Requests of HTTP callers and clients for a worker, as rows that survive a lost message.
 
-A row says whose request it is and what is asked; the message that wakes a worker names the row alone. Whoever answers a
-request holds a lock that Postgres lets go of when its holder dies, so that a sweep may offer it again.
+A row has the owner and the content of a request; the message that wakes a worker has only the row's id. A worker holds
+a lock while it answers a request; Postgres releases it if the worker dies, so a sweep can enqueue the request again.
 
 Must not know: how a request is carried out (`request_work`), Celery, HTTP.
 """
@@ -123,9 +123,9 @@ def read_request(connection: Connection, tenant: str, request: UUID) -> Request:
 
 
 def answer_request(engine: Engine, request: UUID, work: Work, clock: Callable[[], datetime]) -> State | None:
-    """Carry a request out, and write down what came of it; None where it is unknown, answered, or under way elsewhere.
+    """Carry a request out, and store its result; None if it is unknown, answered, or running elsewhere.
 
-    A request whose work is Unavailable waits for the next sweep, ATTEMPTS times.
+    If the work is Unavailable, the request waits for the next sweep, up to ATTEMPTS times.
     """
     with _lock(engine, request) as ours:
         if not ours:
@@ -162,7 +162,7 @@ def _carry_out(engine: Engine, taken: "_Taken", work: Work, clock: Callable[[], 
 
 
 def overdue_requests(connection: Connection, now: datetime, *, limit: int) -> Sequence[UUID]:
-    """Requests of all tenants whose message was lost, and those that a dead worker may have left; oldest first."""
+    """Requests of all tenants that lost their message or their worker; oldest first."""
     values = {"before": now - timedelta(seconds=OFFERED_AFTER_SECONDS), "limit": limit}
     return connection.execute(_OVERDUE, values).scalars().all()
 

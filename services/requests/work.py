@@ -1,4 +1,4 @@
-"""Carrying out requests: what each kind takes, and which service does it in the name of whoever asked.
+"""Carrying out requests: the arguments of each kind, and the service that does it in the requester's name.
 
 Must not know: how requests are stored and offered, Celery, HTTP.
 """
@@ -53,7 +53,7 @@ class ArchiveArguments(_Arguments):
 
 
 class ForgetArguments(_Arguments):
-    """What is to be forgotten: an agent, a session of an agent, a scope ("room:NAME") or a memory."""
+    """The target of a forget: an agent, a session of an agent, a scope ("room:NAME") or a memory."""
 
     agent: str | None = None
     session: str | None = None
@@ -70,7 +70,7 @@ class ForgetArguments(_Arguments):
         return self
 
     def target(self, tenant: str) -> Target:
-        """The thing that is meant, of `tenant`. Raises InvalidName."""
+        """The target within `tenant`. Raises InvalidName."""
         if self.memory is not None:
             return Target.of_memory(tenant, self.memory)
         if self.scope is not None:
@@ -117,7 +117,7 @@ def scope_named(scope: str) -> tuple[str, str]:
 
 
 def confirmation(target: Target) -> str:
-    """What a caller repeats to confirm: the name of what is to be forgotten; of a memory the first 8 of its id."""
+    """The text that a caller repeats to confirm: the target's name; for a memory the first 8 characters of its id."""
     if target.kind == "memory":
         return str(target.memory)[:8]
     return (target.scope_label or target.session or target.agent) or ""
@@ -135,7 +135,7 @@ class RequestWork:
     def __call__(self, request: Request) -> dict[str, Any]:
         """Do it, for the tenant of the request, in the name of whoever asked; answer the result as JSON.
 
-        Raises Refused with the sentence of whichever service refused, and Unavailable where a server is away.
+        Raises Refused with the sentence of the service that refused, and Unavailable if a server does not answer.
         """
         try:
             arguments = ARGUMENTS[request.kind].model_validate(request.arguments)

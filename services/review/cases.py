@@ -1,6 +1,6 @@
-"""Cases: what a question or a conflict is about, read as one: the memories concerned and what is open between them.
+"""Cases: the memories of a question or conflict, and their open conflicts and questions, read together.
 
-Must not know: what a decision does.
+Must not know: effects of decisions.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from slowwave_server.models import Memory, MemoryConflict, ReviewItem, Scope
 Kind = Literal["item", "conflict"]
 
 # Whoever decides in a scope is alone in it: of two people at one question the second sees what the first decided.
-_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('slowwave review ' || :scope, 0))")
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('slowwave inbox ' || :scope, 0))")
 _BEFORE_REVIEW = text(
     "SELECT DISTINCT ON (c.memory_id) c.memory_id, c.before ->> 'status' AS status FROM slowwave.memory_changes c"
     " WHERE c.memory_id = ANY(:ids) AND c.after ->> 'status' = 'review' AND c.before ? 'status'"
@@ -33,7 +33,7 @@ _READABLE = frozenset({"inbox", "episode", "active"})
 
 @dataclass(frozen=True, slots=True)
 class OpenConflict:
-    """A conflict that nobody decided, by what stands for its two sides now: a merged one's survivor.
+    """An open conflict with its two current sides: for a merged memory its survivor.
 
     pair: the two memories between which it was noticed.
     """
@@ -49,7 +49,7 @@ class OpenConflict:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is to be decided. memory: what the question is about; None where it is about a conflict.
+    """The subject of a decision. memory: of the question; None for a question about a conflict.
 
     closed: who decided it already and how, in words; None while it is open. conflicts: the open ones it is about.
     """
@@ -62,9 +62,7 @@ class Case:
 
 
 def revisions(case: Case) -> dict[UUID, int]:
-    """What stands for each memory of a case, at which revision: a decision that somebody took after looking at it is
-    about just these.
-    """
+    """The current memories of a case and their revisions; a decision refers to exactly these."""
     concerned = [side for conflict in case.conflicts for side in (conflict.a, conflict.b)]
     concerned += [case.memory] if case.memory is not None else []
     return {statement.id: statement.revision for statement in concerned}
@@ -82,7 +80,7 @@ def scopes_of(connection: Connection, tenant: str, kind: Kind, numbers: Iterable
 
 
 def lock_scopes(connection: Connection, scopes: Iterable[int]) -> None:
-    """Be alone in deciding there until the transaction ends. In one order, so that nobody waits crosswise."""
+    """Be alone in deciding there until the transaction ends. In one order, to avoid deadlocks."""
     for scope_id in sorted(set(scopes)):
         connection.execute(_LOCK, {"scope": str(scope_id)})
 
@@ -125,7 +123,7 @@ def open_items(
 
 
 def statements(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, ReviewedMemory]:
-    """What stands for each of these memories of the scope now: its survivor where it was merged, else itself."""
+    """The current memory for each id of the scope: the survivor of a merged one, else the memory itself."""
     head = aliased(Memory)
     query = (
         select(Memory.id.label("asked"), *(getattr(head, name) for name in _READ))

@@ -1,4 +1,4 @@
-"""Closing what is open: a conflict or a question, each once, with a note of what it was so that it can be reopened.
+"""Close a conflict or a question once, and store its former state so that an undo can reopen it.
 
 Must not know: who decides, and what follows for memories.
 """
@@ -60,7 +60,7 @@ def _close(
     author: Author,
     now: datetime,
 ) -> bool:
-    """Set one row to `after`, and note what these columns were. False: there is no such row."""
+    """Set one row to `after`, and store the former values. False: the row does not exist."""
     columns = [getattr(table, name) for name in after]
     row = connection.execute(select(*columns).where(mine).with_for_update()).mappings().first()
     if row is None:

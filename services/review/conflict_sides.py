@@ -1,6 +1,6 @@
-"""The sides of a conflict: what each memory says, since when, on whose word, and in which events.
+"""The sides of a conflict: each memory's text, time, source and events.
 
-Must not know: what the conflict is about.
+Must not know: the subject of the conflict.
 """
 
 from collections import defaultdict

@@ -33,10 +33,9 @@ def register_conflict(
     """Register that `newer` contradicts `older`, both of this scope; answer the number of the conflict.
 
     With `resolution` it is resolved as soon as it is registered (by a supersession, say), also where it had been open
-    before; one that a pass resolved otherwise gets the new resolution. Idempotent by pair, in either order.
-    None: there is nothing new, since the pair is registered so already or a person decided it. Leave both memories as
-    they are: what was to be asked was asked then.
-    Raises ValueError for one memory twice, and for memories that are not of the scope (I8).
+    before; one that a pass resolved otherwise gets the new resolution. Idempotent by pair, in either order. None: there
+    is nothing new, since the pair is registered so already or a person decided it. Leave both memories unchanged: the
+    question was asked then. Raises ValueError for one memory twice, and for memories that are not of the scope (I8).
     """
     pair = _pair(connection, scope_id, newer, older)
     conflict: int | None = connection.execute(

@@ -51,11 +51,11 @@ class Contested(SlowwaveError):
 class Decision:
     """What somebody decided.
 
-    accept: the memory may stand in answers; of a conflict, the later statement holds. reject: the memory is wrong; of a
+    accept: answers may use the memory; of a conflict, the later statement holds. reject: the memory is wrong; of a
     conflict, there is none and both hold. merge: both say the same, and `memory` stays (None: the better witness).
-    keep: of a conflict, `memory` holds. neither: of a conflict, both are wrong. lapse: nobody answered in time.
-    seen: memories as somebody saw them when they decided, with their revisions; a case that is about another one, or
-    about one that has changed since, is refused. None: whatever it is about by now.
+    keep: of a conflict, `memory` holds. neither: of a conflict, both are wrong. lapse: no answer in time. seen:
+    memories as somebody saw them when they decided, with their revisions; a case that is about another one, or about
+    one that has changed since, is refused. None: whatever it is about by now.
     """
 
     kind: Literal["accept", "reject", "merge", "keep", "neither", "lapse"]
@@ -74,7 +74,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class DecisionReport:
-    """What a batch of decisions did. run: None where nothing was decided, or all was only tried."""
+    """What a batch of decisions did. run: None without a decision, and for a dry run."""
 
     run: int | None
     dry_run: bool
@@ -98,8 +98,8 @@ def decide_items(
 ) -> DecisionReport:
     """Answer questions of a tenant, all in one run and one transaction; dry_run: find out what that would change.
 
-    One that somebody else answered first is told so and stays as it is; so is one that can't be decided in this way.
-    Raises Contested where passes changed the memories again and again meanwhile.
+    An item that another person answered first is reported as such and does not change; so is an item that does not
+    allow this decision. Raises Contested where passes changed the memories again and again meanwhile.
     """
     return _decide(engine, tenant, "item", items, decision, by=by, now=now, dry_run=dry_run)
 
@@ -121,7 +121,7 @@ def decide_conflicts(
 def expire_due(
     engine: Engine, now: datetime, by: str, *, limit: int = EXPIRED_AT_ONCE, part_of: int | None = None
 ) -> int:
-    """Let questions lapse whose time is up, of all tenants, the oldest first, at most `limit`; answers how many.
+    """Let expired questions of all tenants lapse, the oldest first, at most `limit`; return their number.
 
     One run a scope (part_of: the run that asks). A memory in review is archived, a conflict alone is no longer asked
     about; see domain.review.
@@ -261,7 +261,7 @@ def _one(
 
 
 def answer_to(connection: Connection, case: Case, decision: Decision) -> Answer:
-    """What a decision would do in a case that is open. Raises ValueError where it can't be decided in this way."""
+    """What a decision would do in a case that is open. Raises ValueError if the case does not allow this decision."""
     if decision.kind == "lapse":
         return review.lapse(case.memory)
     if case.memory is not None and decision.kind in {"accept", "reject"}:

@@ -1,4 +1,4 @@
-"""What an answer does to memories, conflicts and questions, within the transaction of its run.
+"""The effects of an answer on memories, conflicts and questions, within the transaction of its run.
 
 Must not know: who answered, and why.
 """
@@ -63,7 +63,7 @@ class _Effects:
     now: datetime
 
     def change(self, answer: Answer) -> dict[UUID, str]:
-        """Change the memories; answers what was done to each."""
+        """Change the memories; return the action for each."""
         done: dict[UUID, str] = {}
         for change in answer.changes:
             change_memory(
@@ -96,7 +96,9 @@ class _Effects:
         return done
 
     def close(self, conflict: OpenConflict, status: ConflictStatus, state: ItemState, reason: str, noted: UUID) -> None:
-        """Close a conflict and the questions about it. One of its own two tells of it, so that it can be found."""
+        """Close a conflict and the questions about it. The change is noted on one of its two memories, so that it can
+        be found.
+        """
         noted = noted if noted in conflict.pair else conflict.pair[0]
         close_conflict(
             self.connection,

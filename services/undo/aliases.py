@@ -1,4 +1,4 @@
-"""Undo of edits of aliases: each pair is again what it was before the run, or nothing happens (I6).
+"""Undo of edits of aliases: restore each pair as before the run, or change nothing (I6).
 
 Must not know: memories; whether the run may be undone otherwise (services.undo.checks).
 """
@@ -18,7 +18,7 @@ def restore_aliases(connection: Connection, run_id: int, author: Author, now: da
     """Take back what a run did to aliases, the last change first; answer how many pairs are as before.
 
     A pair that the run made and that somebody has said since stays as learned. Raises CannotUndo if a later run changed
-    one of them.
+    one of the pairs.
     """
     query = select(AliasChange.__table__).where(AliasChange.run_id == run_id).order_by(AliasChange.id.desc())
     changes = connection.execute(query).all()

@@ -1,8 +1,8 @@
 """Undo, the checks: the run belongs to the tenant, is over, and no later run depends on what it changed.
 
-A flush that adds evidence is no obstacle: the evidence is kept and weighed again.
+A flush that adds evidence does not prevent an undo: the evidence stays, and the memory is scored again.
 
-Must not know: how changes are taken back.
+Must not know: how changes are reverted.
 """
 
 from collections.abc import Collection, Mapping
@@ -54,7 +54,7 @@ class Touched:
 
 
 def excerpt(content: str) -> str:
-    """The beginning of what a memory says, in quotation marks, after a blank."""
+    """The start of a memory's text, in quotation marks, after a blank."""
     flat = " ".join(content.split())
     short = flat if len(flat) <= EXCERPT_CHARACTERS else flat[: EXCERPT_CHARACTERS - 1] + "…"
     return f" “{short}”"
@@ -82,7 +82,7 @@ class Target:
 
 
 def meant_run(connection: Connection, run_id: int) -> int:
-    """The run to undo: of an undo that reversed the undo of a run, that run itself, which stands because of it."""
+    """The run to undo. For an undo that reversed the undo of a run, it is that run, which holds again."""
     second = aliased(MaintenanceRun)
     query = (
         select(MaintenanceRun.undoes)

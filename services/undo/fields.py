@@ -1,4 +1,4 @@
-"""Undo, the changes: fields that a run decided and questions that it answered are again what they were before.
+"""Undo, the changes: restore fields that a run decided, and questions that it answered.
 
 Must not know: whether the run may be undone (services.undo.checks).
 """
@@ -38,7 +38,7 @@ class RunChange:
 
     @property
     def was_removed(self) -> bool:
-        """Whether an undo removed the memory with it."""
+        """Whether an undo also removed the memory."""
         return self.action == "undone" and self.after is None and "recorded_at" in (self.before or {})
 
     @property
@@ -69,7 +69,7 @@ def changes_of(connection: Connection, run_id: int) -> list[RunChange]:
 def put_back(
     connection: Connection, memory: Touched, change: RunChange, *, author: Author, reason: str, now: datetime
 ) -> None:
-    """Set the fields of one change to what they were. Raises CannotUndo where they aren't what the change left."""
+    """Set the fields of one change to their former values. Raises CannotUndo where they aren't what the change left."""
     before = {name: field_value(name, value) for name, value in (change.before or {}).items()}
     for name, value in (change.after or {}).items():
         if memory.fields[name] != field_value(name, value):
@@ -92,7 +92,7 @@ def put_back(
 def reopen(
     connection: Connection, change: RunChange, gone: Removed, *, author: Author, reason: str, now: datetime
 ) -> bool:
-    """Set a conflict or a question to what it was before it was decided. False: the run had made it itself."""
+    """Restore a conflict or a question to its state before the decision. False: the run had made it itself."""
     before, after = dict(change.before or {}), dict(change.after or {})
     item, conflict = before.get("review_item"), before.get("conflict")
     if item in gone.questions or conflict in gone.conflicts:
@@ -125,7 +125,7 @@ def reopen(
 
 
 def reindex(connection: Connection, memories: Sequence[Touched]) -> None:
-    """Let memories be found by the words that they have again, and no more by those that they had in between."""
+    """Index memories by their restored text, and no longer by the text in between."""
     for memory in memories:
         connection.execute(
             delete(MemoryBlock).where(MemoryBlock.scope_id == memory.scope_id, MemoryBlock.memory_id == memory.id)

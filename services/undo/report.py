@@ -1,6 +1,6 @@
 """Undo, the report: what an undo did, as numbers and as a sentence.
 
-Must not know: how changes are taken back.
+Must not know: how changes are reverted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ class UndoReport:
     If the undone run is an undo itself, the undone run of that stands again: `removed` are memories that are there
     again, and the rows that are counted as deleted are written back.
 
-    again: whether the undone run is an undo. parts: if the run had started runs, the numbers of those that were undone.
+    again: whether the undone run is an undo. parts: if the run had started runs, the numbers of the undone ones.
     refused: of each that was not, why. final: this undo can't be undone, since nothing was kept of what it removed.
     """
 

@@ -42,7 +42,7 @@ _NO_DAY = (
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What a run had added. conflicts, questions: the numbers of those that went."""
+    """Rows that a run had added. conflicts, questions: the numbers of those that went."""
 
     links: int
     triples: int
@@ -73,9 +73,9 @@ def reopen_items(connection: Connection, run_id: int, undo: int) -> tuple[int, s
 
 
 def unread(connection: Connection, run_id: int, undo: int) -> tuple[int, set[UUID]]:
-    """Take away what the run had read from files; answer how many days, and the memories that rested on the lines.
+    """Delete sources that the run read from files; return the number of days, and the memories with these sources.
 
-    Copies of it with what those were merged into are the caller's to put right (services.merging.sync_copies).
+    The caller updates the copies at the memories that they were merged into (services.memories.merging.sync_copies).
     """
     clear_columns(connection, undo, "memories", _UNEND, run=run_id)
     rested = {UUID(row["memory_id"]) for row in delete_rows(connection, undo, "memory_imports", _UNREAD, run=run_id)}
@@ -87,7 +87,7 @@ def unread(connection: Connection, run_id: int, undo: int) -> tuple[int, set[UUI
 
 
 def weigh_all(connection: Connection, memories: Collection[UUID], now: datetime) -> None:
-    """Weigh what has lost evidence, in the one order in which everybody does."""
+    """Score memories that lost evidence again, in the common lock order."""
     for memory in sorted(memories):
         weigh(connection, memory, now)
 
@@ -95,7 +95,7 @@ def weigh_all(connection: Connection, memories: Collection[UUID], now: datetime)
 def remove_made(connection: Connection, memory: UUID, *, undo: int, author: Author, reason: str, now: datetime) -> bool:
     """Delete a memory that the run had made. False: somebody has said it since, and it stays, on that evidence alone.
 
-    Its changes stay, and the last tells what it was.
+    Its changes stay, and the last one holds its values.
     """
     said = select(MemorySource.memory_id).where(MemorySource.memory_id == memory, MemorySource.via.is_(None))
     noted = select(MemoryNote.memory_id).where(MemoryNote.memory_id == memory, MemoryNote.via.is_(None))

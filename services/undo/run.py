@@ -2,7 +2,7 @@
 
 An undo of an undo goes the same way back: the saved rows are written, then the changes of the undo are reverted.
 
-Must not know: runs that are undone together, what the report is used for.
+Must not know: runs that are undone together, the use of the report.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -58,7 +58,7 @@ class Undoing:
 
 
 def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> UndoReport:
-    """Undo one run as a run of its own. part_of: the undo that this one belongs to. Raises CannotUndo, UnknownName."""
+    """Undo one run, in a new run. part_of: the undo that this one belongs to. Raises CannotUndo, UnknownName."""
     connection, now = undoing.connection, undoing.now
     target = lock_run(connection, undoing.tenant, run_id)
     changes = changes_of(connection, run_id)
@@ -96,7 +96,7 @@ def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> Un
 def mark_undone(connection: Connection, target: Target, undo: int) -> None:
     """Note on a run that it was undone, and on the run that it had undone itself that this one stands again.
 
-    A run that stood again because of an undo takes that undo with it.
+    If the run held again because of an undo, that undo is marked too.
     """
     runs = update(MaintenanceRun)
     undos = select(MaintenanceRun.id).where(MaintenanceRun.undoes == target.id, MaintenanceRun.kind == "undo")
@@ -142,7 +142,7 @@ class _Reverted:
         return f"run {self.target.id} was undone"
 
     def revert(self, changes: Sequence[RunChange], made: Collection[UUID], returned: Mapping[str, int]) -> UndoReport:
-        """Do it, and count what was done. returned: the rows that were written back, if an undo is undone."""
+        """Revert all changes, and count them. returned: the rows that were written back, if an undo is undone."""
         connection, run_id, undo = self.connection, self.target.id, self.author.run_id
         gone = remove_rows(connection, run_id, undo)
         reopened, noted = reopen_items(connection, run_id, undo)

@@ -60,7 +60,7 @@ def delete_rows(connection: Connection, undo: int, table: str, where: str, **val
 
 
 def clear_columns(connection: Connection, undo: int, table: str, where: str, **values: Any) -> int:
-    """Set the columns that an undo overwrites to NULL and save what they were; answer how many rows."""
+    """Set the columns that an undo overwrites to NULL and save their former values; return the number of rows."""
     columns = _CHANGED[table][0]
     saved = ", ".join(f"'{name}', x.{name}" for name in ("id", *columns))
     statement = text(

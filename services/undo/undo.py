@@ -4,11 +4,11 @@ Undo restores contents, links, statuses, sources, conflicts, questions and notes
 the time of the last check) and history (changes, runs) are not reset. An undo saves what it deletes, so that an undo of
 the undo restores that, too.
 
-A run that started other runs (a job's run, with a run for each scope) is undone by undoing each of these, the newest
-first, each in its own transaction; those that can't be undone stay and are named.
+A run that started other runs (a job's run, with a run for each scope) is undone by undoing each of the started runs,
+the newest first, each in its own transaction; runs that can't be undone stay and are named.
 
-Later passes may decide again what was undone: light passes once something new is said of a restored memory, others at
-their next run. With `no_repeat` none does.
+Later passes may repeat an undone decision: light passes after a restored memory gets new evidence, others at their next
+run. With `no_repeat` none does.
 
 Must not know: the kinds of passes, the caller.
 """
@@ -37,15 +37,15 @@ def undo(engine: Engine, tenant: str, run_id: int, *, by: str, now: datetime, no
 
     Args:
         engine: Of the database.
-        tenant: Whose run it is. Of a job's run over all tenants, only the runs of this tenant's scopes are undone.
+        tenant: The owner of the run. Of a job's run over all tenants, only the runs of this tenant's scopes are undone.
         run_id: The run. If it is an undo, the run that it undid stands again afterwards. If it is the undo of an undo,
             the run that stands again because of it is undone.
-        by: The person or program that asks for it.
+        by: The person or program that requests the undo.
         now: The time now, aware.
         no_repeat: Keep later passes from deciding the same about these memories.
 
     Returns:
-        What was restored, removed and reopened.
+        Counts of restored, removed and reopened rows.
 
     Raises:
         UnknownName: The tenant has no such run.

@@ -1,4 +1,4 @@
-"""A cycle over the working memory of one scope: gather what is due, drop what is known, keep and link the rest, settle.
+"""A cycle over the working memory of one scope: collect due notes, drop known ones, store and link the rest, settle.
 
 All that a cycle writes is one transaction: it is done, with its statistics, or it never was.
 
@@ -43,8 +43,8 @@ LOCK_WAIT_SECONDS = 5.0
 class CycleReport:
     """What a cycle came to: gathered = persisted + duplicates + failed.
 
-    state: completed; nothing (no note was due, so there is no run); busy (another cycle of this scope went on).
-    more: a cap ended it, and more is due.
+    state: completed; nothing (no note was due, so no run exists); busy (another cycle of this scope is running). more:
+    a cap ended it, and more is due.
     """
 
     state: Literal["completed", "nothing", "busy"]
@@ -88,9 +88,9 @@ def consolidate_working(
     dry_run: bool = False,
     lock_wait_seconds: float = LOCK_WAIT_SECONDS,
 ) -> CycleReport:
-    """Run one cycle. dry_run: do all of it, and take it back before anybody sees it.
+    """Run one cycle. dry_run: run the whole cycle, then roll it back.
 
-    Raises what Postgres raises for reasons of its own; then the run is failed, and nothing else was written.
+    Raises errors of Postgres; then the run has failed, and nothing else was written.
     """
     # One transaction, also where the engine commits each statement for others.
     engine = engine.execution_options(isolation_level="READ COMMITTED")
@@ -121,7 +121,7 @@ class _Ask:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """What a cycle has to settle. more: the cap left something."""
+    """The notes of a cycle. more: the cap left something."""
 
     notes: list[Note]
     expired: list[UUID]
@@ -129,7 +129,7 @@ class _Due:
 
 
 def _perform(connection: Connection, ask: _Ask, begun: list[Run]) -> CycleReport:
-    """Begin the run in a transaction of its own, so that it is seen, and stays if the cycle does not; then the work."""
+    """Start the run in a separate transaction, so that it is visible and stays if the cycle fails; then do the work."""
     with connection.begin():
         end_dead_runs(connection, ask.scope_id, ask.clock())
         due = _gather(connection, ask)

@@ -1,6 +1,6 @@
-"""What a cycle does with the notes that it gathered: drop what is known, keep, index and link the rest, settle each.
+"""The work of a cycle on its notes: drop known ones, store, index and link the rest, settle each.
 
-A note that can't be kept is found by halving what was gathered, and holds up nothing else.
+A note that can't be stored is found by halving the batch, and does not stop the others.
 
 Must not know: which notes are due, runs, locks, transactions beyond savepoints.
 """
@@ -36,7 +36,7 @@ _FAULTS_OF_NOTES = ("22", "23", "54", "P0")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one note. content: redacted; memory: where it is now; why: in words, or the error."""
+    """What became of one note. content: redacted; memory: that holds the note now; why: the reason, or the error."""
 
     note: UUID
     content: str

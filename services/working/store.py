@@ -1,4 +1,4 @@
-"""Working memory in Postgres: what is due, and what is written about it. All of one scope (I8).
+"""Working memory in Postgres: due notes, and writes about them. All of one scope (I8).
 
 Must not know: which notes repeat each other, and when a cycle runs.
 """
@@ -52,7 +52,7 @@ class NoteOutcome:
 
 @dataclass(frozen=True, slots=True)
 class DueScope:
-    """A scope, by its names, whose working memory has something to settle."""
+    """A scope, by its names, with due notes in its working memory."""
 
     tenant: str
     kind: str
@@ -90,8 +90,8 @@ def reopen_failed(connection: Connection, scope_id: int, now: datetime) -> int:
 def cycle_lock(connection: Connection, scope_id: int, *, wait_seconds: float) -> Iterator[bool]:
     """Be the scope's only cycle for the time of the block, over as many transactions as it takes.
 
-    Gives False where another one was at it for all of `wait_seconds` (more than 0). The connection, which has no
-    transaction open, holds the lock: a cycle needs no second one, so that a full pool can't stop those that have one.
+    Gives False where another one was at it for all of `wait_seconds` (more than 0). The connection holds the lock
+    without an open transaction, and a cycle needs only this connection, so a full pool can't block running cycles.
     """
     ours = _take_lock(connection, scope_id, wait_seconds)
     try:
@@ -123,7 +123,7 @@ def _let_go(connection: Connection, scope_id: int) -> None:
 
 
 def end_dead_runs(connection: Connection, scope_id: int, now: datetime) -> None:
-    """End cycles of this scope whose process is gone: who holds the lock knows that no other is under way."""
+    """End cycles of this scope whose process has died: the holder of the lock knows that no other cycle is running."""
     connection.execute(
         update(MaintenanceRun)
         .where(
@@ -159,7 +159,7 @@ def due_notes(connection: Connection, scope_id: int, *, min_importance: float, l
 
 
 def expired_notes(connection: Connection, scope_id: int, now: datetime) -> list[UUID]:
-    """Open notes whose time is over, at most MAX_EXPIRED."""
+    """Expired open notes, at most MAX_EXPIRED."""
     query = select(WorkingItem.id).where(
         WorkingItem.scope_id == scope_id, WorkingItem.outcome.is_(None), WorkingItem.expires_at <= now
     )
@@ -187,7 +187,9 @@ def settle(
 def keep(
     connection: Connection, scope_id: int, sifted: Sequence[Sifted], *, author: Author, now: datetime
 ) -> dict[UUID, NoteOutcome]:
-    """Make memories of notes, or evidence for those that are there, and settle them: one statement, by note's id."""
+    """Store notes as memories, or as evidence of existing ones, and settle them, in one statement; the result is by the
+    note's id.
+    """
     rows = connection.execute(
         _KEEP,
         {
