@@ -59,9 +59,15 @@ def read_history(connection: Connection, tenant: str, now: datetime, *, over: Ra
 
 
 def _step(starts: datetime, *figures: float | None) -> Step:
-    waiting, events, inbox, p50, p95, *sums = figures
-    whole = [None if one is None else int(one) for one in (waiting, events, inbox)]
-    return Step(starts, *whole, p50, p95, *(None if one is None else int(one) for one in sums))
+    waiting, events_waiting, inbox, p50, p95, *sums = figures
+    events, decisions, tokens, failures = map(_whole, sums)
+    return Step(
+        starts, _whole(waiting), _whole(events_waiting), _whole(inbox), p50, p95, events, decisions, tokens, failures
+    )
+
+
+def _whole(figure: float | None) -> int | None:
+    return None if figure is None else int(figure)
 
 
 def _ceiling(moment: datetime, step: timedelta) -> datetime:

@@ -12,7 +12,7 @@ from datetime import datetime
 from slowwave_server.services.reports.check import Check
 from slowwave_server.services.reports.doctor import HealthProbe, examine
 
-FRESH_SECONDS = 15.0
+FRESH_SECONDS = 4.0
 """What is older is looked at again, beside the page that asked."""
 OLD_SECONDS = 120.0
 """What is older is not shown any more: the page waits."""

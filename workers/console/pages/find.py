@@ -3,6 +3,7 @@
 Must not know: SQL.
 """
 
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.responses import Response
@@ -24,7 +25,7 @@ def find(req: PageRequest) -> Response:
     if words:
         with req.reading() as connection:
             found = find_anything(connection, req.tenant, words)
-    values = {"words": words, "groups_found": _groups(req, words, found)}
+    values: dict[str, Any] = {"words": words, "groups_found": _groups(req, words, found)}
     return req.part("parts/found.html", **values) if req.wants_part else req.page("find.html", **values)
 
 

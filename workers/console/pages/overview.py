@@ -1,9 +1,10 @@
-"""The first page: what is wrong and what to do, and how things stand.
+"""Home: what asks for work, each with what to do; how things are now; and charts of how they were.
 
 Must not know: how anything is measured.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from redis.exceptions import RedisError
 from starlette.responses import Response
@@ -13,52 +14,100 @@ from slowwave.coordination.keys import QUEUES
 from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.services.access.console_users import sees_everything
 from slowwave_server.services.reports.budget import caps_reached, reached_words
-from slowwave_server.services.reports.status import read_status
+from slowwave_server.services.reports.history import RANGES, Range, read_history
+from slowwave_server.services.reports.inbox import count_kinds
+from slowwave_server.services.reports.status import Status, read_status
+from slowwave_server.workers.console.charts import draw_charts
 from slowwave_server.workers.console.health_cache import Workers
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
 
 WHERE: Mapping[str, tuple[str, str]] = {
-    "dead-letters": ("/quarantine", "what was set aside"),
-    "events-quarantined": ("/quarantine", "what was set aside"),
-    "review-old": ("/review", "the review queue"),
-    "review-many": ("/review", "the review queue"),
-    "conflicts-old": ("/conflicts", "the conflicts"),
-    "budget-spent": ("/budgets", "the budgets"),
-    "jobs-late": ("/jobs", "the jobs"),
-    "jobs-fail": ("/jobs", "the jobs"),
-    "session-overdue": ("/agents", "the agents and their sessions"),
-    "session-timeless": ("/agents", "the agents and their sessions"),
-    "flushes-fail": ("/agents", "the agents and their sessions"),
-    "backlog-grows": ("/agents", "the agents and their sessions"),
+    "dead-letters": ("/quarantine", "Open quarantine"),
+    "events-quarantined": ("/quarantine", "Open quarantine"),
+    "review-old": ("/inbox", "Open the inbox"),
+    "review-many": ("/inbox", "Open the inbox"),
+    "conflicts-old": ("/inbox", "Open the inbox"),
+    "budget-spent": ("/budgets", "Open budgets"),
+    "jobs-late": ("/jobs", "Open jobs"),
+    "jobs-fail": ("/jobs", "Open jobs"),
+    "session-overdue": ("/agents", "Open agents"),
+    "session-timeless": ("/agents", "Open agents"),
+    "flushes-fail": ("/agents", "Open agents"),
+    "backlog-grows": ("/agents", "Open agents"),
 }
-"""The page where a trouble can be looked at, or mended."""
-Queue = tuple[str, int | None, list[str] | None]
+"""The page on which a problem can be looked at or fixed, and the words of the link."""
+ABOUT_INBOX = frozenset({"review-old", "review-many", "conflicts-old"})
+"""Problems that the card of the inbox shows already, if this tenant has open items."""
+RANGE_WORDS: Mapping[Range, str] = {"hours": "24 hours", "week": "7 days", "quarter": "90 days"}
 GRAVITY = {name: place for place, name in enumerate(HEALTH_ISSUES)}
 
 
 def overview(req: PageRequest) -> Response:
-    """What is wrong, the gravest first, in the words of `domain.health_issues`; then figures of this tenant."""
-    seen = req.state.watch.latest(again=req.word("again") is not None)
+    """The whole page."""
+    again, over = req.word("again") is not None, _range(req)
+    values = _now(req, again=again)
+    with req.reading() as connection:
+        steps = read_history(connection, req.tenant, req.now, over=over)
+    queues = _queues(values["status"].queues, values["seen"].workers)
+    flower = req.state.settings.console.flower_url
+    return req.page("overview.html", queues=queues, flower=flower, **_charts(over, steps), **values)
+
+
+def live_home(req: PageRequest) -> Response:
+    """What asks for work and the figures of this moment, for a page that is open."""
+    return req.part("parts/home.html", **_now(req, again=False))
+
+
+def live_charts(req: PageRequest) -> Response:
+    """The charts, for a page that is open."""
+    over = _range(req)
+    with req.reading() as connection:
+        steps = read_history(connection, req.tenant, req.now, over=over)
+    return req.part("parts/charts.html", **_charts(over, steps))
+
+
+def _now(req: PageRequest, *, again: bool) -> dict[str, Any]:
+    """Problems, the gravest first, in the words of `domain.health_issues`; open items; figures of this tenant."""
+    seen = req.state.watch.latest(again=again)
     with req.reading() as connection:
         status = read_status(connection, req.queue, req.tenant, req.now)
         caps = caps_reached(connection, req.tenant, req.settings.memory.llm, req.now)
-        # What was found may count what is other tenants'.
+        inbox = count_kinds(connection, req.tenant)
+        # A finding may count what other tenants have.
         whole = sees_everything(connection, req.user)
-    found = sorted((c for c in seen.checks if c.issue is not None), key=lambda c: GRAVITY.get(c.issue or "", 0))
-    return req.page(
-        "overview.html",
-        seen=seen,
-        status=status,
-        caps=[reached_words(used) for used in caps],
-        whole=whole,
-        found=found,
-        severity={name: issue.severity for name, issue in HEALTH_ISSUES.items()},
-        where=WHERE,
-        queues=_queues(status.queues, seen.workers),
-        swept_ago=_swept(req),
-        flower=req.state.settings.console.flower_url,
-    )
+    open_items = sum(inbox.values())
+    found = [check for check in seen.checks if check.issue is not None]
+    found.sort(key=lambda check: GRAVITY.get(check.issue or "", 0))
+    shown = [check for check in found if not (open_items and check.issue in ABOUT_INBOX)]
+    waiting = _quarantined(status) and not any(WHERE.get(c.issue or "", ("",))[0] == "/quarantine" for c in shown)
+    return {
+        "seen": seen,
+        "status": status,
+        "caps": [reached_words(used) for used in caps],
+        "inbox": inbox,
+        "quarantined": _quarantined(status) if waiting else 0,
+        "whole": whole,
+        "found": shown,
+        "asks": len(shown) + bool(open_items) + bool(waiting) + len(caps),
+        "severity": {name: issue.severity for name, issue in HEALTH_ISSUES.items()},
+        "where": WHERE,
+        "swept_ago": _swept(req),
+    }
+
+
+def _quarantined(status: Status) -> int:
+    return status.quarantined + status.dead_letters
+
+
+def _charts(over: Range, steps: Any) -> dict[str, Any]:
+    return {"charts": draw_charts(steps), "over": over, "ranges": RANGE_WORDS}
+
+
+def _range(req: PageRequest) -> Range:
+    """The range that the address asks for; 24 hours if it asks for none that exists."""
+    asked = req.word("range")
+    return next((one for one in RANGES if one == asked), "hours")
 
 
 def _queues(
@@ -82,4 +131,8 @@ def _swept(req: PageRequest) -> float | None:
         return None
 
 
-ROUTES: list[Page] = [reads("/", overview)]
+ROUTES: list[Page] = [
+    reads("/", overview),
+    reads("/live/home", live_home),
+    reads("/live/charts", live_charts),
+]

@@ -123,12 +123,12 @@ function drawCharts() {
     const strokes = [colour("--main"), colour("--warn")];
     const axis = { stroke: colour("--dim"), font: "11px system-ui, sans-serif", grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
     const format = Intl.DateTimeFormat(undefined, times.at(-1) - times[0] > 172800
-      ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" });
+      ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     area.replaceChildren();
     plots.push(new window.uPlot({
       width: area.clientWidth,
       height: area.clientHeight,
-      padding: [8, 8, 0, 0],
+      padding: [8, 18, 0, 0],
       cursor: { y: false },
       legend: { show: false },
       scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
