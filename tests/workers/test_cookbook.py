@@ -1,8 +1,11 @@
-"""Each recipe of docs/cookbook.md does on a real stack what the page shows."""
+"""Each recipe of docs/cookbook.md, and each quick start by curl, does on a real stack what its page shows."""
 
+import json
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,3 +79,25 @@ def test_recipe_prints_what_the_page_shows(terminal: Terminal, number: str) -> N
     assert found, "the recipe has blocks that run"
     for step in found:
         terminal.follow(step)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the pages send with curl")
+@pytest.mark.parametrize("page", ["README.md", "docs/http.md"])
+def test_quick_start_by_curl_answers_without_a_problem(terminal: Terminal, page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = [textwrap.dedent(one) for one in re.findall(r"^ *```sh\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)]
+    parts = [one for one in found if "curl" in one or "admin keys add" in one]
+    answers = [json.loads(answer) for one in parts for answer in _json_lines(terminal.run(one))]
+    assert len(answers) == 3, "a turn, a request in another session, and one more"
+    assert [answer for answer in answers if "status" in answer and "title" in answer] == []
+    assert answers[0]["added"] >= 1
+
+
+def _json_lines(printed: str) -> list[str]:
+    """The JSON documents that curl printed one behind the other, without line ends between them."""
+    decoder, rest, found = json.JSONDecoder(), printed[printed.find("{") :], []
+    while rest.startswith("{"):
+        _, end = decoder.raw_decode(rest)
+        found.append(rest[:end])
+        rest = rest[end:].lstrip()
+    return found
