@@ -2,9 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo example test long drills lint types contracts docs reference picture screenshots check bench chaos chaos-short load mutants scale sizing fuzz audit release digests lock clean
+.PHONY: help setup demo example test long drills lint types contracts docs reference picture screenshots check bench chaos chaos-short load mutants scale sizing fuzz audit release digests lock clean
 
-setup: .venv/ready  ## make .venv with everything that runs, tests and benchmarks need
+help:  ## list all targets
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: .venv/ready  ## create .venv with everything that runs, tests and benchmarks need
 
 # Every package is refused unless its file has a digest that a lock gives. uv takes seconds for what takes pip minutes;
 # pip takes over where uv can't install, as where an index stands in pip's own settings. INSTALLER=pip asks for pip alone.
@@ -31,84 +34,84 @@ END = printf '%5d s %6d MB\n' $$(( $$(date +%s) - began )) $$(du -sm .venv | cut
 		$(BIN)/python -m pip check --quiet && $(END)
 	@touch $@
 
-demo: setup  ## two weeks of an agent's memory in fast motion, on servers of their own, and nothing stays behind
+demo: setup  ## replay two weeks of an agent's memory on temporary servers, then remove them
 	@$(BIN)/slowwave demo
 
-example: setup  ## an agent of a framework with a memory, without network: make example NAME=langgraph (see examples/)
+example: setup  ## run an agent of a framework with a memory, without network: make example NAME=langgraph (see examples/)
 	@test -f examples/$(NAME)_memory.py || { echo "NAME is one of: $(patsubst examples/%_memory.py,%,$(wildcard examples/*_memory.py))"; exit 2; }
 	@$(BIN)/python -m examples.$(NAME)_memory
 
 # A file's tests stay together, three files at a time, since many wait.
 PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
-test: setup  ## the suite, on real servers and workers
+test: setup  ## run the test suite, on real servers and workers
 	@$(PYTEST) -m "not long and not drill"
 
-long: setup  ## the rest of it: whole stacks started, killed and emptied in mid-run, large state machines
+long: setup  ## run the long tests: stacks that are killed and emptied while they run, large state machines
 	@$(PYTEST) -m "long and not drill"
 
-drills: setup  ## upgrades and restores under load, simulated weeks, wheels in bare environments, all services of compose.yaml
+drills: setup  ## run upgrades and restores under load, simulated weeks, wheels in bare environments, all services of compose.yaml
 	@$(PYTEST) -m drill
 
-lint: setup
+lint: setup  ## check style and format
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 
-types: setup
+types: setup  ## check types
 	@$(BIN)/mypy
 
-contracts: setup  ## which layer may import which
+contracts: setup  ## check which layer imports which
 	@$(BIN)/lint-imports --no-logo
 
-docs: setup  ## the documentation as a site, in site/; every link of it must lead somewhere
+docs: setup  ## build the documentation as a site in site/, and check every link
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-reference: setup  ## write docs/reference anew: settings, tasks, shell and tables as the code has them
+reference: setup  ## write docs/reference and docs/openapi.json from the code
 	@$(BIN)/python -m docs_reference
 
 picture: setup  ## record the demo, and draw the architecture and the sequences: docs/images/*.svg
 	@$(BIN)/python -m docs_reference.demo_picture
 	@$(BIN)/python -m docs_reference.drawings
 
-screenshots: setup  ## start a stack, tell it a story, and picture the console and Flower: docs/images/*.png
+screenshots: setup  ## start a stack, and take pictures of the console and Flower: docs/images/*.png
 	@$(BIN)/python -m docs_reference.screenshots
 
-check: lint types contracts audit docs test long
+check: lint types contracts audit docs test long  ## run all that CI checks
 
-bench: setup  ## every measured comparison, as one table
+bench: setup  ## run every benchmark, and print one table
 	@$(BIN)/python -m bench
 
-chaos: setup  ## faults from printed seeds while agents talk, then every invariant: make chaos [SEEDS="1 2 3"]
+chaos: setup  ## inject faults from printed seeds while agents talk, then check every invariant: make chaos [SEEDS="1 2 3"]
 	@$(BIN)/python -m proof.chaos $(if $(SEEDS),--seeds $(SEEDS))
 
-chaos-short: setup  ## the three-minute form of it, one seed
+chaos-short: setup  ## run three minutes of chaos with one seed
 	@$(BIN)/python -m proof.chaos --short
 
-load: setup  ## agents talk until the system is full: lag, fairness, backlog, memory of processes
+load: setup  ## let agents talk until the system is full: lag, fairness, backlog, memory of processes
 	@$(BIN)/python -m proof.load
 
-mutants: setup  ## what keeps the promises is broken on purpose, one at a time: a test must notice each
+mutants: setup  ## break each guarantee on purpose, one at a time: a test must fail
 	@$(BIN)/python -m proof.mutants
 
-scale: setup  ## what each operation costs at a size, beside a hundredth of it
+scale: setup  ## measure each operation at a large size and at a hundredth of it
 	@$(BIN)/python -m proof.scale
 
-sizing: setup  ## how many workers a load needs: a model, checked against this machine
+sizing: setup  ## compute how many workers a load needs, and check the model on this machine
 	@$(BIN)/python -m proof.sizing
 
-fuzz: setup  ## anything at every entrance, other examples each time: make fuzz [MINUTES=10] [ONLY=openapi]
+fuzz: setup  ## send random input to every entry point: make fuzz [MINUTES=10] [ONLY=openapi]
 	@$(BIN)/python -m proof.fuzz $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ONLY),--only $(ONLY))
 
-redaction: setup  ## secrets in eight languages and odd spellings: what is found, and which ordinary sentences are spoilt
+redaction: setup  ## measure which secrets are redacted, in eight languages and unusual spellings, and which sentences suffer
 	@$(BIN)/python -m proof.redaction --write
 
-audit: setup  ## known vulnerabilities in what is pinned, or a plain word that it can't be found out: make audit [ADVISORIES=folder]
+audit: setup  ## look for known vulnerabilities in pinned packages: make audit [ADVISORIES=folder]
 	@$(BIN)/python -m proof.audit $(if $(ADVISORIES),--advisories $(ADVISORIES))
 
-release: setup  ## everything of a release but its upload, into dist/: see docs/release.md
+release: setup  ## write everything of a release to dist/, without an upload: see docs/release.md
 	@$(BIN)/python -m proof.release
 
-digests: setup  ## pin the images of compose.yaml, the Dockerfile and the manifests to the digests that their tags have now
+digests: setup  ## pin the images of compose.yaml, the Dockerfile and the manifests to their current digests
 	@$(BIN)/python -m proof.release.images
 
 # What is locked keeps its version while it fits: `make lock UPGRADE=--upgrade` takes the newest.
@@ -116,9 +119,9 @@ COMPILE = $(UV) compile -q --universal --python-version 3.11 --generate-hashes -
 	--custom-compile-command "make lock"
 OURS := --no-emit-package slowwave --no-emit-package slowwave-judge --no-emit-package slowwave-server
 
-lock: setup  ## pin all that setup installs, with digests: requirements.lock, and what builds it: requirements-build.lock
+lock: setup  ## pin all packages with their digests in requirements.lock and requirements-build.lock
 	@{ sed -n 's/^requires = \["\(.*\)"\]$$/\1/p' pyproject.toml; echo uv; } | $(COMPILE) -o requirements-build.lock -
 	@printf '%s\n' '-e ./client' '-e ./judge' '-e .[dev,bench]' | $(COMPILE) $(OURS) -o requirements.lock -
 
-clean:
+clean:  ## remove .venv, the site and caches
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
