@@ -20,7 +20,6 @@ from sqlalchemy.exc import OperationalError
 
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
-from slowwave.coordination.forgetting import was_forgotten
 from slowwave.errors import InvalidSettings, SlowwaveError
 from slowwave.settings import Settings
 from slowwave.tracing import name_session
@@ -29,6 +28,7 @@ from slowwave_server.domain.model_calls import AskModel
 from slowwave_server.services.dead_letters.store import store_dead_letter
 from slowwave_server.services.flush.batch import FlushBatch
 from slowwave_server.services.flush.flusher import Flusher
+from slowwave_server.services.forget.broker import was_forgotten
 from slowwave_server.services.llm.build import build_model
 from slowwave_server.services.log_context import bind, clear
 from slowwave_server.services.maintenance.due_check import DueCheck

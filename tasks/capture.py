@@ -9,7 +9,7 @@ from celery import shared_task
 
 from slowwave.errors import SlowwaveError
 from slowwave.messages import PROMPT_ARRIVED, RECORD_TURN, PromptArrived, RecordTurn
-from slowwave.queued_calls import record_turn as record
+from slowwave_server.services.queued_calls import record_turn as record
 from slowwave_server.tasks.base import SlowwaveTask
 
 REFUSED_MESSAGE = "slowwave.refused_message"

@@ -13,13 +13,13 @@ from slowwave.coordination.consolidation_queue import ask_for_pass, begin_pass
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.messages import CONSOLIDATE_SCOPE, CONSOLIDATE_WORKING, REMEMBER
-from slowwave.queued_calls import remember as keep
 from slowwave.working import ConsolidateScope, Remember, scope_of
 from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.consolidation.scope_pass import Order
 from slowwave_server.services.consolidation.unchecked import unchecked_scopes
 from slowwave_server.services.consolidation.whole import consolidate_whole
 from slowwave_server.services.lookup import find_scope
+from slowwave_server.services.queued_calls import remember as keep
 from slowwave_server.services.working.consolidate import consolidate_working
 from slowwave_server.services.working.store import due_scopes
 from slowwave_server.tasks.base import REST_SECONDS, Runtime, SlowwaveTask

@@ -9,10 +9,10 @@ from typing import Any
 from celery import shared_task
 
 from slowwave.messages import CURATE_SCOPE
-from slowwave.task_payloads import CurateScope
 from slowwave.working import scope_of
 from slowwave_server.services.curation.curate import CurationRules, curate
 from slowwave_server.services.lookup import find_scope
+from slowwave_server.services.task_payloads import CurateScope
 from slowwave_server.tasks.base import SlowwaveTask
 
 log = logging.getLogger(__name__)

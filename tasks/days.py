@@ -19,22 +19,22 @@ from celery import shared_task
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
-from slowwave.coordination.day_queue import ask_for_finalize, ask_for_summary, begin_summary
 from slowwave.coordination.keys import DAYS_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
-from slowwave.task_payloads import SummarizeDay
 from slowwave_server.services.days.book import (
     DayEntry,
     DayRef,
     day_book,
 )
+from slowwave_server.services.days.day_queue import ask_for_finalize, ask_for_summary, begin_summary
 from slowwave_server.services.days.due import due_days, due_days_of_sessions
 from slowwave_server.services.days.finalize import settle_ended
 from slowwave_server.services.days.model_summarizer import choose_summarizer
 from slowwave_server.services.days.summarize import summarize_day as make_summary
 from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.task_payloads import SummarizeDay
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)

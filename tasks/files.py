@@ -12,12 +12,10 @@ from celery import shared_task
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
-from slowwave.coordination.files_queue import ask_for_delivery, begin_delivery
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
 from slowwave.settings import MemorySettings
-from slowwave.task_payloads import DeliverOutbox
 from slowwave.working import scope_of
 from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.lookup import find_scope
@@ -25,8 +23,10 @@ from slowwave_server.services.mem0_backend.choosing import feed_chosen
 from slowwave_server.services.mem0_backend.delivery import copies_due, try_delivery
 from slowwave_server.services.memory_files.delivery import DeliveryReport, FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk
+from slowwave_server.services.memory_files.files_queue import ask_for_delivery, begin_delivery
 from slowwave_server.services.memory_files.outbox import WaitingScope
 from slowwave_server.services.memory_files.sync import due_scopes, waiting_for_session
+from slowwave_server.services.task_payloads import DeliverOutbox
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
 
 log = logging.getLogger(__name__)

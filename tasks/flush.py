@@ -13,11 +13,11 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from slowwave.coordination.keys import NORMAL_QUEUE
-from slowwave.coordination.task_counts import note_reclaimed
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION, FlushSession
 from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.flush.sweep import request_flush
+from slowwave_server.services.task_counts import note_reclaimed
 from slowwave_server.tasks import days, files
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
 from slowwave_server.tasks.maintenance import tick_after_write

@@ -10,7 +10,6 @@ from celery import shared_task
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
-from slowwave.coordination.heartbeat import note_sweep
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.messages import (
     MAINTENANCE_TICK,
@@ -20,13 +19,14 @@ from slowwave.messages import (
     TAKE_SAMPLES,
     WAKE_STALE,
 )
-from slowwave.task_payloads import RunMaintenance
 from slowwave_server.services.flush.sweep import sweep, wake_stale
+from slowwave_server.services.maintenance.heartbeat import note_sweep
 from slowwave_server.services.maintenance.scheduler import Scheduler
 from slowwave_server.services.retention.sessions import bound_sessions
 from slowwave_server.services.samples import take_samples
 from slowwave_server.services.search.passages import cut_whole_events
 from slowwave_server.services.search.statistics import refresh_grown_scopes
+from slowwave_server.services.task_payloads import RunMaintenance
 from slowwave_server.tasks.base import Runtime, SlowwaveTask
 from slowwave_server.tasks.sweep_chain import continue_sweep, is_next_link
 

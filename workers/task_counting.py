@@ -15,8 +15,8 @@ from celery import states
 from celery.signals import task_postrun, task_prerun
 from redis.exceptions import RedisError
 
-from slowwave.coordination.task_counts import note_task
 from slowwave.messages import FLUSH_SESSION
+from slowwave_server.services.task_counts import note_task
 from slowwave_server.tasks.base import SlowwaveTask
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ def note_beginning(task: Any = None, **_: Any) -> None:
 
 
 def note_end(task: Any = None, state: str | None = None, retval: Any = None, **_: Any) -> None:
-    """Count it. What fails here is no failure of the task."""
+    """Count it. An error here does not fail the task."""
     if not isinstance(task, SlowwaveTask):
         return
     began = getattr(task.request, _BEGAN, None)
@@ -52,7 +52,7 @@ def note_end(task: Any = None, state: str | None = None, retval: Any = None, **_
 
 
 def outcomes_of(task: str, state: str | None, answer: Any) -> Mapping[str, int]:
-    """One word of a few, and how often: a flush that went on with other sessions came to one for each of them.
+    """The outcomes and their counts: a batch has one outcome for each session.
 
     state: Celery's; answer: what the task returned.
     """

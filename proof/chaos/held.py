@@ -8,8 +8,8 @@ from typing import Any
 
 from redis import Redis
 
-from slowwave.coordination.forgetting import UNACKED, UNACKED_INDEX
 from slowwave.coordination.keys import MODEL_SLOTS_KEY, PREFIX, QUEUES
+from slowwave_server.services.forget.broker import UNACKED, UNACKED_INDEX
 
 
 def held_keys(client: Redis) -> list[str]:

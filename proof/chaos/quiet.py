@@ -21,11 +21,11 @@ from sqlalchemy import Engine
 from proof.chaos.findings import rows
 from proof.chaos.held import held_keys, messages, model_slots
 from slowwave.coordination.consolidation_queue import ask_for_pass
-from slowwave.coordination.day_queue import ask_for_finalize
 from slowwave.settings import Consolidation
 from slowwave.spool import spooled
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.days.book import ended_days
+from slowwave_server.services.days.day_queue import ask_for_finalize
 
 _POLL_SECONDS = 0.5
 _ASK_SECONDS = 5.0

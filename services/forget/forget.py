@@ -17,16 +17,16 @@ from redis.exceptions import RedisError
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from slowwave.coordination.forgetting import count_messages, take_messages
-from slowwave.forgetting import Forgotten
 from slowwave.mem0_backend import CopyStore, connect
 from slowwave.settings import Settings
-from slowwave.spool_forgetting import clear_spool
+from slowwave_server.services.forget.broker import count_messages, take_messages
 from slowwave_server.services.forget.copies import Mem0Cleaner
 from slowwave_server.services.forget.files import count_files
+from slowwave_server.services.forget.forgotten import Forgotten
 from slowwave_server.services.forget.outside import Outside
 from slowwave_server.services.forget.plan import TAKEN
 from slowwave_server.services.forget.receipts import add_counts
+from slowwave_server.services.forget.spool import clear_spool
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import Erased, erase
 from slowwave_server.services.lookup import UnknownName, find_agent, find_session

@@ -12,10 +12,8 @@ from redis.exceptions import RedisError
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from slowwave.coordination.forgetting import drop_answers, take_keys, take_messages
-from slowwave.forgetting import Forgotten
 from slowwave.settings import Settings
-from slowwave.spool_forgetting import clear_spool
+from slowwave_server.services.forget.broker import drop_answers, take_keys, take_messages
 from slowwave_server.services.forget.copies import Mem0Cleaner
 from slowwave_server.services.forget.files import (
     remove_logs,
@@ -24,6 +22,8 @@ from slowwave_server.services.forget.files import (
     scopes_with_files,
     write_anew,
 )
+from slowwave_server.services.forget.forgotten import Forgotten
+from slowwave_server.services.forget.spool import clear_spool
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import Erased
 from slowwave_server.services.memory_files.locks import FilesBusy

@@ -10,13 +10,13 @@ from redis import Redis
 from redis.exceptions import RedisError
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.health_limits import BACKLOG_SECONDS
 from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.domain.waiting import SILENT_SWEEPS
 from slowwave_server.models import Agent, Flush, Session
+from slowwave_server.services.maintenance.heartbeat import swept_ago
 from slowwave_server.services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant, unknown
 from slowwave_server.services.reports.metrics.sessions import FAILING, read_sessions
 

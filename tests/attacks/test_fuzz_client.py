@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from slowwave import AsyncMemory, Memory, SlowwaveError
-from slowwave.recall import Chosen
 from slowwave_server.models.engine import make_engine
 from tests.attacks import strategies as odd
 from tests.attacks.fuzzing import Witness, examples, tried
@@ -162,9 +161,7 @@ def _public(kind: type) -> dict[str, Callable[..., Any]]:
 
 
 def _parameters(call: Callable[..., Any]) -> set[str]:
-    """The names that a call takes, with those of `Chosen` where it takes these."""
-    names = set(inspect.signature(call).parameters) - {"self"}
-    return names - {"chosen"} | (set(Chosen.__annotations__) if "chosen" in names else set())
+    return set(inspect.signature(call).parameters) - {"self"}
 
 
 def test_every_public_call_is_fuzzed_with_every_argument() -> None:

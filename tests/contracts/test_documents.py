@@ -17,12 +17,13 @@ from pydantic import BaseModel
 from redis import Redis
 
 import slowwave
-from slowwave import errors, external_runs, messages, postgres_text, task_payloads, working
+from slowwave import errors, external_runs, messages, postgres_text, working
 from slowwave.coordination.keys import QUEUES
 from slowwave.ingest import FIELDS, ingest
 from slowwave.settings import OTHER_VARIABLES, PREFIX, Settings, known_keys, variable_of
 from slowwave.store import Store
 from slowwave_server.domain.waiting_facts import Reason
+from slowwave_server.services import task_payloads
 from slowwave_server.workers.app import make_app
 from slowwave_server.workers.cli.main import app as shell
 from tests.support.compose import services

@@ -1,6 +1,6 @@
 """Idempotency-Key: a change that is sent twice happens once, and what is kept for it goes with a forget."""
 
-from slowwave.coordination.forgetting import drop_answers
+from slowwave_server.services.forget.broker import drop_answers
 from tests.gateway.conftest import Doors
 
 NEW = {"name": "twice", "rights": ["read"]}

@@ -13,14 +13,13 @@ from redis import Redis
 from sqlalchemy import Engine, event, insert, text
 
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
-from slowwave.coordination.heartbeat import note_sweep
 from slowwave.coordination.keys import QUEUES
 from slowwave.coordination.queue_messages import envelope, new_id, publish
-from slowwave.coordination.task_counts import note_reclaimed, note_task
 from slowwave.identity import SessionRef
 from slowwave_server.models import MaintenanceRun, OutboxItem
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import head_revision, migrate
+from slowwave_server.services.maintenance.heartbeat import note_sweep
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.reports.metrics import (
     broker,
@@ -34,6 +33,7 @@ from slowwave_server.services.reports.metrics import (
 )
 from slowwave_server.services.reports.metrics.broker import FirstSeen, read_broker, read_leases
 from slowwave_server.services.reports.spool_check import Spool
+from slowwave_server.services.task_counts import note_reclaimed, note_task
 from slowwave_server.workers.exporter.catalogue import CATALOGUE
 from slowwave_server.workers.exporter.collector import FiguresCollector
 from slowwave_server.workers.exporter.metrics_page import metrics_page

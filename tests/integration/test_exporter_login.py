@@ -14,10 +14,8 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
 
 from slowwave.coordination.flush_queue import FlushQueue, redis_from_url
-from slowwave.coordination.heartbeat import note_sweep
 from slowwave.coordination.keys import QUEUES
 from slowwave.coordination.queue_messages import envelope, publish
-from slowwave.coordination.task_counts import note_task
 from slowwave.identity import SessionRef
 from slowwave.settings import Settings
 from slowwave_server.models.engine import make_engine
@@ -25,6 +23,8 @@ from slowwave_server.services.access.broker_users import broker_user
 from slowwave_server.services.access.figures import COLUMNS, EXPORTER, exporters, lacking_figures
 from slowwave_server.services.access.grants import apply_grants, in_use, lacking
 from slowwave_server.services.access.logins import KnownLogin, LoginRefused, add_login, known_logins, remove_login
+from slowwave_server.services.maintenance.heartbeat import note_sweep
+from slowwave_server.services.task_counts import note_task
 from slowwave_server.workers.shared.listening import listening
 from tests.support.scraping import filled, scrape, sources
 

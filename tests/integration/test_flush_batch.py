@@ -12,14 +12,14 @@ import redis
 from celery import states
 from sqlalchemy import Engine, text
 
-from slowwave.coordination.answers import Taken
 from slowwave.coordination.keys import DAYS_QUEUE, HIGH_QUEUE, NORMAL_QUEUE
-from slowwave.coordination.task_counts import TASKS_KEY, counts_of
+from slowwave.coordination.outcomes import Taken
 from slowwave.identity import SessionRef
 from slowwave.messages import FLUSH_SESSION
 from slowwave.settings import Settings
 from slowwave_server.services.flush.batch import FlushBatch
 from slowwave_server.services.flush.flusher import Flusher, FlushResult
+from slowwave_server.services.task_counts import TASKS_KEY, counts_of
 from slowwave_server.workers.app import SlowwaveApp, make_app
 
 pytestmark = pytest.mark.servers

@@ -12,23 +12,23 @@ from sqlalchemy import Engine, text
 
 from slowwave import Memory, Settings
 from slowwave.capture import Entry
-from slowwave.coordination.forgetting import was_forgotten
 from slowwave.coordination.queue_messages import envelope, publish
 from slowwave.ingest import ingest
 from slowwave.messages import RECORD_TURN, REMEMBER, RecordTurn
-from slowwave.queued_calls import record_turn, remember
 from slowwave.spool import Spool
 from slowwave.working import Remember
 from slowwave_server.domain.memory_files import scope_folder
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.days.book import DayRef
 from slowwave_server.services.days.summarize import summarize_day
+from slowwave_server.services.forget.broker import was_forgotten
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.memory_files.delivery import FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk
+from slowwave_server.services.queued_calls import record_turn, remember
 from tests.support.flushing import make_scene
 from tests.support.forgetting import dump_files, dump_redis, dump_tables
 

@@ -8,7 +8,6 @@ from redis import Redis
 from sqlalchemy import Engine, insert, text, update
 
 from slowwave.coordination.flush_queue import redis_from_url
-from slowwave.coordination.heartbeat import SWEPT_KEY, note_sweep
 from slowwave.coordination.keys import QUEUES, SET_ASIDE_KEY
 from slowwave.settings import AutoFlush, Llm, Settings
 from slowwave_server.domain.health_issues import HEALTH_ISSUES
@@ -16,6 +15,7 @@ from slowwave_server.domain.health_limits import BACKLOG_SECONDS, CONFLICT_OLD, 
 from slowwave_server.models import LlmUsage, MemoryConflict, ReviewItem, Session
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
+from slowwave_server.services.maintenance.heartbeat import SWEPT_KEY, note_sweep
 from slowwave_server.services.reports import servers, sweeping, waiting_for_people
 from slowwave_server.services.reports.check import Check
 from slowwave_server.services.reports.doctor import HealthProbe, examine

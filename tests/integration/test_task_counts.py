@@ -8,11 +8,11 @@ from celery import states
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from slowwave.coordination.task_counts import TASKS_KEY, TaskCounts, counts_of
 from slowwave.coordination.wrong_types import known_aside
 from slowwave.identity import SessionRef
 from slowwave.messages import DELIVER_OUTBOX, FLUSH_SESSION, SWEEP_SESSIONS
 from slowwave.settings import Settings
+from slowwave_server.services.task_counts import TASKS_KEY, TaskCounts, counts_of
 from slowwave_server.workers.app import SlowwaveApp, make_app
 from slowwave_server.workers.task_counting import outcomes_of
 

@@ -16,13 +16,13 @@ from slowwave import Memory
 from slowwave.identity import SessionRef
 from slowwave.ingest import ingest
 from slowwave.messages import RecordTurn
-from slowwave.queued_calls import record_turn
 from slowwave.recall import Hit, context, search
 from slowwave.settings import Tools
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.summaries import summarize_segment
 from slowwave_server.models.schema import migrate
+from slowwave_server.services.queued_calls import record_turn
 from tests.integration.test_spool import Outage
 from tests.support.capturing import broken_sessions, memory_on, rows, settings_of
 from tests.support.flushing import Scene, make_scene

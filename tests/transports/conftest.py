@@ -13,7 +13,7 @@ import redis
 import uvicorn
 
 from slowwave import Memory, Settings, load_settings
-from slowwave.http.memory import GatewayMemory
+from slowwave.http.backend import GatewayBackend
 from slowwave.store import Mode
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.listening_sockets import listen_on
@@ -91,7 +91,8 @@ def connect(request: pytest.FixtureRequest, backing: Backing, tmp_path_factory: 
         if request.param == "http":
             return Memory.from_url(address, doors.full(), spool=spool, **options)
         wire = NodeWire(address, doors.full())
-        return GatewayMemory(load_settings(spool=spool), address, doors.full(), wire=wire, **options)
+        settings = load_settings(spool=spool)
+        return Memory(settings, backend=GatewayBackend(settings, address, doors.full(), wire=wire, **options))
 
     return connect
 

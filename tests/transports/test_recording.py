@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slowwave import InvalidMessage, InvalidName, Memory, Message, ScopeConflict, TooLarge
-from slowwave.http.memory import GatewayMemory
+from slowwave.http.backend import GatewayBackend
 from tests.transports.backing import TENANT, Backing
 from tests.transports.conftest import Connect
 
@@ -173,9 +173,9 @@ assert os.waitpid(child, 0)[1] == 0
 
 def test_a_forked_child_goes_on_recording(connect: Connect, backing: Backing, agent: str) -> None:
     with connect() as memory:
-        if isinstance(memory, GatewayMemory):
-            wire = memory.gateway.wire
-            options = {"url": wire.url, "key": wire._key, "spool": str(memory.gateway.settings.spool)}
+        if isinstance(memory.backend, GatewayBackend):
+            wire = memory.backend.gateway.wire
+            options = {"url": wire.url, "key": wire._key, "spool": str(memory.backend.gateway.settings.spool)}
         else:
             settings = memory.store.settings
             options = {"database_url": settings.database_url, "broker_url": settings.broker_url, "tenant": TENANT}

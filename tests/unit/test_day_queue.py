@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from slowwave.coordination.day_queue import ask_for_finalize, ask_for_summary, begin_summary
-from slowwave.coordination.forgetting import take_keys
 from slowwave.coordination.keys import (
     ASKED_SECONDS,
     DAYS_QUEUE,
@@ -21,10 +19,12 @@ from slowwave.coordination.keys import (
     PREFIX,
     day_key,
 )
-from slowwave.task_payloads import SummarizeDay, day_of
 from slowwave.errors import InvalidMessage, InvalidName, SlowwaveError
-from slowwave.forgetting import Forgotten
 from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY
+from slowwave_server.services.days.day_queue import ask_for_finalize, ask_for_summary, begin_summary
+from slowwave_server.services.forget.broker import take_keys
+from slowwave_server.services.forget.forgotten import Forgotten
+from slowwave_server.services.task_payloads import SummarizeDay, day_of
 
 DAY = date(2026, 3, 5)
 NAMES = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), min_size=1, max_size=12)

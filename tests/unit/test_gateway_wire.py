@@ -176,7 +176,7 @@ def test_another_key_leaves_what_waits_alone(gateway: Gateway, tmp_path: Path) -
     gateway.answer = lambda _number, _body: (200, RECEIPT, {})
     with Memory.from_url(gateway.url, KEY[:-1] + "x", spool=tmp_path) as other:
         assert other.flush(30)
-        assert other.gateway.waiting().files == 1  # type: ignore[attr-defined]
+        assert other.backend.gateway.waiting().files == 1  # type: ignore[union-attr]
     with Memory.from_url(gateway.url, KEY, spool=tmp_path) as memory:
         assert memory.flush(30)
     assert list(tmp_path.glob("*.jsonl")) == []

@@ -2,9 +2,9 @@
 
 import pytest
 
-from slowwave.forgetting import Forgotten
 from slowwave.spooled_notes import entry_of
 from slowwave.working import Remember
+from slowwave_server.services.forget.forgotten import Forgotten
 
 OWN = entry_of("default", Remember(agent="atlas", content="Maya cycles.", session="monday"), "1")
 OFFICE = entry_of("default", Remember(agent="atlas", content="Maya cycles.", scope="room:office"), "2")

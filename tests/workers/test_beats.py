@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave import Memory
-from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import HIGH_QUEUE
+from slowwave_server.services.maintenance.heartbeat import swept_ago
 from slowwave_server.services.reports.sweeping import check_sweeps
 from tests.support.processes import wait_until
 from tests.workers.effects import check_as_if_nothing_had_happened, check_nothing_is_held, until_flushed

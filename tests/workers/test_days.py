@@ -10,10 +10,10 @@ from celery import Celery
 from sqlalchemy import Engine, text
 
 from slowwave import Memory
-from slowwave.coordination.day_queue import ask_for_finalize
 from slowwave.coordination.keys import DAYS_QUEUE, FINALIZE_KEY
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.messages import SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
+from slowwave_server.services.days.day_queue import ask_for_finalize
 from tests.support.processes import wait_until
 from tests.workers.effects import rows, value
 from tests.workers.fleet import Fleet

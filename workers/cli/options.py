@@ -75,7 +75,7 @@ def moment_option(option: str, text: str | None) -> date | datetime | None:
 def day_option(option: str, text: str) -> date:
     """Read a day (2026-03-05). Raises BadParameter."""
     from slowwave.errors import InvalidMessage
-    from slowwave.task_payloads import day_of
+    from slowwave_server.services.task_payloads import day_of
 
     try:
         return day_of(text)

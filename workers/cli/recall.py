@@ -3,7 +3,8 @@
 Must not know: ranking, SQL.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -43,17 +44,22 @@ def search(
 ) -> None:
     """Search memories and events, the best hit first; oldest first for a question about order or duration."""
     from slowwave import read_routing
+    from slowwave.memory_requests import SearchRequest
     from slowwave_server.services.lookup import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
+    request = SearchRequest(agent=agent, query=query, limit=limit, scopes=wanted, include_review=include_review)
+    request = replace(request, now=shell.now(), max_tokens=max_tokens, min_relevance=min_relevance, around=around)
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
-        asked: dict[str, Any] = {"limit": limit, "scopes": wanted, "include_review": include_review}
-        asked |= {"max_tokens": max_tokens, "min_relevance": min_relevance, "around": around, "now": shell.now()}
-        hits = read_routing.search(_source(shell, connection), shell.tenant, agent, query, **asked)
+        hits = read_routing.search(_source(shell, connection), shell.tenant, request)
     if as_json:
         print_json([hit.to_json() for hit in hits])
         return
+    _show_hits(hits, explain=explain)
+
+
+def _show_hits(hits: "list[Hit]", *, explain: bool) -> None:
     if not hits:
         console().print("No hits.")
     for place, hit in enumerate(hits, start=1):
@@ -108,24 +114,16 @@ def context(
 ) -> None:
     """Print the memory context for the agent's next prompt."""
     from slowwave import read_routing
+    from slowwave.memory_requests import ContextRequest
     from slowwave_server.services.lookup import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
     chosen = "json" if as_json and form == "markdown" else form
     with shell.connection() as connection:
         find_agent(connection, shell.tenant, agent)
-        found = read_routing.context(
-            _source(shell, connection),
-            shell.tenant,
-            agent,
-            session=session,
-            query=query,
-            days=days,
-            scopes=wanted,
-            max_tokens=max_tokens,
-            format=chosen,
-            now=shell.now(),
-        )
+        request = ContextRequest(agent=agent, session=session, query=query, days=days, scopes=wanted)
+        request = replace(request, max_tokens=max_tokens, format=chosen, now=shell.now())
+        found = read_routing.context(_source(shell, connection), shell.tenant, request)
     _print_context(found, chosen, max_tokens)
 
 

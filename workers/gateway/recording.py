@@ -17,6 +17,7 @@ from slowwave.capture import Trigger
 from slowwave.errors import ScopeConflict
 from slowwave.event_json import EventJson
 from slowwave.postgres import PreparedStatement
+from slowwave.postgres_backend import PostgresBackend
 from slowwave.store import Store
 from slowwave.working import Noted, note
 from slowwave_server.workers.gateway.caller import Caller, nothing
@@ -68,16 +69,16 @@ def taken_at(given: str | None, now: datetime) -> str | None:
     return taken.astimezone(UTC).isoformat() if taken.tzinfo is not None and taken < now else None
 
 
-class WalledMemory(Memory):
-    """`Memory` of the tenant of a key, which records only where the key reaches.
+class WalledBackend(PostgresBackend):
+    """Records for the tenant of a key, only in scopes that the key reaches.
 
-    taken: since when what it records has waited; what was forgotten since then stays forgotten.
+    taken: when the caller's spool took the entries; entries that were forgotten after that time are discarded.
     """
 
     def __init__(
         self, store: Store, caller: Caller, scopes: KnownScopes = _scopes, *, taken: str | None = None
     ) -> None:
-        super().__init__(store.settings, store=store, tenant=caller.tenant)
+        super().__init__(store, caller.tenant)
         self._caller = caller
         self._taken = taken
         self._scopes = scopes
@@ -115,6 +116,24 @@ class WalledMemory(Memory):
                 self._scopes.put(place, found)
         raise AssertionError("a second try answers or raises")
 
+    def _require(self, scope: Scope, session: str) -> None:
+        if scope and not self._caller.reach.admits(scope["scope_kind"], scope["scope_name"]):
+            raise nothing("session", session)
+
+    def _read_scope(self, place: tuple[str, str, str]) -> Scope | None:
+        rows = self.store.postgres.call(_SCOPE, tuple(name.encode() for name in place))
+        if not rows or rows[0][0] is None or rows[0][1] is None:
+            return None
+        return {"scope_kind": rows[0][0].decode(), "scope_name": rows[0][1].decode()}
+
+
+class WalledMemory(Memory):
+    """The memory that answers a caller of the gateway. taken: as in `WalledBackend`."""
+
+    def __init__(self, store: Store, caller: Caller, *, taken: str | None = None) -> None:
+        super().__init__(store.settings, backend=WalledBackend(store, caller, taken=taken))
+        self._taken = taken
+
     def note_late(self, agent: str, asked: Mapping[str, Any], key: str | None) -> Noted:
         """What `remember` does, for a note that has waited. Raises WasForgotten, and what `remember` raises."""
         return note(
@@ -133,13 +152,3 @@ class WalledMemory(Memory):
             at=asked["at"] or self._taken,
             taken=self._taken,
         )
-
-    def _require(self, scope: Scope, session: str) -> None:
-        if scope and not self._caller.reach.admits(scope["scope_kind"], scope["scope_name"]):
-            raise nothing("session", session)
-
-    def _read_scope(self, place: tuple[str, str, str]) -> Scope | None:
-        rows = self.store.postgres.call(_SCOPE, tuple(name.encode() for name in place))
-        if not rows or rows[0][0] is None or rows[0][1] is None:
-            return None
-        return {"scope_kind": rows[0][0].decode(), "scope_name": rows[0][1].decode()}

@@ -128,7 +128,7 @@ class Shell:
         """Seconds since the last sweep; None without a trace, or without a broker."""
         from redis.exceptions import RedisError
 
-        from slowwave.coordination.heartbeat import swept_ago
+        from slowwave_server.services.maintenance.heartbeat import swept_ago
 
         try:
             return swept_ago(self.redis)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         TooLarge,
         WasForgotten,
     )
-    from slowwave.memory import Memory, Receipt, Status
+    from slowwave.memory import Memory
     from slowwave.memory_records import (
         Correction,
         ForgetPreview,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from slowwave.recall import Context, Contradiction, Day, DayLine, Format, Hit, Order, Utterance
     from slowwave.recall.instructions import Instruction, Trait
     from slowwave.recall.ranking import Why
+    from slowwave.receipts import Receipt, Status
     from slowwave.settings import Settings, load_settings
     from slowwave.store import Mode
     from slowwave.working import Noted, WorkingStats
@@ -141,13 +142,13 @@ _PLACES = {
     "Noted": "slowwave.working",
     "Order": "slowwave.recall",
     "RateLimited": "slowwave.errors",
-    "Receipt": "slowwave.memory",
+    "Receipt": "slowwave.receipts",
     "Refused": "slowwave.errors",
     "ScopeConflict": "slowwave.errors",
     "Settings": "slowwave.settings",
     "SlowwaveError": "slowwave.errors",
     "SpoolFull": "slowwave.errors",
-    "Status": "slowwave.memory",
+    "Status": "slowwave.receipts",
     "StoreUnavailable": "slowwave.errors",
     "TaskEvent": "slowwave.messages",
     "TooLarge": "slowwave.errors",

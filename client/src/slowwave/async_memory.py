@@ -1,27 +1,25 @@
-"""`AsyncMemory`: the same hooks for hosts with an event loop. Each call runs `Memory`'s own in a few threads.
+"""`AsyncMemory`: the calls of `Memory` for hosts with an event loop. Each call runs in one of a few threads.
 
-Must not know: anything that `Memory` does.
+Must not know: what a call of `Memory` does.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import functools
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, overload
+from uuid import UUID
 
-from slowwave.async_changes import FollowingAsync
-from slowwave.async_curation import CuratingAsync
-from slowwave.memory import Memory, Receipt, Status
-from slowwave.memory_types import MemoryType
-from slowwave.messages import Message, TaskEvent
+from slowwave.memory import Memory
+from slowwave.memory_curation import Forgettable
+from slowwave.memory_records import ForgetPreview, ForgetReceipt
 from slowwave.settings import Settings, load_settings
 from slowwave.store import Mode
-from slowwave.working import Noted, WorkingStats
 
 if TYPE_CHECKING:
-    from slowwave.recall import Chosen, Context, Format, Hit, Order
+    from slowwave.changes import Change
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,10 +27,33 @@ T = TypeVar("T")
 MAX_THREADS = 8
 
 
-class AsyncMemory(CuratingAsync, FollowingAsync):
-    """As `Memory`, awaited. A call that is cancelled may still be carried out.
+def _in_thread(
+    call: Callable[Concatenate[Memory, P], T],
+) -> Callable[Concatenate["AsyncMemory", P], Coroutine[Any, Any, T]]:
+    """The awaited form of a call of `Memory`, with its signature and docstring."""
 
-    memory: what does the work, to share it; else it is made from `settings`.
+    @functools.wraps(call)
+    async def run(self: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        # By name: a subclass of Memory may have its own.
+        return await self._run(getattr(self.memory, call.__name__), *args, **kwargs)
+
+    return run
+
+
+class AsyncMemory:
+    """`Memory` for an event loop: the same calls with the same arguments, awaited.
+
+    A call that is cancelled may still be carried out.
+
+    Args:
+        settings: see `load_settings`; by default those of this process.
+        mode: see `Memory`.
+        raise_errors: see `Memory`.
+        memory: a memory to share. By default the object makes its own from `settings`.
+
+    Example:
+        >>> async with AsyncMemory.from_env() as memory:
+        ...     await memory.turn_completed("support-bot", "call-7", [{"role": "user", "content": "Hello"}])
     """
 
     def __init__(
@@ -48,161 +69,141 @@ class AsyncMemory(CuratingAsync, FollowingAsync):
 
     @classmethod
     def from_env(cls, *, mode: Mode = "durable", raise_errors: bool = False, **overrides: Any) -> Self:
-        """Make one from the settings of this process; `overrides` are top-level keys. Raises InvalidSettings."""
+        """Make a memory from the settings file and the environment of this process.
+
+        Args:
+            mode: see `Memory`.
+            raise_errors: see `Memory`.
+            overrides: top-level settings that win over file and environment.
+
+        Returns:
+            A memory with its own connections.
+
+        Raises:
+            InvalidSettings: a setting is unknown or can't be used.
+
+        Example:
+            >>> memory = AsyncMemory.from_env(mode="background")
+        """
         return cls(load_settings(**overrides), mode=mode, raise_errors=raise_errors)
 
     @classmethod
     def from_url(
         cls, url: str, key: str, *, mode: Mode = "durable", raise_errors: bool = False, **overrides: Any
     ) -> Self:
-        """See `Memory.from_url`."""
+        """Make a memory that calls a gateway.
+
+        Args:
+            url: see `Memory.from_url`.
+            key: see `Memory.from_url`.
+            mode: see `Memory`.
+            raise_errors: see `Memory.from_url`.
+            overrides: see `Memory.from_url`.
+
+        Returns:
+            A memory with the same methods.
+
+        Raises:
+            InvalidSettings: the address, the key or a setting can't be used, or httpx2 is not installed.
+
+        Example:
+            >>> memory = AsyncMemory.from_url("https://memory.example.com", os.environ["SLOWWAVE_KEY"])
+        """
         return cls(memory=Memory.from_url(url, key, mode=mode, raise_errors=raise_errors, **overrides))
 
-    async def turn_completed(
+    turn_completed = _in_thread(Memory.turn_completed)
+    task_event = _in_thread(Memory.task_event)
+    session_idle = _in_thread(Memory.session_idle)
+    session_compacted = _in_thread(Memory.session_compacted)
+    session_reset = _in_thread(Memory.session_reset)
+    prompt_arrived = _in_thread(Memory.prompt_arrived)
+    remember = _in_thread(Memory.remember)
+    consolidate_now = _in_thread(Memory.consolidate_now)
+    stats = _in_thread(Memory.stats)
+    search = _in_thread(Memory.search)
+    context = _in_thread(Memory.context)
+    memories = _in_thread(Memory.memories)
+    get = _in_thread(Memory.get)
+    explain = _in_thread(Memory.explain)
+    used = _in_thread(Memory.used)
+    correct = _in_thread(Memory.correct)
+    archive = _in_thread(Memory.archive)
+    status = _in_thread(Memory.status)
+    warm = _in_thread(Memory.warm)
+    flush = _in_thread(Memory.flush)
+
+    @overload
+    async def forget(self, *, confirm: None = None, **target: Unpack[Forgettable]) -> ForgetPreview: ...
+
+    @overload
+    async def forget(self, *, confirm: str, **target: Unpack[Forgettable]) -> ForgetReceipt: ...
+
+    async def forget(
         self,
-        agent: str,
-        session: str,
-        messages: Sequence[Message | Mapping[str, Any]],
         *,
-        room_id: str | None = None,
-        thread_id: str | None = None,
-        scope: str | None = None,
-        key: str | None = None,
-    ) -> Receipt:
-        """See `Memory.turn_completed`."""
-        return await self._run(
-            self.memory.turn_completed,
-            agent,
-            session,
-            messages,
-            room_id=room_id,
-            thread_id=thread_id,
-            scope=scope,
-            key=key,
-        )
-
-    async def task_event(
-        self,
-        agent: str,
-        session: str,
-        event: TaskEvent,
-        text: str,
-        *,
-        at: datetime | str | None = None,
-        key: str | None = None,
-        run: str | None = None,
-    ) -> Receipt:
-        """See `Memory.task_event`."""
-        return await self._run(self.memory.task_event, agent, session, event, text, at=at, key=key, run=run)
-
-    async def session_idle(self, agent: str, session: str) -> Receipt:
-        """See `Memory.session_idle`."""
-        return await self._run(self.memory.session_idle, agent, session)
-
-    async def session_compacted(self, agent: str, session: str) -> Receipt:
-        """See `Memory.session_compacted`."""
-        return await self._run(self.memory.session_compacted, agent, session)
-
-    async def session_reset(self, agent: str, session: str) -> Receipt:
-        """See `Memory.session_reset`."""
-        return await self._run(self.memory.session_reset, agent, session)
-
-    async def prompt_arrived(self, agent: str, session: str) -> tuple[str, ...]:
-        """See `Memory.prompt_arrived`."""
-        return await self._run(self.memory.prompt_arrived, agent, session)
-
-    async def remember(
-        self,
-        agent: str,
-        content: str,
-        importance: float = 0.5,
+        agent: str | None = None,
         session: str | None = None,
-        *,
-        type: MemoryType = "fact",  # noqa: A002 (as in `Memory`)
-        marked: bool = False,
         scope: str | None = None,
-        ttl_seconds: float | None = None,
-        key: str | None = None,
-        at: datetime | str | None = None,
-    ) -> Noted:
-        """See `Memory.remember`."""
-        return await self._run(
-            self.memory.remember,
-            agent,
-            content,
-            importance,
-            session,
-            type=type,
-            marked=marked,
-            scope=scope,
-            ttl_seconds=ttl_seconds,
-            key=key,
-            at=at,
-        )
+        memory: str | UUID | None = None,
+        confirm: str | None = None,
+    ) -> ForgetPreview | ForgetReceipt:
+        """Delete an agent, a conversation, a scope or a memory permanently, after a preview.
 
-    async def consolidate_now(self, agent: str, scope: str | None = None) -> bool:
-        """See `Memory.consolidate_now`."""
-        return await self._run(self.memory.consolidate_now, agent, scope)
+        Args:
+            agent: see `Memory.forget`.
+            session: see `Memory.forget`.
+            scope: see `Memory.forget`.
+            memory: see `Memory.forget`.
+            confirm: the `confirm` of the preview. Without it nothing is deleted.
 
-    async def stats(self, agent: str, scope: str | None = None) -> WorkingStats:
-        """See `Memory.stats`."""
-        return await self._run(self.memory.stats, agent, scope)
+        Returns:
+            Without `confirm` a preview with counts. With it the receipt of the deletion.
 
-    async def search(
+        Example:
+            >>> preview = await memory.forget(agent="support-bot", session="call-7")
+            >>> receipt = await memory.forget(agent="support-bot", session="call-7", confirm=preview.confirm)
+        """
+        target = Forgettable(agent=agent, session=session, scope=scope, memory=memory)
+        if confirm is None:
+            return await self._run(lambda: self.memory.forget(**target))
+        return await self._run(lambda: self.memory.forget(confirm=confirm, **target))
+
+    def changes(
         self,
-        agent: str,
-        query: str,
-        limit: int = 10,
+        agent: str | Sequence[str] = (),
         *,
         scopes: Sequence[str] = (),
-        include_review: bool = False,
-        now: datetime | None = None,
-        order: "Order" = "auto",
-        **chosen: "Unpack[Chosen]",
-    ) -> "list[Hit]":
-        """See `Memory.search`."""
-        options: dict[str, Any] = {"scopes": scopes, "include_review": include_review, "now": now, "order": order}
-        return await self._run(self.memory.search, agent, query, limit, **options, **chosen)
+        after: str | None = None,
+        timeout: float | None = None,
+    ) -> "AsyncGenerator[Change, None]":
+        """Follow the changes of memories, as `Memory.changes` does; for `async for`.
 
-    async def context(
-        self,
-        agent: str,
-        session: str | None = None,
-        query: str | None = None,
-        days: int | None = None,
-        *,
-        scopes: Sequence[str] = (),
-        max_tokens: int | None = None,
-        count_tokens: Callable[[str], int] | None = None,
-        format: "Format" = "markdown",  # noqa: A002 (as in `Memory`)
-    ) -> "Context":
-        """See `Memory.context`; `count_tokens` runs in a thread."""
-        return await self._run(
-            self.memory.context,
-            agent,
-            session,
-            query,
-            days,
-            scopes=scopes,
-            max_tokens=max_tokens,
-            count_tokens=count_tokens,
-            format=format,
-        )
+        Args:
+            agent: see `Memory.changes`.
+            scopes: see `Memory.changes`.
+            after: see `Memory.changes`.
+            timeout: see `Memory.changes`.
 
-    async def status(self) -> Status:
-        """See `Memory.status`."""
-        return await self._run(self.memory.status)
+        Yields:
+            The changes, each with the memory as it is when the change is read.
 
-    async def warm(self) -> None:
-        """See `Memory.warm`; it returns at once."""
-        self.memory.warm()
+        Example:
+            >>> async for change in memory.changes("support-bot"):
+            ...     mirror(change)
+        """
+        from slowwave.change_following import follow_async  # noqa: PLC0415 (hosts that only record need none of it)
 
-    async def flush(self, timeout: float = 30.0) -> bool:  # noqa: ASYNC109 (as in `Memory`; a thread waits, not the loop)
-        """See `Memory.flush`."""
-        return await self._run(self.memory.flush, timeout)
+        return follow_async(self.memory._follow(agent, scopes, after, timeout))  # noqa: SLF001 (the same client)
 
     async def close(self) -> None:
-        """See `Memory.close`."""
+        """Commit or spool what is queued, and close the connections.
+
+        Raises:
+            SpoolFull: neither worked; the queued events are lost.
+
+        Example:
+            >>> await memory.close()
+        """
         await self._run(self.memory.close)
         self._threads.shutdown(wait=False)
 
@@ -216,6 +217,6 @@ class AsyncMemory(CuratingAsync, FollowingAsync):
 
     async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
-        # The thread sees what is set for this task of the loop, such as the span that is open in it.
+        # The thread gets the context variables of this task, such as the current span.
         context = copy_context()
         return await loop.run_in_executor(self._threads, lambda: context.run(call, *args, **kwargs))

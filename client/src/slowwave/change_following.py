@@ -6,7 +6,7 @@ Must not know: the shape of a change.
 import asyncio
 import threading
 import time
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -18,6 +18,7 @@ from psycopg.conninfo import make_conninfo
 
 from slowwave.changes import Change, ChangePage, check_cursor, places_of, read_page
 from slowwave.errors import StoreUnavailable
+from slowwave.memory_requests import ChangesRequest
 from slowwave.postgres import NotPermitted
 from slowwave.store import Store
 
@@ -66,17 +67,9 @@ class Followed:
         return self.store.postgres.read(lambda link: read_page(link, self.tenant, after, self.places))
 
 
-def followed(
-    store: Store,
-    tenant: str,
-    agents: str | Sequence[str] = (),
-    scopes: Sequence[str] = (),
-    after: str | None = None,
-    timeout: float | None = None,
-) -> Followed:
-    """What is followed, as `Memory.changes` takes it. Raises InvalidName."""
-    named = [agents] if isinstance(agents, str) else agents
-    return Followed(store, tenant, places_of(named, scopes), after, timeout)
+def followed(store: Store, tenant: str, request: ChangesRequest) -> Followed:
+    """The feed that `Memory.changes` asks for. Raises InvalidName."""
+    return Followed(store, tenant, places_of(request.agents, request.scopes), request.after, request.timeout)
 
 
 def follow(followed: Followed) -> Generator[Change, None, None]:

@@ -1,13 +1,16 @@
-"""What the parts of `Memory` share: the store behind it, and whose memories they are.
+"""The backend that all parts of `Memory` share.
 
 Must not know: what the parts do.
 """
 
-from slowwave.store import Store
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from slowwave.http.backend import GatewayBackend
+    from slowwave.postgres_backend import PostgresBackend
 
 
 class BoundMemory:
-    """A store and the tenant that calls are made for."""
+    """The backend that answers the calls of a memory: Postgres and Redis, or a gateway."""
 
-    store: Store
-    tenant: str
+    backend: "PostgresBackend | GatewayBackend"

@@ -1,24 +1,23 @@
-"""The part of `Memory` that changes memories by hand, forgets, and tells which memories a reply used.
+"""The part of `Memory` that notes the use of memories, edits, archives and forgets them.
 
-Must not know: how a worker carries a request out.
+Must not know: how a backend carries a request out.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 from uuid import UUID
 
-from slowwave.errors import InvalidMessage, TooLarge, shown
+from slowwave.errors import InvalidMessage, InvalidQuery, TooLarge, shown
 from slowwave.identity import check_name, shared_scope
 from slowwave.memory_bound import BoundMemory
-from slowwave.memory_records import memory_id
+from slowwave.memory_records import Correction, ForgetPreview, ForgetReceipt, memory_id, preview_of, receipt_of
+from slowwave.memory_requests import ForgetTarget
 from slowwave.memory_types import MEMORY_TYPES, MemoryType
 from slowwave.messages import MAX_CONTENT_CHARACTERS
 from slowwave.postgres_text import clean_text
 
-if TYPE_CHECKING:
-    from slowwave.memory_records import Correction, ForgetPreview, ForgetReceipt
-    from slowwave.worker_requests import Kind
-
+MAX_USED = 100
+"""The most memories that one call may name as used; no context shows more."""
 MAX_REASON_CHARACTERS = 500
 MAX_CONFIRM_CHARACTERS = 210
 """A kind, a colon and a name."""
@@ -26,7 +25,7 @@ MAX_REVISION = 2**31
 
 
 class Forgettable(TypedDict, total=False):
-    """What names the one thing that `Memory.forget` is about."""
+    """The arguments of `Memory.forget` that name its target."""
 
     agent: str | None
     session: str | None
@@ -35,24 +34,27 @@ class Forgettable(TypedDict, total=False):
 
 
 class CuratingMemory(BoundMemory):
-    """Asks a worker to change or forget memories. Needs the login of a console or a worker, and a worker that runs."""
+    """Edits, archives and forgets memories through a worker.
+
+    Needs the login of a console or a worker, or the rights `decide` and `forget`; and a running worker.
+    """
 
     def used(self, agent: str, ids: Iterable[str | UUID], session: str | None = None) -> int:
-        """Tell that a reply of an agent used these memories. Each memory counts how many conversations used it.
+        """Report that a reply of an agent used these memories. Slowwave counts in how many conversations each was used.
 
-        A repeated call changes nothing but `last_used_at`. Search and promotion don't read the count yet.
+        A repeated call changes only `last_used_at`. Search and promotion don't read the count yet.
 
         Args:
-            agent: whose reply it was.
+            agent: the agent that replied.
             ids: UUIDs of memories (`Hit.id` of hits whose `kind` is "memory"), at most 100.
             session: the conversation of the reply.
 
         Returns:
-            How many of these memories the agent may read; the others, and unknown ids, changed nothing.
+            How many of these memories the agent may read. Unknown ids and memories of others are ignored.
 
         Raises:
             InvalidName: a name can't be used.
-            InvalidMessage: an id is no UUID, or there are more than 100.
+            InvalidMessage: an id is not a UUID, or there are more than 100.
             StoreUnavailable: nothing was noted; call again.
 
         Example:
@@ -60,17 +62,11 @@ class CuratingMemory(BoundMemory):
             >>> memory.used("support-bot", [hits[0].id], session="call-7")
             1
         """
-        from slowwave import memory_queries  # noqa: PLC0415 (hosts that only record need none of it)
-
         check_name("agent", agent)
         if session is not None:
             check_name("session", session)
-        asked = memory_queries.used_ids(ids)
-        if not asked:
-            return 0
-        return self.store.postgres.read(
-            lambda connection: memory_queries.note_use(connection, self.tenant, agent, asked, session)
-        )
+        memories = used_ids(ids)
+        return self.backend.note_use(agent, memories, session) if memories else 0
 
     def correct(
         self,
@@ -80,33 +76,34 @@ class CuratingMemory(BoundMemory):
         type: MemoryType | None = None,  # noqa: A002 (as above)
         revision: int | None = None,
         reason: str | None = None,
-    ) -> "Correction":
-        """Say a memory in other words, or give it another type. A worker does it, as a run that can be undone.
+    ) -> Correction:
+        """Edit the text or the type of a memory. A worker does it, as a run that can be undone.
 
         Args:
-            id: the whole UUID of the memory.
-            content: what it is to say. A memory with these words takes its place, with its dates and importance.
-            type: its new type.
-            revision: `MemoryRecord.revision` as you read it; then a memory that was changed since stays as it is.
-            reason: why, for the history of the memory.
+            id: the full UUID of the memory.
+            content: the new text. A new memory with this text replaces the old one and keeps its dates and importance.
+            type: the new type.
+            revision: `MemoryRecord.revision` as you read it; if the memory has changed since, nothing is edited.
+            reason: the reason, for the memory's history; at most 500 characters.
 
         Returns:
-            The memory that says it from here on, and the number of the run.
+            The memory that replaces it, and the number of the run.
 
         Raises:
             NotFound: the tenant has no such memory.
-            CannotChange: it was changed meanwhile, is archived, or holds no more.
-            InvalidMessage: the content can't be stored.
-            NotAllowed: this is the login of a producer.
-            NotAnswered: no worker runs.
+            CannotChange: the memory has changed since, is archived, or is no longer valid.
+            InvalidMessage: the content or another argument can't be used.
+            TooLarge: the content exceeds 100,000 characters.
+            NotAllowed: a producer's login, or an API key without the right `decide`.
+            NotAnswered: no worker answered within 30 seconds.
             StoreUnavailable: Postgres can't be reached.
 
         Example:
-            >>> done = memory.correct(hit.id, "Invoices go to billing@example.com.")
-            >>> done.memory.content
+            >>> edited = memory.correct(hit.id, "Invoices go to billing@example.com.")
+            >>> edited.memory.content
             'Invoices go to billing@example.com.'
         """
-        return self._changed("correct", id, correction_arguments(content, type, revision, reason))
+        return self.backend.correct(memory_id(id), correction_fields(content, type, revision, reason))
 
     def archive(
         self,
@@ -114,31 +111,36 @@ class CuratingMemory(BoundMemory):
         reason: str | None = None,
         *,
         revision: int | None = None,
-    ) -> "Correction":
-        """Take a memory out of all answers. It stays readable, and the run can be undone.
+    ) -> Correction:
+        """Archive a memory: no search or context returns it. It stays readable by id, and the run can be undone.
 
         Args:
-            id: the whole UUID of the memory.
-            reason: why, for the history of the memory.
+            id: the full UUID of the memory.
+            reason: the reason, for the memory's history; at most 500 characters.
             revision: as in `correct`.
 
         Returns:
             The archived memory, and the number of the run.
 
         Raises:
-            NotFound, CannotChange, NotAllowed, NotAnswered, StoreUnavailable: as `correct` does.
+            NotFound: as in `correct`.
+            CannotChange: as in `correct`.
+            InvalidMessage: as in `correct`.
+            NotAllowed: as in `correct`.
+            NotAnswered: as in `correct`.
+            StoreUnavailable: as in `correct`.
 
         Example:
             >>> memory.archive(hit.id, "it was a joke").memory.status
             'archived'
         """
-        return self._changed("archive", id, archive_arguments(revision, reason))
+        return self.backend.archive(memory_id(id), archive_fields(revision, reason))
 
     @overload
-    def forget(self, *, confirm: None = None, **target: "Unpack[Forgettable]") -> "ForgetPreview": ...
+    def forget(self, *, confirm: None = None, **target: Unpack[Forgettable]) -> ForgetPreview: ...
 
     @overload
-    def forget(self, *, confirm: str, **target: "Unpack[Forgettable]") -> "ForgetReceipt": ...
+    def forget(self, *, confirm: str, **target: Unpack[Forgettable]) -> ForgetReceipt: ...
 
     def forget(
         self,
@@ -148,25 +150,26 @@ class CuratingMemory(BoundMemory):
         scope: str | None = None,
         memory: str | UUID | None = None,
         confirm: str | None = None,
-    ) -> "ForgetPreview | ForgetReceipt":
-        """Delete an agent, a conversation, a scope or a memory for good, after a preview.
+    ) -> ForgetPreview | ForgetReceipt:
+        """Delete an agent, a conversation, a scope or a memory permanently, after a preview.
 
         Args:
-            agent: all of this agent; with `session` only this conversation of it.
+            agent: delete everything of this agent; with `session`, only that conversation.
             session: the conversation.
-            scope: all of "room:NAME", "team:NAME" or "agent:NAME".
-            memory: one memory, by its whole UUID. The conversations that it came from stay.
+            scope: delete everything of "room:NAME", "team:NAME" or "agent:NAME".
+            memory: delete one memory, by its full UUID. The conversations that it came from stay.
             confirm: the `confirm` of the preview. Without it nothing is deleted.
 
         Returns:
-            Without `confirm` a preview: how much would go. With it the receipt: what went.
+            Without `confirm` a preview with counts. With it the receipt of the deletion.
 
         Raises:
-            NotFound: there is no such thing.
-            InvalidMessage: not exactly one thing is named, or `confirm` is not that of its preview.
-            CannotChange: it can't be forgotten now; the text says why.
-            NotAllowed: this is the login of a producer.
-            NotAnswered: no worker runs.
+            NotFound: the target does not exist.
+            InvalidMessage: not exactly one target is named, or `confirm` is not that of the preview.
+            InvalidName: a name or the scope can't be used.
+            CannotChange: the target can't be deleted now; the text gives the reason.
+            NotAllowed: a producer's login, or an API key without the right `forget`.
+            NotAnswered: no worker answered within 30 seconds.
             StoreUnavailable: Postgres can't be reached.
 
         Example:
@@ -175,35 +178,29 @@ class CuratingMemory(BoundMemory):
             {'events': 12, 'memories': 3, 'sessions': 1}
             >>> receipt = memory.forget(agent="support-bot", session="call-7", confirm=preview.confirm)
         """
-        from slowwave.memory_records import preview_of, receipt_of  # noqa: PLC0415 (as above)
-
-        arguments = forget_arguments(agent, session, scope, memory)
+        target = forget_target(agent, session, scope, memory)
         if confirm is None:
-            return preview_of(self._ask("forget_preview", arguments))
-        return receipt_of(self._ask("forget", arguments | {"confirm": confirmation(confirm)}))
-
-    def _changed(self, kind: "Kind", memory: str | UUID, arguments: dict[str, Any]) -> "Correction":
-        from slowwave import memory_queries  # noqa: PLC0415 (as above)
-        from slowwave.memory_records import Correction  # noqa: PLC0415 (as above)
-
-        asked = memory_id(memory)
-        result = self._ask(kind, {"memory": str(asked)} | arguments)
-        became = memory_id(result["memory"])
-        record = self.store.postgres.read(
-            lambda connection: memory_queries.existing_record(connection, self.tenant, became)
-        )
-        return Correction(record, result["run"])
-
-    def _ask(self, kind: "Kind", arguments: dict[str, Any]) -> dict[str, Any]:
-        from slowwave.worker_requests import ask_worker  # noqa: PLC0415 (as above)
-
-        return ask_worker(self.store.postgres, self.store.offers.redis, self.tenant, kind, arguments)
+            return preview_of(self.backend.preview_forget(target))
+        return receipt_of(self.backend.forget(target, check_confirm(confirm)))
 
 
-def correction_arguments(
+def used_ids(values: Iterable[str | UUID]) -> list[UUID]:
+    """The UUIDs of memories that a reply used. Raises InvalidMessage."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InvalidMessage(f"ids must be a list of UUIDs, got {shown(values)}")
+    try:
+        ids = list(dict.fromkeys(memory_id(value) for value in values))
+    except InvalidQuery as error:
+        raise InvalidMessage(str(error)) from None
+    if len(ids) > MAX_USED:
+        raise InvalidMessage(f"ids: at most {MAX_USED} memories in one call, got {len(ids)}")
+    return ids
+
+
+def correction_fields(
     content: str | None, kind: MemoryType | None, revision: int | None, reason: str | None
 ) -> dict[str, Any]:
-    """What a correction says. Raises InvalidMessage and TooLarge."""
+    """The fields of a correction. Raises InvalidMessage and TooLarge."""
     if content is None and kind is None:
         raise InvalidMessage("give content, type or both: there is nothing to correct")
     if content is not None and (not isinstance(content, str) or not content or content.isspace()):
@@ -213,11 +210,11 @@ def correction_arguments(
     if kind is not None and kind not in MEMORY_TYPES:
         raise InvalidMessage(f"type must be one of {', '.join(MEMORY_TYPES)}, got {shown(kind)}")
     said = {"content": None if content is None else clean_text(content), "type": kind}
-    return {name: value for name, value in said.items() if value is not None} | archive_arguments(revision, reason)
+    return {name: value for name, value in said.items() if value is not None} | archive_fields(revision, reason)
 
 
-def archive_arguments(revision: int | None, reason: str | None) -> dict[str, Any]:
-    """Which revision is meant, and why. Raises InvalidMessage."""
+def archive_fields(revision: int | None, reason: str | None) -> dict[str, Any]:
+    """The expected revision and the reason. Raises InvalidMessage."""
     if revision is not None and (type(revision) is not int or not 0 <= revision < MAX_REVISION):
         raise InvalidMessage(f"revision must be the `revision` of a MemoryRecord, got {shown(revision)}")
     if reason is not None and (not isinstance(reason, str) or not 0 < len(reason) <= MAX_REASON_CHARACTERS):
@@ -226,28 +223,27 @@ def archive_arguments(revision: int | None, reason: str | None) -> dict[str, Any
     return {name: value for name, value in said.items() if value is not None}
 
 
-def confirmation(confirm: str) -> str:
-    """What confirms a forget. Raises InvalidMessage."""
+def check_confirm(confirm: str) -> str:
+    """The confirmation of a forget. Raises InvalidMessage."""
     if not isinstance(confirm, str) or len(confirm) > MAX_CONFIRM_CHARACTERS or clean_text(confirm) != confirm:
         raise InvalidMessage(f"confirm must be the `confirm` of a preview, got {shown(confirm)}")
     return confirm
 
 
-def forget_arguments(
-    agent: str | None, session: str | None, scope: str | None, memory: str | UUID | None
-) -> dict[str, Any]:
-    """What names the one thing that is to be forgotten. Raises InvalidMessage, InvalidName and InvalidQuery."""
+def forget_target(agent: str | None, session: str | None, scope: str | None, memory: str | UUID | None) -> ForgetTarget:
+    """The one target that is named. Raises InvalidMessage, InvalidName and InvalidQuery."""
     if sum(given is not None for given in (agent, scope, memory)) != 1:
         raise InvalidMessage("forget takes exactly one of agent, scope and memory; session goes with agent")
     if session is not None and agent is None:
-        raise InvalidMessage("session needs agent: a conversation is known by both")
-    named: dict[str, Any] = {"agent": agent, "session": session}
-    for what, name in named.items():
-        if name is not None:
-            check_name(what, name)
+        raise InvalidMessage("session needs agent: both together name a conversation")
+    if agent is not None:
+        check_name("agent", agent)
+    if session is not None:
+        check_name("session", session)
     if isinstance(scope, str) and scope.startswith("agent:"):
         check_name("agent", scope.partition(":")[2])
     elif scope is not None:
         shared_scope(scope)
-    named |= {"scope": scope, "memory": None if memory is None else str(memory_id(memory))}
-    return {name: value for name, value in named.items() if value is not None}
+    return ForgetTarget(
+        agent=agent, session=session, scope=scope, memory=None if memory is None else str(memory_id(memory))
+    )

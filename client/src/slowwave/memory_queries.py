@@ -5,88 +5,45 @@ Must not know: who asks; HTTP.
 
 import base64
 import binascii
-from collections.abc import Iterable
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
 from psycopg import Connection
 
-from slowwave.errors import InvalidMessage, InvalidQuery, NotFound, shown
-from slowwave.identity import check_name
+from slowwave.errors import InvalidQuery, NotFound, shown
 from slowwave.memory_records import (
-    MEMORY_STATUSES,
     MemoryChange,
     MemoryEvent,
     MemoryExplanation,
     MemoryPage,
     MemoryRecord,
-    MemoryStatus,
     explanation_of,
-    memory_id,
     record_of,
 )
-from slowwave.memory_types import MEMORY_TYPES, MemoryType
+from slowwave.memory_requests import MemoriesRequest
 from slowwave.recall.masking import mask
 from slowwave.working import scope_of
 
 T = TypeVar("T")
 
-MAX_PAGE = 200
-MAX_USED = 100
-"""So many memories one call may name as used: more than any context shows."""
 
 _READ = "SELECT record FROM slowwave.read_memories(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _EXPLAIN = "SELECT slowwave.explain_memory(%s, %s)"
 _USE = "SELECT slowwave.use_memories(%s, %s, %s, %s)"
 
 
-def used_ids(values: Iterable[str | UUID]) -> list[UUID]:
-    """The UUIDs of memories that a reply used. Raises InvalidMessage."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise InvalidMessage(f"ids must be a list of UUIDs, got {shown(values)}")
-    try:
-        ids = list(dict.fromkeys(memory_id(value) for value in values))
-    except InvalidQuery as error:
-        raise InvalidMessage(str(error)) from None
-    if len(ids) > MAX_USED:
-        raise InvalidMessage(f"ids: at most {MAX_USED} memories in one call, got {len(ids)}")
-    return ids
-
-
-def check_list(status: MemoryStatus | None, kind: MemoryType | None, as_of: datetime | date | None, limit: int) -> None:
-    """Raise InvalidQuery unless memories can be listed so."""
-    if status is not None and status not in MEMORY_STATUSES:
-        raise InvalidQuery(f"status must be one of {', '.join(MEMORY_STATUSES)}, got {shown(status)}")
-    if kind is not None and kind not in MEMORY_TYPES:
-        raise InvalidQuery(f"type must be one of {', '.join(MEMORY_TYPES)}, got {shown(kind)}")
-    if as_of is not None and (not isinstance(as_of, date) or (isinstance(as_of, datetime) and as_of.tzinfo is None)):
-        raise InvalidQuery(f"as_of must be a date, or a datetime with a time zone, got {shown(as_of)}")
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_PAGE:
-        raise InvalidQuery(f"limit must be an integer from 1 to {MAX_PAGE}, got {shown(limit)}")
-
-
-def list_records(
-    connection: Connection[Any],
-    tenant: str,
-    agent: str,
-    *,
-    scope: str | None,
-    status: MemoryStatus | None,
-    kind: MemoryType | None,
-    as_of: datetime | date | None,
-    limit: int,
-    after: str | None,
-) -> MemoryPage:
-    """One page of a scope's memories, the newest first. Raises InvalidName and InvalidQuery."""
-    check_name("agent", agent)
-    check_list(status, kind, as_of, limit)
-    moment, day = (as_of, None) if isinstance(as_of, datetime) else (None, as_of)
-    values = (tenant, agent, *scope_of(agent, scope), None, status, kind, moment, day, *_place_of(after), limit + 1)
-    records = [record_of(row[0]) for row in connection.execute(_READ, values)]
-    more = len(records) > limit
-    return MemoryPage(tuple(records[:limit]), _after(records[limit - 1]) if more else None)
+def list_records(connection: Connection[Any], tenant: str, request: MemoriesRequest) -> MemoryPage:
+    """One page of a scope's memories, newest first. Raises InvalidName and InvalidQuery."""
+    request.check()
+    moment, day = (request.as_of, None) if isinstance(request.as_of, datetime) else (None, request.as_of)
+    scope = scope_of(request.agent, request.scope)
+    chosen = (request.status, request.type, moment, day, *_place_of(request.after), request.limit + 1)
+    rows = connection.execute(_READ, (tenant, request.agent, *scope, None, *chosen))
+    records = [record_of(row[0]) for row in rows]
+    page = tuple(records[: request.limit])
+    return MemoryPage(page, _after(page[-1]) if len(records) > request.limit else None)
 
 
 def existing_record(connection: Connection[Any], tenant: str, memory: UUID) -> MemoryRecord:

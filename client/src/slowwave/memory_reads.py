@@ -1,26 +1,27 @@
-"""The part of `Memory` that reads: search, context, and memories by list and by id.
+"""The part of `Memory` that reads: search, context, memories by list and by id, and the feed of changes.
 
-Must not know: how rows are found and ranked.
+Must not know: how a backend finds and ranks.
 """
 
 from collections.abc import Callable, Generator, Sequence
-from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, Unpack
+from datetime import date, datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from slowwave.memory_bound import BoundMemory
-from slowwave.memory_records import memory_id
+from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, MemoryStatus, memory_id
+from slowwave.memory_requests import ChangesRequest, ContextRequest, MemoriesRequest, SearchRequest
 from slowwave.memory_types import MemoryType
 
 if TYPE_CHECKING:
     from slowwave.change_following import Following
     from slowwave.changes import Change
-    from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, MemoryStatus
-    from slowwave.recall import Chosen, Context, Format, Hit, Order
+    from slowwave.http.following import GatewayFollowed
+    from slowwave.recall import Context, Format, Hit, Order
 
 
 class ReadingMemory(BoundMemory):
-    """Answers what an agent knows. Needs the login of a producer, a console or a worker."""
+    """Reads what an agent knows. Needs the login of a producer, a console or a worker, or the right `read`."""
 
     def search(
         self,
@@ -32,14 +33,52 @@ class ReadingMemory(BoundMemory):
         include_review: bool = False,
         now: datetime | None = None,
         order: "Order" = "auto",
-        **chosen: "Unpack[Chosen]",
+        max_tokens: int | None = None,
+        min_relevance: float = 0.0,
+        around: int = 0,
     ) -> "list[Hit]":
-        """Find what answers the query, asked `now`; see `slowwave.recall.search`. Raises StoreUnavailable."""
-        from slowwave import read_routing  # noqa: PLC0415 (writers need none of it)
+        """Search the memories and events of an agent, and of the named rooms and teams.
 
-        options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review, "order": order}
-        options["now"] = now or datetime.now(UTC)
-        return read_routing.search(self.store.source(), self.tenant, agent, query, **options, **chosen)
+        Args:
+            agent: the name of the agent. An unknown agent has no memories.
+            query: a question or words; only its first 2,000 characters count.
+            limit: the most hits, from 1 to 100.
+            scopes: "room:NAME" and "team:NAME", searched with the agent's own scope.
+            include_review: also return memories that wait for a person's decision (status "review").
+            now: the time (aware) that "last week" in the query refers to; by default the current time.
+            order: "relevance": best first. "time": oldest first. "auto": oldest first if the query asks for an order
+                or a duration ("which came first"), else best first.
+            max_tokens: the most tokens (estimated) of all hits together; no hit then repeats another.
+            min_relevance: leave out hits below this relevance, from 0 to 1.
+            around: also return this many passages before and after each event, from 0 to 10.
+
+        Returns:
+            The hits; none if nothing matches.
+
+        Raises:
+            InvalidName: a name or a scope can't be used.
+            InvalidQuery: another argument can't be used.
+            InvalidSettings: the backend is mem0 and can't be used.
+            StoreUnavailable: Postgres can't be reached, or this login may not read.
+
+        Example:
+            >>> hits = memory.search("support-bot", "Where do invoices go?", limit=3)
+            >>> hits[0].content
+            'Please send invoices to billing@example.com from now on.'
+        """
+        request = SearchRequest(
+            agent=agent,
+            query=query,
+            limit=limit,
+            scopes=scopes,
+            include_review=include_review,
+            now=now,
+            order=order,
+            max_tokens=max_tokens,
+            min_relevance=min_relevance,
+            around=around,
+        )
+        return self.backend.search(request)
 
     def context(
         self,
@@ -53,37 +92,70 @@ class ReadingMemory(BoundMemory):
         count_tokens: Callable[[str], int] | None = None,
         format: "Format" = "markdown",  # noqa: A002 (the word that callers know)
     ) -> "Context":
-        """See `slowwave.recall.context`; days: `autoload_summary_days` of the settings. Raises StoreUnavailable."""
-        from slowwave import read_routing  # noqa: PLC0415 (as above)
+        """Read what an agent should know for its next prompt.
 
-        options: dict[str, Any] = {"session": session, "query": query, "scopes": scopes, "days": days}
-        options |= {"max_tokens": max_tokens, "count_tokens": count_tokens, "format": format}
-        return read_routing.context(self.store.source(), self.tenant, agent, now=datetime.now(UTC), **options)
+        Args:
+            agent: the name of the agent.
+            session: the conversation of the prompt; the context leaves out its recent events.
+            query: the topic of the prompt, usually the user's message. Memories that answer it come first.
+            days: how many local days of summaries to include, from 0 to 3,660; by default
+                `memory.days.autoload_summary_days`.
+            scopes: "room:NAME" and "team:NAME", read with the agent's own scope.
+            max_tokens: the most tokens of the rendered context. If nothing fits, the context is empty. By default all
+                that was found, whose size is bounded.
+            count_tokens: your model's token counter; by default an estimate.
+            format: the format whose tokens are counted: "markdown", "messages" or "json".
+
+        Returns:
+            The context; `render` and `to_messages` make a prompt of it.
+
+        Raises:
+            InvalidName: a name or a scope can't be used.
+            InvalidQuery: another argument can't be used.
+            InvalidSettings: the backend is mem0 and can't be used.
+            StoreUnavailable: Postgres can't be reached, or this login may not read.
+
+        Example:
+            >>> context = memory.context("support-bot", "call-8", "Where do invoices go?", max_tokens=1500)
+            >>> prompt = context.render("markdown")
+        """
+        request = ContextRequest(
+            agent=agent,
+            session=session,
+            query=query,
+            days=days,
+            scopes=scopes,
+            max_tokens=max_tokens,
+            count_tokens=count_tokens,
+            format=format,
+        )
+        return self.backend.context(request)
 
     def memories(
         self,
         agent: str,
         *,
         scope: str | None = None,
-        status: "MemoryStatus | None" = None,
+        status: MemoryStatus | None = None,
         type: MemoryType | None = None,  # noqa: A002 (the word that callers know)
         as_of: datetime | date | None = None,
         limit: int = 50,
         after: str | None = None,
-    ) -> "MemoryPage":
-        """List the memories of one scope, the newest first.
+    ) -> MemoryPage:
+        """List the memories of one scope, newest first.
 
         Args:
-            agent: whose own scope is listed. An unknown agent has no memories.
+            agent: the agent whose own scope to list. An unknown agent has no memories.
             scope: "room:NAME" or "team:NAME", to list that scope instead.
-            status: only memories with this status. By default all but archived ones.
+            status: only memories with this status; by default all but archived ones.
             type: only memories of this type.
-            as_of: only memories that held at this moment (aware), or at the end of this day in the agent's time zone.
+            as_of: only memories that were valid at this time (aware), or at the end of this day in the agent's time
+                zone.
             limit: the most memories of one page, from 1 to 200.
-            after: the `next` of the page before, to read on.
+            after: the `next` of the previous page.
 
         Returns:
-            A page: its memories, and `next` if there are more.
+            One page, with `next` if there are more.
 
         Raises:
             InvalidName: a name can't be used.
@@ -91,68 +163,53 @@ class ReadingMemory(BoundMemory):
             StoreUnavailable: Postgres can't be reached, or this login may not read.
 
         Example:
-            >>> page = memory.memories("support-bot", type="preference")
-            >>> for one in page:
-            ...     print(one.valid_from.date(), one.content)
+            >>> for record in memory.memories("support-bot", type="preference"):
+            ...     print(record.valid_from.date(), record.content)
         """
-        from slowwave import memory_queries  # noqa: PLC0415 (as above)
-
-        options: dict[str, Any] = {"scope": scope, "status": status, "kind": type, "as_of": as_of}
-        options |= {"limit": limit, "after": after}
-        return self.store.postgres.read(
-            lambda connection: memory_queries.list_records(connection, self.tenant, agent, **options)
+        request = MemoriesRequest(
+            agent=agent, scope=scope, status=status, type=type, as_of=as_of, limit=limit, after=after
         )
+        return self.backend.memories(request)
 
-    def get(self, id: str | UUID) -> "MemoryRecord":  # noqa: A002 (the word that callers know)
-        """Read one memory, archived ones too.
+    def get(self, id: str | UUID) -> MemoryRecord:  # noqa: A002 (the word that callers know)
+        """Read one memory, also an archived one.
 
         Args:
-            id: the whole UUID, as `Hit.id` and `MemoryRecord.id` hold it.
+            id: the full UUID, from `Hit.id` or `MemoryRecord.id`.
 
         Returns:
             The memory with all its fields.
 
         Raises:
             NotFound: the tenant has no such memory.
-            InvalidQuery: `id` is no UUID.
+            InvalidQuery: `id` is not a UUID.
             StoreUnavailable: Postgres can't be reached, or this login may not read.
 
         Example:
             >>> memory.get(hit.id).revision
             3
         """
-        from slowwave import memory_queries  # noqa: PLC0415 (as above)
+        return self.backend.get(memory_id(id))
 
-        asked = memory_id(id)
-        return self.store.postgres.read(
-            lambda connection: memory_queries.existing_record(connection, self.tenant, asked)
-        )
-
-    def explain(self, id: str | UUID) -> "MemoryExplanation":  # noqa: A002 (as above)
-        """Tell why a memory is there: the events that say it and every change of it. Secrets are masked.
+    def explain(self, id: str | UUID) -> MemoryExplanation:  # noqa: A002 (as above)
+        """Read the provenance of a memory: its source events and its changes. Secrets are masked.
 
         Args:
-            id: the whole UUID of the memory.
+            id: the full UUID of the memory.
 
         Returns:
-            The memory, at most 200 events and at most 500 changes, the oldest first.
+            The memory, at most 200 events and at most 500 changes, oldest first.
 
         Raises:
             NotFound: the tenant has no such memory.
-            InvalidQuery: `id` is no UUID.
+            InvalidQuery: `id` is not a UUID.
             StoreUnavailable: Postgres can't be reached, or this login may not read.
 
         Example:
             >>> [event.content for event in memory.explain(hit.id).sources]
             ['Please send invoices to billing@example.com from now on.']
         """
-        from slowwave import memory_queries  # noqa: PLC0415 (as above)
-
-        asked = memory_id(id)
-        told = self.store.postgres.read(
-            lambda connection: memory_queries.read_explanation(connection, self.tenant, asked)
-        )
-        return memory_queries.found(told, asked)
+        return self.backend.explain(memory_id(id))
 
     def changes(
         self,
@@ -162,27 +219,27 @@ class ReadingMemory(BoundMemory):
         after: str | None = None,
         timeout: float | None = None,
     ) -> "Generator[Change, None, None]":
-        """Follow what happens to memories: each change in the order of commits, at least once, as it is committed.
+        """Follow the changes of memories, in commit order and at least once each.
 
-        The iterator waits for the next change. While Postgres is away, it waits for Postgres and reads on where it was.
-        Read changes from the primary server: a replica announces none.
+        The iterator waits for the next change. While Postgres is down it waits, and then resumes where it stopped. It
+        reads from the primary server, because a replica announces no changes.
 
         Args:
-            agent: whose own scope is followed: a name, or several; `*` stands for any characters. With no agents and no
-                scopes, all of the tenant is followed.
-            scopes: "room:NAME" and "team:NAME"; `*` stands for any characters.
-            after: the id of the last change that was handled, to read on from there; slowwave.changes.BEGINNING for
-                all changes so far. By default the changes from now on.
-            timeout: end the iteration after so many seconds without a change. By default it never ends.
+            agent: the agents whose own scopes to follow: a name, or several; `*` matches any characters. Without agents
+                and scopes, the whole tenant.
+            scopes: "room:NAME" and "team:NAME"; `*` matches any characters.
+            after: the id of the last change that you handled; `slowwave.changes.BEGINNING` for all changes so far. By
+                default only changes from now on.
+            timeout: end the iteration after this many seconds without a change; by default never.
 
         Yields:
-            The changes. Each has the memory as it is when the change is read.
+            The changes, each with the memory as it is when the change is read.
 
         Raises:
-            CursorExpired: `after` is too old or of another database. Read all memories again, and begin without it.
-            InvalidQuery: `after` is no cursor.
+            CursorExpired: `after` is too old or of another database. Read all memories again, then start without it.
+            InvalidQuery: `after` is not a cursor.
             InvalidName: a scope can't be used.
-            StoreUnavailable: this login may not read, or Postgres is away for the whole of `timeout`.
+            StoreUnavailable: this login may not read, or Postgres was down for the whole `timeout`.
 
         Example:
             >>> for change in memory.changes("support-bot", after=last_seen):
@@ -193,7 +250,6 @@ class ReadingMemory(BoundMemory):
 
     def _follow(
         self, agent: str | Sequence[str], scopes: Sequence[str], after: str | None, timeout: float | None
-    ) -> "Following":
-        from slowwave.change_following import followed  # noqa: PLC0415 (as above)
-
-        return followed(self.store, self.tenant, agent, scopes, after, timeout)
+    ) -> "Following | GatewayFollowed":
+        agents = [agent] if isinstance(agent, str) else list(agent)
+        return self.backend.follow(ChangesRequest(agents=agents, scopes=scopes, after=after, timeout=timeout))

@@ -7,16 +7,17 @@ Must not know: how Postgres and mem0 search.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 from psycopg import Connection
 
 from slowwave import recall
+from slowwave.memory_requests import ContextRequest, SearchRequest
 from slowwave.recall.context_query import MEMORIES
 from slowwave.recall.scopes import reader
-from slowwave.recall.search import MAX_LIMIT, check_search, ordered
+from slowwave.recall.search import MAX_LIMIT, ordered
 from slowwave.recall.selection import Selection
 from slowwave.settings import Settings
 
@@ -45,67 +46,70 @@ class Source:
     questions: recall.Questions
 
 
-def search(
-    source: Source,
-    tenant: str,
-    agent: str,
-    query: str,
-    *,
-    limit: int,
-    scopes: Sequence[str],
-    include_review: bool,
-    now: datetime,
-    order: recall.Order = "auto",
-    **chosen: Unpack[recall.Chosen],
-) -> list[recall.Hit]:
-    """See `slowwave.recall.search`; times in the query are in the zone `memory.days.timezone`.
+def search(source: Source, tenant: str, request: SearchRequest) -> list[recall.Hit]:
+    """Search as `Memory.search` does. Times in the query are in the zone `memory.days.timezone`.
 
-    Raises the same errors, StoreUnavailable, and InvalidSettings for mem0.
+    Raises InvalidName, InvalidQuery, StoreUnavailable, and InvalidSettings for mem0.
     """
-    selection = Selection(limit, chosen.get("max_tokens"), chosen.get("min_relevance", 0.0))
-    check_search(query, selection, review=include_review, now=now, order=order, around=chosen.get("around", 0))
+    request.check()
+    selection = Selection(request.limit, request.max_tokens, request.min_relevance)
     depth = min(selection.depth, MAX_LIMIT)
-    hits = _from_mem0(source, tenant, agent, query, limit=depth, scopes=scopes, include_review=include_review)
+    hits = _from_mem0(
+        source, tenant, request.agent, request.query, limit=depth, scopes=request.scopes, review=request.include_review
+    )
     if hits is not None:
         # mem0 gives no relevance that min_relevance could be compared with, and no events to widen.
-        return ordered(selection.choose(hits), order, query)
-    vector = source.questions.vector(source.read, query)
-    options: dict[str, Any] = {"limit": limit, "scopes": scopes, "include_review": include_review, "vector": vector}
-    options |= {"now": _local(source, now), "order": order}
-    return source.read(lambda connection: recall.search(connection, tenant, agent, query, **options, **chosen))
+        return ordered(selection.choose(hits), request.order, request.query)
+    vector = source.questions.vector(source.read, request.query)
+    now = _local(source, request.now or datetime.now(UTC))
+    return source.read(
+        lambda connection: recall.search(
+            connection,
+            tenant,
+            request.agent,
+            request.query,
+            limit=request.limit,
+            scopes=request.scopes,
+            include_review=request.include_review,
+            vector=vector,
+            now=now,
+            order=request.order,
+            max_tokens=request.max_tokens,
+            min_relevance=request.min_relevance,
+            around=request.around,
+        )
+    )
 
 
-def context(
-    source: Source,
-    tenant: str,
-    agent: str,
-    *,
-    query: str | None,
-    scopes: Sequence[str],
-    days: int | None,
-    now: datetime,
-    **options: Any,
-) -> recall.Context:
-    """See `slowwave.recall.context`; if mem0 is the backend, it finds the relevant memories and nothing else."""
-    days = source.settings.memory.days.autoload_summary_days if days is None else days
+def context(source: Source, tenant: str, request: ContextRequest) -> recall.Context:
+    """Read a context as `Memory.context` does. If mem0 is the backend, it finds the relevant memories only."""
+    request.check()
+    agent, query, scopes = request.agent, request.query, request.scopes
     relevant = _from_mem0(source, tenant, agent, query, limit=MEMORIES, scopes=scopes) if query else None
     vector = source.questions.vector(source.read, query) if relevant is None else None
-    options |= {
-        "query": query,
-        "scopes": scopes,
-        "days": days,
-        "now": _local(source, now),
-        "relevant": relevant,
-        "vector": vector,
-    }
-    return source.read(lambda connection: recall.context(connection, tenant, agent, **options))
+    days = source.settings.memory.days.autoload_summary_days if request.days is None else request.days
+    now = _local(source, request.now or datetime.now(UTC))
+    return source.read(
+        lambda connection: recall.context(
+            connection,
+            tenant,
+            agent,
+            session=request.session,
+            query=query,
+            days=days,
+            scopes=scopes,
+            max_tokens=request.max_tokens,
+            count_tokens=request.count_tokens,
+            format=request.format,
+            now=now,
+            relevant=relevant,
+            vector=vector,
+        )
+    )
 
 
 def _local(source: Source, now: datetime) -> datetime:
     """Convert to the time zone of the settings."""
-    # The check of the question refuses a value that is no time or has no zone.
-    if not isinstance(now, datetime) or now.tzinfo is None:
-        return now
     return now.astimezone(ZoneInfo(source.settings.memory.days.timezone))
 
 
@@ -117,11 +121,11 @@ def _from_mem0(
     *,
     limit: int,
     scopes: Sequence[str],
-    include_review: bool = False,
+    review: bool = False,
 ) -> list[recall.Hit] | None:
     if source.settings.memory.backend != "mem0":
         return None
     from slowwave.mem0_backend.reading import find  # noqa: PLC0415 (no other backend needs it)
 
     who = reader(tenant, agent, scopes)
-    return find(source.mem0(), source.read, who, query, limit=limit, include_review=include_review)
+    return find(source.mem0(), source.read, who, query, limit=limit, include_review=review)

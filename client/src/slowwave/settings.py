@@ -133,9 +133,13 @@ class Sessions(Section):
 
 
 class Consolidation(Section):
-    """What becomes of memories later. Thresholds are similarities or confidences, 0..1."""
+    """What becomes of memories later. Thresholds are similarities or confidences, 0..1.
+
+    judge: whether passes ask the model of pairs of slowwave-judge, if it is installed.
+    """
 
     enabled: bool = True
+    judge: bool = True
     interval_seconds: float = Field(300, ge=1, le=86_400)
     min_importance: float = Field(0.4, ge=0, le=1)
     batch_size: int = Field(50, ge=1, le=10_000)

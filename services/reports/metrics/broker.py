@@ -16,10 +16,10 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import NoPermissionError, NoScriptError
 
-from slowwave.coordination.heartbeat import SWEPT_KEY
 from slowwave.coordination.keys import PREFIX, QUEUES
-from slowwave.coordination.task_counts import TASKS_KEY, counts_of
+from slowwave_server.services.maintenance.heartbeat import SWEPT_KEY
 from slowwave_server.services.reports.metrics import By
+from slowwave_server.services.task_counts import TASKS_KEY, counts_of
 
 UNACKED = "unacked"
 """Where Celery's transport keeps what a worker has taken and not finished."""

@@ -9,10 +9,10 @@ from typing import Any
 from redis.exceptions import RedisError
 from starlette.responses import Response
 
-from slowwave.coordination.heartbeat import swept_ago
 from slowwave.coordination.keys import QUEUES
 from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.services.access.console_users import sees_everything
+from slowwave_server.services.maintenance.heartbeat import swept_ago
 from slowwave_server.services.reports.budget import caps_reached, reached_words
 from slowwave_server.services.reports.history import RANGES, Range, read_history
 from slowwave_server.services.reports.inbox import count_kinds

@@ -23,7 +23,7 @@ from slowwave.messages import moment_of, turn_events
 from slowwave.settings import Tools
 
 if TYPE_CHECKING:
-    from slowwave.http.memory import GatewayMemory
+    from slowwave.http.store import GatewayStore
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,8 @@ class PostgresSink:
 class GatewaySink:
     """Calls a gateway, or writes to the spool while it is away. Raises also NotAllowed, NotFound and RateLimited."""
 
-    memory: "GatewayMemory"
+    memory: Memory
+    gateway: "GatewayStore"
 
     def messages(self, place: Place, messages: Messages) -> None:
         """Record messages: together, or each by itself if one of them or all of them are refused."""
@@ -110,8 +111,8 @@ class GatewaySink:
 
         sent = [message_json({"at": place.taken, **message}) for message in messages]
         taken = min(datetime.now(UTC).isoformat(), *(moment_of(message["at"]) for message in sent))
-        call = Call(place.agent, place.session, "turns", {"messages": sent}, self.memory.gateway.new_key(), taken)
-        self.memory.gateway.record(call)
+        call = Call(place.agent, place.session, "turns", {"messages": sent}, self.gateway.new_key(), taken)
+        self.gateway.record(call)
 
 
 def open_memory() -> tuple[Memory, Sink]:
@@ -122,11 +123,13 @@ def open_memory() -> tuple[Memory, Sink]:
         return memory, PostgresSink(memory)
     if not url or not key:
         raise InvalidSettings(f"{URL} and {KEY} belong together, and {KEY if url else URL} is not set")
-    from slowwave.http.memory import GatewayMemory  # noqa: PLC0415 (brings httpx2)
+    from slowwave.http.backend import GatewayBackend  # noqa: PLC0415 (brings httpx2)
     from slowwave.settings import load_settings  # noqa: PLC0415 (as above)
 
-    gateway = GatewayMemory(load_settings(), url, key)
-    return gateway, GatewaySink(gateway)
+    settings = load_settings()
+    backend = GatewayBackend(settings, url, key)
+    memory = Memory(settings, backend=backend)
+    return memory, GatewaySink(memory, backend.gateway)
 
 
 def _alone(message: Mapping[str, Any], tools: Tools) -> Iterator[EventJson]:

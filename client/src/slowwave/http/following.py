@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from slowwave.changes import Change, check_cursor, places_of
 from slowwave.errors import RateLimited, StoreUnavailable
 from slowwave.http.wire import Wire, path_of
+from slowwave.memory_requests import ChangesRequest
 
 REST_SECONDS = (0.2, 5.0)
 SILENT_SECONDS = 45.0
@@ -77,15 +78,12 @@ class GatewayFollowed:
         return SILENT_SECONDS if self.timeout is None else heard + self.timeout - time.monotonic()
 
 
-def gateway_followed(
-    wire: Wire, agents: str | Sequence[str], scopes: Sequence[str], after: str | None, timeout: float | None
-) -> GatewayFollowed:
-    """What is followed, as `Memory.changes` takes it. Raises InvalidName, InvalidQuery."""
-    named = [agents] if isinstance(agents, str) else list(agents)
-    places_of(named, scopes)
-    if after is not None:
-        check_cursor(after)
-    return GatewayFollowed(wire, named, list(scopes), after, timeout)
+def gateway_followed(wire: Wire, request: ChangesRequest) -> GatewayFollowed:
+    """The feed that `Memory.changes` asks for. Raises InvalidName, InvalidQuery."""
+    places_of(request.agents, request.scopes)
+    if request.after is not None:
+        check_cursor(request.after)
+    return GatewayFollowed(wire, request.agents, list(request.scopes), request.after, request.timeout)
 
 
 def _events(lines: Iterable[str], stopped: threading.Event) -> Iterator[tuple[str, Change | None]]:

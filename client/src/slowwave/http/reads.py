@@ -1,11 +1,9 @@
-"""The part of the memory over HTTP that reads.
+"""The reading calls of the backend over HTTP.
 
 Must not know: how calls are sent.
 """
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from slowwave.errors import InvalidQuery, NotFound, shown
@@ -14,115 +12,76 @@ from slowwave.http.bound import BoundGateway
 from slowwave.http.contexts import context_of, hit_of
 from slowwave.http.following import GatewayFollowed, gateway_followed
 from slowwave.http.wire import path_of
-from slowwave.identity import check_name
-from slowwave.memory_queries import check_list
-from slowwave.memory_records import (
-    MemoryExplanation,
-    MemoryPage,
-    MemoryRecord,
-    MemoryStatus,
-    explanation_of,
-    memory_id,
-    record_of,
-)
-from slowwave.memory_types import MemoryType
-from slowwave.recall.context_query import check_context_query
+from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, explanation_of, record_of
+from slowwave.memory_requests import ChangesRequest, ContextRequest, MemoriesRequest, SearchRequest
 from slowwave.recall.fitting import fitted
-from slowwave.recall.scopes import reader
-from slowwave.recall.search import check_search
-from slowwave.recall.selection import Selection
 from slowwave.recall.trimming import budget_of
-from slowwave.working import scope_of
 
 if TYPE_CHECKING:
-    from slowwave.recall import Chosen, Context, Format, Hit, Order
+    from slowwave.recall import Context, Hit
 
 
 class GatewayReads(BoundGateway):
-    """Reads with the right `read`. What a key doesn't reach answers as what is not there."""
+    """Reads with the right `read`. What a key may not read, the gateway answers as if it did not exist."""
 
-    def search(
-        self,
-        agent: str,
-        query: str,
-        limit: int = 10,
-        *,
-        scopes: Sequence[str] = (),
-        include_review: bool = False,
-        now: datetime | None = None,
-        order: "Order" = "auto",
-        **chosen: "Unpack[Chosen]",
-    ) -> "list[Hit]":
-        """See `Memory.search`."""
-        reader("-", agent, scopes)
-        selection = Selection(limit, chosen.get("max_tokens"), chosen.get("min_relevance", 0.0))
-        check_search(query, selection, review=include_review, now=now, order=order, around=chosen.get("around", 0))
-        body: dict[str, Any] = {"query": query, "limit": limit, "include_review": include_review, "order": order}
-        body |= given(scopes=list(scopes) or None, now=None if now is None else now.isoformat(), **chosen)
-        return [hit_of(hit) for hit in self._ask(path_of("agents", agent, "search"), body)["hits"]]
+    def search(self, request: SearchRequest) -> "list[Hit]":
+        """Search memories and events."""
+        request.check()
+        body = {
+            "query": request.query,
+            "limit": request.limit,
+            "include_review": request.include_review,
+            "order": request.order,
+            "min_relevance": request.min_relevance,
+            "around": request.around,
+        }
+        now = None if request.now is None else request.now.isoformat()
+        body |= given(scopes=list(request.scopes) or None, now=now, max_tokens=request.max_tokens)
+        return [hit_of(hit) for hit in self._ask(path_of("agents", request.agent, "search"), body)["hits"]]
 
-    def context(
-        self,
-        agent: str,
-        session: str | None = None,
-        query: str | None = None,
-        days: int | None = None,
-        *,
-        scopes: Sequence[str] = (),
-        max_tokens: int | None = None,
-        count_tokens: Callable[[str], int] | None = None,
-        format: "Format" = "markdown",  # noqa: A002 (as in `Memory`)
-    ) -> "Context":
-        """See `Memory.context`. With `count_tokens` the context is cut to `max_tokens` here, not by the gateway."""
-        reader("-", agent, scopes)
-        check_context_query(session, query, days, datetime.now(UTC), max_tokens)
-        budget = budget_of(max_tokens, format, count_tokens)
-        body = given(session=session, query=query, days=days, scopes=list(scopes) or None, format=format)
-        if count_tokens is None:
-            body |= given(max_tokens=max_tokens)
-        found = context_of(self._ask(path_of("agents", agent, "context"), body))
-        return found if count_tokens is None else fitted(found, budget)
+    def context(self, request: ContextRequest) -> "Context":
+        """Read the context of a prompt. A context with `count_tokens` is cut on this host, not by the gateway."""
+        request.check()
+        budget = budget_of(request.max_tokens, request.format, request.count_tokens)
+        body = given(
+            session=request.session,
+            query=request.query,
+            days=request.days,
+            scopes=list(request.scopes) or None,
+            format=request.format,
+            max_tokens=request.max_tokens if request.count_tokens is None else None,
+        )
+        found = context_of(self._ask(path_of("agents", request.agent, "context"), body))
+        return found if request.count_tokens is None else fitted(found, budget)
 
-    def memories(
-        self,
-        agent: str,
-        *,
-        scope: str | None = None,
-        status: MemoryStatus | None = None,
-        type: MemoryType | None = None,  # noqa: A002 (as in `Memory`)
-        as_of: datetime | date | None = None,
-        limit: int = 50,
-        after: str | None = None,
-    ) -> MemoryPage:
-        """See `Memory.memories`."""
-        check_name("agent", agent)
-        scope_of(agent, scope)
-        check_list(status, type, as_of, limit)
-        query = {"status": status, "type": type, "scope": scope, "limit": limit, "cursor": after}
-        query["as_of"] = None if as_of is None else as_of.isoformat()
+    def memories(self, request: MemoriesRequest) -> MemoryPage:
+        """List the memories of a scope."""
+        request.check()
+        query: dict[str, Any] = {"status": request.status, "type": request.type, "scope": request.scope}
+        query |= {"limit": request.limit, "cursor": request.after}
+        query["as_of"] = None if request.as_of is None else request.as_of.isoformat()
         try:
-            found = self.gateway.wire.call("GET", path_of("agents", agent, "memories"), query=query).body
+            found = self.gateway.wire.call("GET", path_of("agents", request.agent, "memories"), query=query).body
         except NotFound:
             return MemoryPage((), None)
         except InvalidQuery as error:
             if str(error).startswith("cursor"):
-                raise InvalidQuery(f"after must be the `next` of an earlier page, got {shown(after)}") from None
+                raise InvalidQuery(f"after must be the `next` of an earlier page, got {shown(request.after)}") from None
             raise
         return MemoryPage(tuple(map(record_of, found["items"])), found["next_cursor"])
 
-    def get(self, id: str | UUID) -> MemoryRecord:  # noqa: A002 (as in `Memory`)
-        """See `Memory.get`."""
-        return record_of(self.gateway.wire.call("GET", path_of("memories", str(memory_id(id)))).body)
+    def get(self, memory: UUID) -> MemoryRecord:
+        """Read one memory."""
+        return record_of(self.gateway.wire.call("GET", path_of("memories", str(memory))).body)
 
-    def explain(self, id: str | UUID) -> MemoryExplanation:  # noqa: A002 (as in `Memory`)
-        """See `Memory.explain`."""
-        return explanation_of(self.gateway.wire.call("GET", path_of("memories", str(memory_id(id)), "explain")).body)
+    def explain(self, memory: UUID) -> MemoryExplanation:
+        """Read the sources and changes of one memory."""
+        return explanation_of(self.gateway.wire.call("GET", path_of("memories", str(memory), "explain")).body)
 
-    def _follow(
-        self, agent: str | Sequence[str], scopes: Sequence[str], after: str | None, timeout: float | None
-    ) -> GatewayFollowed:
-        return gateway_followed(self.gateway.wire, agent, scopes, after, timeout)
+    def follow(self, request: ChangesRequest) -> GatewayFollowed:
+        """Prepare to follow changes; nothing is read yet."""
+        return gateway_followed(self.gateway.wire, request)
 
     def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        # A reply waits for it.
+        # A reply waits for the answer.
         return self.gateway.wire.call("POST", path, body=body, again=False).body

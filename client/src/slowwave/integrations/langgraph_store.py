@@ -101,7 +101,7 @@ class SlowwaveStore(BaseStore):
                 f"this store has no namespace {tuple(op.namespace)}; name it in `namespaces` ({sorted(self._scopes)})"
             )
         if op.value is None:
-            raise NotImplementedError("a graph can't delete memories; `slowwave forget` does, for good")
+            raise NotImplementedError("a graph can't delete memories; `slowwave memory forget` does, for good")
 
     def _put(self, op: PutOp) -> None:
         memory, value = self._safe.memory, dict(op.value or {})

@@ -22,13 +22,11 @@ from slowwave.recall.query_steps import run
 from slowwave.recall.questions import Questions, QuestionVector
 from slowwave.recall.scopes import reader
 from slowwave.recall.search import Order, ordered, search_steps
-from slowwave.recall.selection import Chosen
 from slowwave.recall.times import asks_order
 from slowwave.recall.tokens import estimate
 from slowwave.recall.trimming import budget_of
 
 __all__ = [
-    "Chosen",
     "Context",
     "Contradiction",
     "Day",

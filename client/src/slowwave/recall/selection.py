@@ -6,7 +6,6 @@ Must not know: SQL, ranking.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypedDict
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.recall.hits import Hit
@@ -19,14 +18,6 @@ LONG = 20
 FILLING = 60
 """Hits that a search for a budget ranks: a budget may have room for many short ones."""
 _WORD = re.compile(r"\w+")
-
-
-class Chosen(TypedDict, total=False):
-    """What a caller of a search may choose beside its limit; see `slowwave.recall.search`."""
-
-    max_tokens: int | None
-    min_relevance: float
-    around: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from slowwave.capture import Entry
-from slowwave.forgetting import Forgotten
 from slowwave.spool import database_digest, hold_segment, replace_file
+from slowwave_server.services.forget.forgotten import Forgotten
 
 
 class SpoolCleared(NamedTuple):

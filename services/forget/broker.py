@@ -19,7 +19,6 @@ from redis import Redis
 
 from slowwave.coordination.keys import PREFIX, QUEUES, agent_keys, forgotten_key
 from slowwave.external_runs import READ_SESSION, ReadSession
-from slowwave.forgetting import Forgotten
 from slowwave.messages import (
     CONSOLIDATE_SCOPE,
     FLUSH_SESSION,
@@ -31,8 +30,9 @@ from slowwave.messages import (
     PromptArrived,
     RecordTurn,
 )
-from slowwave.task_payloads import SummarizeDay
 from slowwave.working import ConsolidateScope, Remember
+from slowwave_server.services.forget.forgotten import Forgotten
+from slowwave_server.services.task_payloads import SummarizeDay
 
 FORGOTTEN_SECONDS = 7 * 86_400
 """How long the id of a message that was taken out is remembered: longer than any worker holds one."""

@@ -1,0 +1,222 @@
+"""The backend of `Memory.from_env`: it records and reads in Postgres, and wakes workers through Redis.
+
+Must not know: HTTP, the signatures of `Memory`.
+"""
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from slowwave.capture import Entry, Trigger
+from slowwave.errors import ScopeConflict
+from slowwave.event_json import EventJson
+from slowwave.identity import check_name
+from slowwave.memory_records import Correction, MemoryExplanation, MemoryPage, MemoryRecord, memory_id
+from slowwave.memory_requests import (
+    ChangesRequest,
+    ContextRequest,
+    ForgetTarget,
+    MemoriesRequest,
+    MilestoneRequest,
+    NoteRequest,
+    SearchRequest,
+    TurnRequest,
+)
+from slowwave.postgres import PreparedStatement
+from slowwave.receipts import Receipt, Status
+from slowwave.settings import Settings
+from slowwave.spool import spooled
+from slowwave.store import Store
+from slowwave.working import Noted, WorkingStats, note, read_stats, scope_of
+
+if TYPE_CHECKING:
+    from slowwave.change_following import Following
+    from slowwave.recall import Context, Hit
+    from slowwave.worker_requests import Kind
+
+_DIRTY = PreparedStatement(
+    b"slowwave_dirty",
+    b"SELECT count(*), extract(epoch FROM clock_timestamp() - min(s.dirty_since))"
+    b" FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id"
+    b" WHERE a.tenant = $1 AND s.dirty_since IS NOT NULL",
+)
+
+
+class PostgresBackend:
+    """Answers the calls of one tenant's memory. Several backends may share one store."""
+
+    def __init__(self, store: Store, tenant: str) -> None:
+        self.store = store
+        self.tenant = check_name("tenant", tenant)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the store."""
+        return self.store.settings
+
+    def for_tenant(self, tenant: str | None) -> "PostgresBackend":
+        """The backend of another tenant on the same store; None is the tenant of the settings."""
+        return PostgresBackend(self.store, self.settings.tenant if tenant is None else tenant)
+
+    def new_key(self) -> str:
+        """A fresh idempotency key for one call."""
+        return self.store.new_key()
+
+    def record_turn(self, turn: TurnRequest) -> Receipt:
+        """Record a turn."""
+        return self._record(turn.agent, turn.session, turn.events, about=turn.about, ignored=turn.ignored)
+
+    def record_milestone(self, request: MilestoneRequest) -> Receipt:
+        """Record a milestone of a task."""
+        return self._record(request.agent, request.session, request.events)
+
+    def request_flush(self, agent: str, session: str, trigger: Trigger) -> Receipt:
+        """Make a flush of the session due."""
+        return self._record(agent, session, [], trigger=trigger)
+
+    def boost(self, agent: str, session: str) -> tuple[str, ...]:
+        """Flush the agent's other sessions first; return their names."""
+        return tuple(self.store.boost(self.tenant, agent, session))
+
+    def note(self, request: NoteRequest) -> Noted:
+        """Write a note to working memory."""
+        return note(
+            self.store.postgres,
+            self.settings.memory,
+            self.tenant,
+            request.agent,
+            request.content,
+            importance=request.importance,
+            session=request.session,
+            kind=request.type,
+            marked=request.marked,
+            scope=request.scope,
+            ttl_seconds=request.ttl_seconds,
+            key=self.new_key() if request.key is None else request.key,
+            at=request.at,
+        )
+
+    def consolidate(self, agent: str, scope: str | None) -> bool:
+        """Ask for a consolidation cycle; False if one is already queued."""
+        from slowwave.coordination.consolidation_queue import ask_for_pass  # noqa: PLC0415 (brings redis)
+
+        return ask_for_pass(self.store.offers.redis(), self.tenant, *scope_of(agent, scope))
+
+    def stats(self, agent: str, scope: str | None) -> WorkingStats:
+        """Count the notes of a scope by outcome."""
+        kind, name = scope_of(agent, scope)
+        return self.store.postgres.read(lambda connection: read_stats(connection, self.tenant, kind, name))
+
+    def status(self) -> Status:
+        """Measure the backlog of the tenant and of this host's spool."""
+        count, age = self.store.postgres.call(_DIRTY, (self.tenant.encode(),))[0]
+        waiting, queues = spooled(self.settings.spool), self.store.offers.queue().depths()
+        return Status(int(count or 0), float(age) if age else None, queues, *waiting)
+
+    def search(self, request: SearchRequest) -> "list[Hit]":
+        """Search memories and events."""
+        from slowwave import read_routing  # noqa: PLC0415 (hosts that only record need none of it)
+
+        return read_routing.search(self.store.source(), self.tenant, request)
+
+    def context(self, request: ContextRequest) -> "Context":
+        """Read the context of a prompt."""
+        from slowwave import read_routing  # noqa: PLC0415 (as above)
+
+        return read_routing.context(self.store.source(), self.tenant, request)
+
+    def memories(self, request: MemoriesRequest) -> MemoryPage:
+        """List the memories of a scope."""
+        from slowwave import memory_queries  # noqa: PLC0415 (as above)
+
+        return self.store.postgres.read(
+            lambda connection: memory_queries.list_records(connection, self.tenant, request)
+        )
+
+    def get(self, memory: UUID) -> MemoryRecord:
+        """Read one memory."""
+        from slowwave import memory_queries  # noqa: PLC0415 (as above)
+
+        return self.store.postgres.read(
+            lambda connection: memory_queries.existing_record(connection, self.tenant, memory)
+        )
+
+    def explain(self, memory: UUID) -> MemoryExplanation:
+        """Read the sources and changes of one memory."""
+        from slowwave import memory_queries  # noqa: PLC0415 (as above)
+
+        told = self.store.postgres.read(
+            lambda connection: memory_queries.read_explanation(connection, self.tenant, memory)
+        )
+        return memory_queries.found(told, memory)
+
+    def follow(self, request: ChangesRequest) -> "Following":
+        """Prepare to follow changes; nothing is read yet."""
+        from slowwave.change_following import followed  # noqa: PLC0415 (as above)
+
+        return followed(self.store, self.tenant, request)
+
+    def note_use(self, agent: str, ids: list[UUID], session: str | None) -> int:
+        """Note that a reply used memories; return how many of them the agent may read."""
+        from slowwave import memory_queries  # noqa: PLC0415 (as above)
+
+        return self.store.postgres.read(
+            lambda connection: memory_queries.note_use(connection, self.tenant, agent, ids, session)
+        )
+
+    def correct(self, memory: UUID, fields: dict[str, Any]) -> Correction:
+        """Have a worker edit a memory."""
+        return self._changed("correct", memory, fields)
+
+    def archive(self, memory: UUID, fields: dict[str, Any]) -> Correction:
+        """Have a worker archive a memory."""
+        return self._changed("archive", memory, fields)
+
+    def preview_forget(self, target: ForgetTarget) -> dict[str, Any]:
+        """Have a worker count what a forget would delete."""
+        return self._ask("forget_preview", target.to_json())
+
+    def forget(self, target: ForgetTarget, confirm: str) -> dict[str, Any]:
+        """Have a worker delete the target."""
+        return self._ask("forget", target.to_json() | {"confirm": confirm})
+
+    def warm(self) -> None:
+        """Connect mem0 in a thread, if it is the backend."""
+        self.store.warm()
+
+    def flush(self, timeout: float) -> bool:
+        """Deliver queue, spool and offers."""
+        return self.store.flush(timeout)
+
+    def close(self) -> None:
+        """Commit or spool what is queued, and close the connections."""
+        self.store.close()
+
+    def _record(
+        self,
+        agent: str,
+        session: str,
+        events: list[EventJson],
+        *,
+        about: dict[str, str] | None = None,
+        trigger: Trigger | None = None,
+        ignored: int = 0,
+    ) -> Receipt:
+        if not events and trigger is None:
+            return Receipt(0, 0, ignored, None, due=False, reason=None, stored="postgres")
+        captured, stored = self.store.record(Entry(self.tenant, agent, session, events, about, trigger))
+        if captured is None:
+            return Receipt(len(events), 0, ignored, None, due=False, reason=None, stored=stored)
+        if captured.problem:
+            raise ScopeConflict(f"{agent}/{session}: {captured.problem}")
+        return Receipt(
+            captured.added, captured.repeated, ignored, captured.last_seq, captured.due, captured.reason, stored
+        )
+
+    def _changed(self, kind: "Kind", memory: UUID, fields: dict[str, Any]) -> Correction:
+        result = self._ask(kind, {"memory": str(memory)} | fields)
+        return Correction(self.get(memory_id(result["memory"])), result["run"])
+
+    def _ask(self, kind: "Kind", arguments: dict[str, Any]) -> dict[str, Any]:
+        from slowwave.worker_requests import ask_worker  # noqa: PLC0415 (as above)
+
+        return ask_worker(self.store.postgres, self.store.offers.redis, self.tenant, kind, arguments)
