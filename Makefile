@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo example test long drills lint types contracts docs reference picture screenshots check bench chaos chaos-short load mutants scale sizing fuzz audit release digests lock clean
+.PHONY: help setup demo example test long drills lint types contracts docs reference picture screenshots check bench chaos chaos-short load mutants scale sizing fuzz audit redaction release digests lock clean
 
 help:  ## list all targets
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
