@@ -27,13 +27,13 @@ from tests.support.shelling import CliRunner
 pytestmark = pytest.mark.servers
 
 ROOT = Path(__file__).parents[2]
-SERVING = {"up", "worker", "demo", "mcp", "hook", "maintenance daemon", "exporter", "console", "serve"}
+SERVING = {"up", "worker", "demo", "mcp", "hook", "job daemon", "exporter", "console", "serve"}
 """Commands that stay: what they are given is always wrong at one place, so that they end."""
-LATE = {"flush", "ingest"}
+LATE = {"session flush", "import events"}
 """What has asked for its work when the time is up: exit 3."""
 PARTLY = {
-    "import", "import-from", "ingest", "undo", "files sync", "mem0 sync", "forget", "maintenance tick",
-    "maintenance run",
+    "memory import", "import from", "import events", "run undo", "backend sync", "memory forget", "session forget",
+    "agent forget", "job tick", "job run", "queue retry", "inbox answer",
 }  # fmt: skip
 """What may have done its part when it tells of a problem with another part: exit 1. See docs/operate/README.md."""
 
@@ -54,12 +54,14 @@ memories = some("@memory", "@memory", "01a20040-7339-7fa9-94de-cc33f6035705", "1
 runs = some("1", "1", "2", "0", "9" * 30)
 paths = st.sampled_from(["in", "out", "notes.jsonl", "in/MEMORY.md", "missing/x", "-", "", "a\nb"])
 scopes = some("room:kitchen", "team:garden", "atlas", "agent:atlas", "room:")
+items = some("q1", "c1", "q2", "1", "q", "12", "atlas/monday#1")
+hooks = some("01a20040-7339-7fa9-94de-cc33f6035705", "1")
 clocks = some("02:00", "23:59", "25:00", "02:00:00")
 VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "agent": agents, "session": sessions, "sessions": sessions, "scope": scopes, "scopes": scopes, "entity": agents,
     "text": argument_words, "query": argument_words, "key": argument_words, "by": argument_words, "name": agents,
     "day": moments, "since": moments, "as_of": moments, "known_at": moments,
-    "number": counts, "numbers": counts, "seq": counts, "version": counts, "limit": counts, "depth": counts,
+    "version": counts, "limit": counts, "depth": counts,
     "days": counts, "max_tokens": counts, "cutoff_hour": counts, "importance": some("0.5", "1", "nan", "-1", "1e999"),
     "timeout": st.just("0"), "older_than": some("1", "7d", "-1", "1e999", "9" * 30), "into": counts,
     "interval_minutes": counts, "interval_seconds": counts, "concurrency": counts, "connections": counts,
@@ -71,7 +73,12 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "file": paths, "folder": paths, "output": paths, "data": paths, "names": st.one_of(agents, paths),
     "form": some("json", "text", "markdown", "prompt", "mermaid", "dot"), "kind": some("fact", "event", "flush"),
     "status": some("active", "inbox", "open", "archived"), "state": some("open", "accepted", "pending"),
-    "tier": some("1", "high", "low", "noteworthy"), "keep": some("older", "newer", "both", "first", "1"),
+    "tier": some("1", "high", "low", "noteworthy"), "answer": some("keep", "both", "earlier", "no"),
+    "ids": items, "item": items, "entry": some("1", "atlas/monday#1", "#", "/#1"),
+    "backend": some("files", "vectors", "s3"),
+    "url": some("https://example.com/x", "http://127.0.0.1/x", "ftp://x"), "types": some("archived", "gone"),
+    "webhook": hooks, "delivery": hooks, "description": argument_words, "agents": agents,
+    "setting": some("memory.backend", "tenant", "no.such"),
     "mode": some("light", "deep", "working"), "extractor": some("rules", "model"),
     "queues": some("flush", "flush.high,flush", "everything", ","), "pool": some("threads", "prefork", "solo"),
     "log_level": some("info", "debug", "loud"),
@@ -154,8 +161,8 @@ def place(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPa
     with chdir(folder):
         plain = {"NO_COLOR": "1", "HOME": str(folder / "home")}
         place = Place({f"SLOWWAVE_{name}": value for name, value in variables.items()} | plain)
-        assert place("import", "atlas", "in").exit_code == 0
-        assert place("ingest", "notes.jsonl").exit_code == FOUND
+        assert place("memory", "import", "atlas", "in").exit_code == 0
+        assert place("import", "events", "notes.jsonl").exit_code == FOUND
         place.memory = rows(module_database, "SELECT id::text FROM slowwave.memories ORDER BY id")[0][0]
         yield place
 
@@ -198,9 +205,10 @@ def _told(ended: Result, arguments: list[str]) -> None:
 
 HUGE = "9" * 30
 FAILED_ONCE = (
-    *(("review", what, HUGE) for what in ("show", "merge")), ("dead-letters", "show", HUGE), ("runs", "show", HUGE),
-    ("undo", HUGE), ("roles", "remove", os.fsdecode(b"\xe4")),
-    ("roles", "add", os.fsdecode(b"\xd7\xfb"), "--role=worker"),
+    ("inbox", "show", f"q{HUGE}"), ("inbox", "answer", "same", f"q{HUGE}"), ("queue", "show", HUGE),
+    ("queue", "retry", HUGE), ("queue", "show", f"atlas/monday#{HUGE}"), ("run", "show", HUGE), ("run", "undo", HUGE),
+    ("admin", "roles", "remove", os.fsdecode(b"\xe4")),
+    ("admin", "roles", "add", os.fsdecode(b"\xd7\xfb"), "--role=worker"),
 )  # fmt: skip
 
 
@@ -213,7 +221,7 @@ def test_what_once_ended_in_a_traceback_is_refused_in_a_sentence(place: Place) -
 
 
 def test_a_refusal_shows_what_would_reorder_a_line_and_does_not_obey_it(place: Place) -> None:
-    for arguments in (("dead-letters", "list", "\u202ereversed"), ("\u202ereversed",), ("--\u202ereversed",)):
+    for arguments in (("queue", "list", "\u202ereversed"), ("\u202ereversed",), ("--\u202ereversed",)):
         ended = place(*arguments)
         _told(ended, list(arguments))
         assert ended.exit_code == USAGE
@@ -222,7 +230,8 @@ def test_a_refusal_shows_what_would_reorder_a_line_and_does_not_obey_it(place: P
 
 def test_bytes_that_are_no_text_end_in_a_documented_way_in_a_program_of_its_own(place: Place) -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()", "session", "why", "atlas", b"caf\xe9"],
+        [sys.executable, "-c", "from slowwave_server.workers.cli import main; main()",
+         "session", "why", "atlas", b"caf\xe9"],
         env=os.environ | place.variables | {"PYTHONPATH": f"{ROOT}:{ROOT / 'client' / 'src'}", "PYTHONUTF8": "1"},
         capture_output=True, text=True, errors="replace", check=False, timeout=60,
     )  # fmt: skip

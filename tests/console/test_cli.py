@@ -1,4 +1,4 @@
-"""`slowwave console`, `console-users`, `agents` and `sessions`, as a person and as a script use them."""
+"""`slowwave console`, `admin users`, `agent` and `session`, as a person and as a script use them."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from slowwave_server.services.access.console_users import Passwords, check_passw
 from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.listening_sockets import Serving, address_of, is_loopback, listen_on
 from tests.console.conftest import PASSWORD
-from tests.shelling import CliRunner
+from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
 
@@ -54,26 +54,26 @@ def shell(variables: dict[str, str]) -> Shell:
 
 
 def test_people_come_and_go(shell: Shell, engine: Engine) -> None:
-    assert "Nobody may use the console yet" in shell("console-users", "list").stdout
-    added = shell("--tenant", "acme", "console-users", "add", "maya", "--role", "curator", stdin=f"{PASSWORD}\n" * 2)
+    assert "Nobody may use the console yet" in shell("admin", "users", "list").stdout
+    added = shell("--tenant", "acme", "admin", "users", "add", "maya", "--role", "curator", stdin=f"{PASSWORD}\n" * 2)
     assert added.exit_code == 0
-    assert "maya may log in as curator and looks at tenant acme." in added.stdout
+    assert "maya may log in as curator and sees tenant acme." in added.stdout
     assert PASSWORD not in added.output
     options = ("--role", "operator", "--sees-all", "--password-stdin")
-    assert shell.json("console-users", "add", "jonas", *options, stdin=f"{PASSWORD}\n")["tenants"] == ["*"]
-    known = shell.json("console-users", "list")
+    assert shell.json("admin", "users", "add", "jonas", *options, stdin=f"{PASSWORD}\n")["tenants"] == ["*"]
+    known = shell.json("admin", "users", "list")
     assert [(user["name"], user["role"], user["tenants"]) for user in known] == [
         ("jonas", "operator", ["*"]),
         ("maya", "curator", ["acme"]),
     ]
     assert "hash" not in json.dumps(known)
     other = PASSWORD + ", and more"
-    assert shell("console-users", "password", "maya", "--password-stdin", stdin=f"{other}\n").exit_code == 0
+    assert shell("admin", "users", "password", "maya", "--password-stdin", stdin=f"{other}\n").exit_code == 0
     assert check_password(engine, "maya", PASSWORD, passwords=Passwords()) is None
     assert check_password(engine, "maya", other, passwords=Passwords()) is not None
-    assert shell("console-users", "remove", "maya").exit_code == 0
-    assert shell("console-users", "remove", "maya").exit_code == 1
-    assert shell("console-users", "password", "maya", "--password-stdin", stdin=f"{other}\n").exit_code == 1
+    assert shell("admin", "users", "remove", "maya").exit_code == 0
+    assert shell("admin", "users", "remove", "maya").exit_code == 1
+    assert shell("admin", "users", "password", "maya", "--password-stdin", stdin=f"{other}\n").exit_code == 1
 
 
 @pytest.mark.parametrize(
@@ -88,25 +88,28 @@ def test_people_come_and_go(shell: Shell, engine: Engine) -> None:
 def test_people_who_can_not_be_are_refused_with_a_sentence(
     shell: Shell, call: tuple[str, ...], stdin: str, code: int, told: str
 ) -> None:
-    answer = shell("console-users", "add", *call, stdin=stdin)
+    answer = shell("admin", "users", "add", *call, stdin=stdin)
     assert (answer.exit_code, told in answer.output) == (code, True), answer.output
-    assert "Nobody" in shell("console-users", "list").stdout
+    assert "Nobody" in shell("admin", "users", "list").stdout
 
 
 def test_agents_and_their_sessions_are_listed(shell: Shell, variables: dict[str, str]) -> None:
     settings = Settings(database_url=variables["SLOWWAVE_DATABASE_URL"], broker_url=variables["SLOWWAVE_BROKER_URL"])
-    assert shell("agents").stdout == "There is no agent.\n"
+    assert shell("agent", "list").stdout == "There are no agents.\n"
     with Memory(settings) as memory:
         for agent, session in (("maya", "s1"), ("maya", "s2"), ("jonas", "s1")):
             memory.turn_completed(agent, session, [{"role": "user", "content": "hello"}])
         memory.for_tenant("globex").turn_completed("priya", "s1", [{"role": "user", "content": "hello"}])
-    assert [(a["name"], a["sessions"], a["dirty"]) for a in shell.json("agents")] == [("jonas", 1, 1), ("maya", 2, 2)]
-    assert [a["name"] for a in shell.json("agents", "--after", "jonas")] == ["maya"]
-    found = shell.json("sessions", "maya", "--dirty")
+    assert [(a["name"], a["sessions"], a["dirty"]) for a in shell.json("agent", "list")] == [
+        ("jonas", 1, 1),
+        ("maya", 2, 2),
+    ]
+    assert [a["name"] for a in shell.json("agent", "list", "--after", "jonas")] == ["maya"]
+    found = shell.json("session", "list", "maya", "--dirty")
     assert [(s["name"], s["events"], s["processed"]) for s in found] == [("s2", 1, 0), ("s1", 1, 0)]
-    assert [s["name"] for s in shell.json("sessions", "maya", "--before", str(found[0]["number"]))] == ["s1"]
-    assert "0 of 1" in shell("sessions", "maya").stdout
-    assert shell("sessions", "priya").exit_code == 1, "an agent of another tenant"
+    assert [s["name"] for s in shell.json("session", "list", "maya", "--before", str(found[0]["number"]))] == ["s1"]
+    assert "0 of 1" in shell("session", "list", "maya").stdout
+    assert shell("session", "list", "priya").exit_code == 1, "an agent of another tenant"
 
 
 def test_passwords_go_over_no_network_as_they_are_typed(tmp_path: Path) -> None:
@@ -149,7 +152,7 @@ def test_the_command_serves_until_it_is_told_to_end(variables: dict[str, str]) -
     ]
     with subprocess.Popen(command, env=os.environ | variables, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        assert "console-users add" in process.stderr.readline(), "nobody may log in yet"
+        assert "admin users add" in process.stderr.readline(), "nobody may log in yet"
         found = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
         assert found is not None
         with urllib.request.urlopen(f"{found[0]}login", timeout=20) as answer:  # noqa: S310 (our own)
