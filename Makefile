@@ -53,9 +53,10 @@ long: setup  ## run the long tests: stacks that are killed and emptied while the
 drills: setup  ## run upgrades and restores under load, simulated weeks, wheels in bare environments, all services of compose.yaml
 	@$(PYTEST) -m drill
 
-lint: setup  ## check style and format
+lint: setup  ## check style and format, and the spelling of pages
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/codespell *.md client/README.md judge/README.md examples/README.md docs
 
 types: setup  ## check types
 	@$(BIN)/mypy
