@@ -124,7 +124,7 @@ def _received(connection: socket.socket, until: float) -> str:
 
 def _write_job(inbox: str, data: bytes) -> None:
     """Write a file in one step, synced. Raises OSError, also if too much waits there already."""
-    waiting = [entry.stat().st_size for entry in os.scandir(inbox)]
+    waiting = [entry.stat().st_size for entry in os.scandir(inbox) if entry.name.endswith(".json")]
     if len(waiting) >= MAX_WAITING_FILES or sum(waiting) + len(data) > MAX_WAITING_BYTES:
         raise OSError(f"{inbox} holds {len(waiting)} files that no helper took")
     name = f"{time.time_ns():020d}-{os.getpid()}.json"

@@ -36,6 +36,9 @@ REST_SECONDS = 5.0
 """After a failure nothing is read for so long: servers that are away cost one prompt a wait, not each."""
 MAX_REQUEST_BYTES = 1_000_000
 MAX_CONVERSATIONS = 16
+REJECTED = ".rejected"
+MAX_REJECTED_FILES = 200
+MAX_REJECTED_BYTES = 16_000_000
 
 
 class Helper:
@@ -68,7 +71,9 @@ class Helper:
                 connection.close()
 
     def drain(self) -> bool:
-        """Record what lies in the inbox, the oldest first; whether a file has to wait. Removes what can't be used.
+        """Record the files of the inbox, oldest first. Return whether a file has to wait.
+
+        A file that can't be recorded for another reason gets the suffix `.rejected`, and is not tried again.
 
         Raises SpoolFull, RateLimited and OSError.
         """
@@ -86,7 +91,9 @@ class Helper:
                 kept = True
                 continue
             except Exception:
-                log.exception("%s can't be used", path.name)
+                log.exception("%s can't be recorded and is kept as %s%s", path.name, path.name, REJECTED)
+                _reject(path)
+                continue
             path.unlink()
         return kept
 
@@ -138,6 +145,17 @@ class Helper:
             self._rests_until = time.monotonic() + REST_SECONDS
             log.warning("no context: %s", error)
             raise ValueError("no context") from None
+
+
+def _reject(path: Path) -> None:
+    """Set a file aside, and delete the oldest such files beyond the limits. Raises OSError."""
+    path.rename(path.with_name(f"{path.name}{REJECTED}"))
+    kept = 0
+    for place, rejected in enumerate(sorted(path.parent.glob(f"*{REJECTED}"), reverse=True)):
+        kept += rejected.stat().st_size
+        if place >= MAX_REJECTED_FILES or (place and kept > MAX_REJECTED_BYTES):
+            log.error("%s is deleted: the inbox keeps %s rejected files", rejected.name, MAX_REJECTED_FILES)
+            rejected.unlink()
 
 
 def main(place: str, *, idle_seconds: float = IDLE_SECONDS) -> None:
