@@ -1,4 +1,4 @@
-"""Slowwave's client: record what agents say, read what they know. Needs no worker code.
+"""Slowwave's client: record conversations, read an agent's memory. It runs without the code of the workers.
 
 Must not know: Celery, the service.
 """

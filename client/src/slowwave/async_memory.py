@@ -196,10 +196,10 @@ class AsyncMemory:
         return follow_async(self.memory._follow(agent, scopes, after, timeout))  # noqa: SLF001 (the same client)
 
     async def close(self) -> None:
-        """Commit or spool what is queued, and close the connections.
+        """Commit or spool queued events, and close the connections.
 
         Raises:
-            SpoolFull: neither worked; the queued events are lost.
+            SpoolFull: both failed; the queued events are lost.
 
         Example:
             >>> await memory.close()

@@ -1,9 +1,9 @@
-"""The writer thread: commits what callers left in a queue, and delivers the spool once Postgres is back.
+"""The writer thread: it commits what callers put into a queue, and delivers the spool when Postgres is back.
 
-Order: whatever is in the queue is older than what is in the spool, or the spool has taken the whole queue first. So the
-events of a session arrive in the order in which they were handed over.
+Order: either all entries of the queue are older than those of the spool, or the spool has taken the whole queue first.
+So the events of a session arrive in the order of their calls.
 
-Must not know: what callers are told, Redis, the shape of messages.
+Must not know: receipts, Redis, the shape of messages.
 """
 
 import logging
@@ -43,9 +43,9 @@ class Deliverer(Protocol):
 
 
 class Writer:
-    """A bounded queue and the spool behind it, with one thread that empties both. Made anew in a forked child.
+    """A bounded queue and the spool, emptied by one thread. A forked child makes its own.
 
-    on_due: is told which sessions are due for a flush, after the commit.
+    on_due: called after each commit with the sessions that are due for a flush.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class Writer:
                 self._thread.start()
 
     def flush(self, timeout: float) -> bool:
-        """Wait until everything is committed, trying at once; False if that took longer than `timeout` seconds.
+        """Commit everything now, and wait; False if it takes longer than `timeout` seconds.
 
-        What processes that are gone have left in the spool is part of it, whether or not it was found before.
+        "Everything" includes spool files that ended processes left, whether or not this process has found them yet.
         """
         if self._spool.adopt():
             self.start()
@@ -128,9 +128,9 @@ class Writer:
             return self._settled.wait_for(lambda: not self._busy(), timeout)
 
     def close(self, timeout: float) -> None:
-        """Commit what is in the queue, at most for `timeout` seconds; what is left then goes to the disk.
+        """Commit the queue for at most `timeout` seconds, then write the rest to the spool.
 
-        Raises SpoolFull if that can't be written.
+        Raises SpoolFull if that fails.
         """
         with self._lock:
             self._closing = True
@@ -162,7 +162,7 @@ class Writer:
                 self._rest()
 
     def _step(self) -> bool:
-        """Do what is next; False once there is nothing left to do and the writer closes."""
+        """Do the next piece of work; False if there is none and the writer is closing."""
         if time.monotonic() >= self._adopt_at:
             self._adopt_at = time.monotonic() + ADOPT_SECONDS
             self._spool.adopt()
@@ -226,7 +226,9 @@ class Writer:
             self._in_flight = []
 
     def _put_back(self, error: SpoolFull) -> None:
-        """Neither server nor disk take it: it stays in memory, and once the queue is full callers are told."""
+        """Return a batch to the queue because server and spool both refuse it; a full queue raises SpoolFull in the
+        callers.
+        """
         self._throttled_log.warn("events wait in memory: %s", error)
         with self._lock:
             self._events += sum(len(entry.events) for entry in self._in_flight)

@@ -1,10 +1,10 @@
-"""How long a reader waits for what is outside (an endpoint, a vector store), and when it stops asking.
+"""A timeout for calls to an endpoint or a vector store, and a pause after a call that timed out.
 
-What is waited for runs in a thread of its own: no time-out of a client covers names that are not resolved, or answers
-that come drop by drop. A thread that is waited for no more ends when its work does; until then no other is begun, so
-that they can't pile up.
+Each call runs in its own thread, because a client's own timeout covers neither name resolution nor a response that
+arrives slowly byte by byte. After a timeout the thread runs until its call ends. Until then no other call starts, so
+threads can't pile up.
 
-Must not know: what is waited for, who answers instead.
+Must not know: the call, the fallback.
 """
 
 import queue
@@ -21,11 +21,11 @@ PAUSE_SECONDS = 30.0
 
 
 class CallTimedOut(SlowwaveError):
-    """There was no answer in time, now or a moment ago."""
+    """The call timed out, or the pause after an earlier timeout has not ended."""
 
 
 class CallTimeout:
-    """Any number of threads may share one. seconds: how long work may take before nobody waits for it any more."""
+    """Runs calls with a timeout of `seconds`. Threads may share one object."""
 
     def __init__(
         self, seconds: float, pause: float = PAUSE_SECONDS, clock: Callable[[], float] = time.monotonic
@@ -37,7 +37,7 @@ class CallTimeout:
         self._late: list[threading.Thread] = []
 
     def run(self, work: Callable[[], T]) -> T:
-        """What `work` answers or raises; after it took too long, for a while nothing is begun. Raises CallTimedOut."""
+        """The result of `work`, or its exception. Raises CallTimedOut."""
         self._late = [thread for thread in self._late if thread.is_alive()]
         if self._late or self._clock() < self._rests_until:
             raise CallTimedOut(f"there was no answer within {self._seconds:g} s a moment ago")

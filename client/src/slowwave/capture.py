@@ -1,6 +1,6 @@
-"""The one way into the store: events of one call in one statement, or of many calls in one statement.
+"""The only way events enter the store: one statement for the events of one call, or for those of many calls.
 
-Must not know: who calls, whether somebody waits, what follows when a flush is due.
+Must not know: the caller, whether it waits, the flush that may follow.
 """
 
 import json
@@ -38,10 +38,10 @@ class Captured(NamedTuple):
 
 @dataclass(slots=True)
 class Entry:
-    """One call to record: events of one session, in their order. What queues, the spool and the statements carry.
+    """One call to record: the events of one session in order. Queues, the spool and the statements carry entries.
 
-    about: what a new session is made with: {scope_kind, scope_name, room_id, thread_id}, None for nothing of these. by:
-    for whom it was taken, where one process records for several; only what waits on the disk says so.
+    about: the properties of a new session: {scope_kind, scope_name, room_id, thread_id}; None for none. by: the owner
+    of the entry, if one process records for several; only spooled entries have it.
     """
 
     tenant: str
@@ -57,7 +57,9 @@ class Entry:
         return SessionRef(self.tenant, self.agent, self.session)
 
     def stamp(self, at: str) -> None:
-        """Date what is stored later: it was taken now, and said now where it has no time of its own."""
+        """Set the time at which a call was accepted, because it is stored later; events without a time of their own get
+        it too.
+        """
         for event in self.events:
             event.setdefault("at", at)
             event.setdefault("taken", at)
@@ -69,9 +71,9 @@ class Entry:
 
 
 def about_of(scope: str | None, room_id: str | None, thread_id: str | None) -> dict[str, str] | None:
-    """Answer what a session is made with. `scope`: None (the agent's own), "room:NAME" or "team:NAME".
+    """The properties of a new session.
 
-    Raises InvalidName.
+    `scope`: None (the agent's own), "room:NAME" or "team:NAME". Raises InvalidName.
     """
     if scope is None and room_id is None and thread_id is None:
         return None
@@ -129,7 +131,10 @@ class Capture:
         return self.begin(entries)()
 
     def begin(self, entries: Sequence[Entry]) -> Callable[[], Delivery]:
-        """Begin to `deliver`; the answer waits for the end of it, and must be called, once."""
+        """Send what `deliver` sends, without waiting.
+
+        The caller must call the returned function exactly once; it waits.
+        """
         answered = self._begin(entries)
 
         def end() -> Delivery:
@@ -142,10 +147,11 @@ class Capture:
         return end
 
     def _begin(self, entries: Sequence[Entry]) -> Callable[[], list[tuple[list[Entry], Captured]]]:
-        """Begin to record entries of any sessions, those of one session together, in their order.
+        """Send entries of any sessions, grouped by session, in order.
 
-        One statement a tenant; more where entries of one session say different things about it. Every statement is a
-        transaction of its own. The end answers one outcome a session and statement, with the entries that it is about.
+        There is one statement for each tenant, and a further one if entries of a session differ in its properties. Each
+        statement is its own transaction. The returned function gives one outcome for each session and statement, with
+        its entries.
         """
         rounds = _rounds(entries)
         if not rounds:
@@ -217,9 +223,9 @@ def _rounds(entries: Iterable[Entry]) -> list[tuple[str, list[Part]]]:
 
 
 def _append(item: dict[str, Any], entry: Entry) -> bool:
-    """Put an entry behind what its session has in this batch; False if it says something else about the session.
+    """Add an entry to its session's part of the batch; False if it has other properties of the session.
 
-    (What says something else may be refused, and must take nothing with it.)
+    Postgres may refuse such an entry, and must not refuse the others with it.
     """
     if item["about"] != entry.about:
         return False

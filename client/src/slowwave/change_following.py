@@ -1,4 +1,4 @@
-"""Follow the feed of changes in one process: read what is there, then wait until Postgres announces more.
+"""Follow the feed of changes in one process: read all changes, then wait until Postgres announces more.
 
 Must not know: the shape of a change.
 """
@@ -35,7 +35,7 @@ _CONNECTION = {"connect_timeout": 3, "keepalives_idle": 10, "keepalives_interval
 
 
 class Following(Protocol):
-    """What is followed, over any transport. stopped: ends it from another thread."""
+    """A feed that can be followed, over any transport. stopped: set it from another thread to end the iteration."""
 
     @property
     def stopped(self) -> threading.Event: ...
@@ -46,9 +46,10 @@ class Following(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What is followed. places: of `places_of`. timeout: the iteration ends after so many seconds without a change.
+    """A feed read from Postgres. places: from `places_of`. timeout: seconds without a change after which iteration
+    ends.
 
-    stopped: ends it from another thread.
+    stopped: set it from another thread to end the iteration.
     """
 
     store: Store
@@ -73,7 +74,7 @@ def followed(store: Store, tenant: str, request: ChangesRequest) -> Followed:
 
 
 def follow(followed: Followed) -> Generator[Change, None, None]:
-    """Each change once, in order; while Postgres is away, wait for it. Raises CursorExpired, NotPermitted."""
+    """Yield each change once, in order; wait while Postgres is down. Raises CursorExpired, NotPermitted."""
     if followed.after is not None:
         check_cursor(followed.after)
     cursor, heard = followed.after, time.monotonic()
@@ -104,7 +105,7 @@ def follow(followed: Followed) -> Generator[Change, None, None]:
 
 
 async def follow_async(followed: Following) -> AsyncGenerator[Change, None]:
-    """The same for an event loop, in a thread of its own: it may wait for as long as nothing happens."""
+    """`follow` for an event loop. It uses its own thread, because it may wait for a long time."""
     changes, thread = followed.changes(), ThreadPoolExecutor(1, thread_name_prefix="slowwave-changes")
     try:
         while (change := await asyncio.get_running_loop().run_in_executor(thread, next, changes, None)) is not None:

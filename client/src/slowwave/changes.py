@@ -61,18 +61,18 @@ class CursorExpired(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class ChangedMemory:
-    """The memory that changed, as it is when the change is read: that may be after later changes.
+    """The memory that changed, as it is when the change is read; later changes may be in it.
 
     Attributes:
         id: its UUID.
         scope: "agent:NAME", "room:NAME" or "team:NAME".
         agent: the agent that owns the scope; None for a room or a team.
-        type: fact, preference, decision and so on; None if the memory is gone, like all fields below.
+        type: fact, preference, decision and so on; None for a deleted memory, like all fields below.
         status: "inbox", "episode", "active", "review" or "archived".
-        content: what it says.
-        valid_from: since when it holds.
-        valid_to: until when it held; None while it holds.
-        revision: counts up with every change. A mirror ignores a revision lower than the one that it has.
+        content: its text.
+        valid_from: the time from which it is valid.
+        valid_to: the time at which it ceased to be valid; None while it is valid.
+        revision: a number that grows with every change. A mirror ignores a revision lower than its own.
     """
 
     id: str
@@ -91,12 +91,12 @@ class Change:
     """One change of one memory.
 
     Attributes:
-        id: the position in the feed, which `Memory.changes` takes as `after`; a repeated delivery has the same id.
-        type: what happened: "created", "changed", "reaffirmed" (said again), "superseded", "merged", "archived",
-            "restored", "linked", "disputed", "removed" (by an undo) or "forgotten".
-        memory: the memory as it is now; of a removed or forgotten one only its id and scope.
-        reason: why, in words.
-        run: number of the maintenance run that made the change, if one did.
+        id: the position in the feed, for `after` of `Memory.changes`; a repeated delivery has the same id.
+        type: "created", "changed", "reaffirmed" (stated again), "superseded", "merged", "archived", "restored",
+            "linked", "disputed", "removed" (by an undo) or "forgotten".
+        memory: the memory as it is now; if it was removed or forgotten, only its id and scope.
+        reason: the reason, as a sentence.
+        run: the number of the run that made the change; None without a run.
         at: when the change was made.
     """
 
@@ -108,7 +108,11 @@ class Change:
     at: datetime
 
     def to_json(self) -> dict[str, Any]:
-        """The change as events of the gateway and webhooks hold it."""
+        """The change as JSON, as the gateway and webhooks send it.
+
+        Returns:
+            Keys "id", "type", "memory", "reason", "run" and "at"; times in ISO 8601.
+        """
         memory = {name: _plain(getattr(self.memory, name)) for name in ChangedMemory.__slots__}
         return {
             "id": self.id,
@@ -121,7 +125,18 @@ class Change:
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> "Change":
-        """The change that `to_json` or Postgres wrote; unknown fields are ignored."""
+        """Parse a change that `to_json` or Postgres wrote. Unknown fields are ignored.
+
+        Args:
+            told: the JSON object.
+
+        Returns:
+            The change.
+
+        Raises:
+            KeyError: a field is missing.
+            ValueError: a time can't be parsed.
+        """
         memory = {name: told["memory"].get(name) for name in ChangedMemory.__slots__}
         for name in ("valid_from", "valid_to"):
             memory[name] = _moment(memory[name])
@@ -131,8 +146,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ChangePage:
-    """Part of the feed. cursor: where to read on. more: whether there is more at once. waits: whether changes are
-    committed that can be read only after an older transaction has ended.
+    """Part of the feed. cursor: where the next part begins; more: the next part is not empty; waits: some committed
+    changes become readable only after an older transaction has ended.
     """
 
     changes: tuple[Change, ...]
@@ -175,15 +190,15 @@ def check_cursor(cursor: str) -> str:
 
 
 def position(cursor: str) -> tuple[int, int]:
-    """Where a cursor stands in the feed: of two positions the greater one is later."""
+    """The place of a cursor in the feed; a greater position is later."""
     xid, number = cursor.split("-")
     return int(xid), int(number)
 
 
 def places_of(agents: Iterable[str], scopes: Iterable[str]) -> list[str] | None:
-    """The LIKE patterns for the scopes of these agents, rooms and teams; `*` in a name stands for any characters.
+    """LIKE patterns for the scopes of these agents, rooms and teams; `*` in a name matches any characters.
 
-    No agents and no scopes: None, which is every scope. Raises InvalidName for a scope that is no room and no team.
+    Without agents and scopes: None, which means every scope. Raises InvalidName for any other kind of scope.
     """
     named = [f"agent:{name}" for name in agents]
     for scope in scopes:

@@ -1,22 +1,22 @@
-"""Every error that the client raises on purpose, as one tree.
+"""All exceptions that the client raises on purpose.
 
     SlowwaveError
-    ├── InvalidSettings      a key, variable or value of the configuration that can't be used
-    ├── InvalidName          a tenant, agent, session or scope name that can't be used (also a ValueError)
-    ├── InvalidQuery         a search that can't be asked (also a ValueError)
-    ├── InvalidMessage       a message, key or scope that can't be recorded (also a ValueError)
-    │   └── TooLarge         … because it is over one of the limits
-    ├── ScopeConflict        a session that writes to one scope was told to write to another
-    ├── Refused              Postgres refuses the data for good
-    ├── StoreUnavailable     Postgres can't be reached or can't work; what was to be recorded waits in the spool
-    ├── NotAllowed           this login or API key may not do that
-    ├── NotFound             a memory, agent or conversation that is not there (also a LookupError)
-    ├── CannotChange         a memory that was changed meanwhile, or that can't be changed as it is
-    ├── NotAnswered          no worker answered in time; the request goes on
+    ├── InvalidSettings      an invalid key, variable or value of the configuration
+    ├── InvalidName          an invalid name of a tenant, agent, session or scope (also a ValueError)
+    ├── InvalidQuery         an invalid argument of a reading call (also a ValueError)
+    ├── InvalidMessage       an invalid message, key or scope (also a ValueError)
+    │   └── TooLarge         … because it exceeds a limit
+    ├── ScopeConflict        a session that already writes to another scope
+    ├── Refused              data that Postgres rejects permanently
+    ├── StoreUnavailable     Postgres or a gateway can't be reached or can't work
+    ├── NotAllowed           a login or an API key without the needed right
+    ├── NotFound             no such memory, agent or conversation (also a LookupError)
+    ├── CannotChange         a memory that has changed since it was read, or can't be changed in its state
+    ├── NotAnswered          no worker answered in time; the request stays queued
     ├── RateLimited          too many calls; the error says when to call again
-    ├── WasForgotten         what waited was forgotten before it arrived
-    ├── EmbeddingFailed      no vectors were made (in slowwave.embedding; a search then goes by words alone)
-    └── SpoolFull            the spool can't be written either: nothing was recorded
+    ├── WasForgotten         queued data that was forgotten before it arrived
+    ├── EmbeddingFailed      no vectors (in slowwave.embedding; a search then uses words only)
+    └── SpoolFull            the spool has no room; nothing was recorded
 
 Must not know: the code that raises them.
 """
@@ -25,7 +25,7 @@ SHOWN_CHARACTERS = 60
 
 
 def shown(value: object) -> str:
-    """Answer the beginning of a value as an error shows what it was given; never fails, whatever that is."""
+    """The beginning of a value for an error message. It never fails, whatever the value is."""
     try:
         return repr(value[: SHOWN_CHARACTERS * 2] if isinstance(value, (str, bytes)) else value)[:SHOWN_CHARACTERS]
     except Exception:  # noqa: BLE001 (of a class of the caller's, of an integer with too many digits, of endless depth)
@@ -33,15 +33,19 @@ def shown(value: object) -> str:
 
 
 class SlowwaveError(Exception):
-    """The root: `except SlowwaveError` catches whatever Slowwave raises on purpose, and nothing else."""
+    """The base class: `except SlowwaveError` catches every exception that Slowwave raises on purpose."""
 
 
 class InvalidName(SlowwaveError, ValueError):
-    """A name of a tenant, agent, session, room or team breaks the rules of `slowwave.identity.check_name`."""
+    """The name of a tenant, agent, session, room or team breaks a rule of `slowwave.identity.check_name`."""
 
 
 class InvalidSettings(SlowwaveError, ValueError):
-    """Keys, variables or values of the configuration can't be used; `problems` has a sentence for each of them."""
+    """The configuration has invalid keys, variables or values.
+
+    Attributes:
+        problems: one sentence for each of them.
+    """
 
     def __init__(self, *problems: str) -> None:
         super().__init__("; ".join(problems))
@@ -49,43 +53,47 @@ class InvalidSettings(SlowwaveError, ValueError):
 
 
 class InvalidQuery(SlowwaveError, ValueError):
-    """A query, limit or number of days can't be used; the message says what is meant instead."""
+    """An argument of a reading call is invalid; the message gives the allowed form."""
 
 
 class InvalidMessage(SlowwaveError, ValueError):
-    """A message, key or scope can't be recorded; the text says what is wrong with it."""
+    """A message, key or scope is invalid; the message gives the reason."""
 
 
 class TooLarge(InvalidMessage):
-    """A message, a call or a key is over one of the limits; the text names the limit."""
+    """A message, a call or a key exceeds a limit; the message names the limit."""
 
 
 class ScopeConflict(SlowwaveError):
-    """A session writes to exactly one scope, and this one writes to another already; nothing was recorded."""
+    """A session writes to exactly one scope, and this session already writes to another one. Nothing was recorded."""
 
 
 class Refused(SlowwaveError):
-    """Postgres refuses these data for good: trying again would not help."""
+    """Postgres rejects this data permanently; a retry would not help."""
 
 
 class StoreUnavailable(SlowwaveError):
-    """Postgres can't be reached, or can't work as it is; the text says why, and what became of the events."""
+    """Postgres or a gateway can't be reached or can't work; the message gives the reason, and where the events are."""
 
 
 class NotAllowed(SlowwaveError):
-    """This login of Postgres, or this API key, may not do that; the text says which one may."""
+    """This login of Postgres, or this API key, lacks a right; the message says which login or right is needed."""
 
 
 class NotFound(SlowwaveError, LookupError):
-    """There is no such memory, or it belongs to somebody else: both answer the same."""
+    """The memory does not exist, or belongs to somebody else; the two cases are not distinguished."""
 
 
 class CannotChange(SlowwaveError):
-    """The memory was changed after it was read, or can't be changed as it is; the text says which."""
+    """The memory has changed since it was read, or can't be changed in its state; the message says which."""
 
 
 class NotAnswered(SlowwaveError):
-    """No worker answered in time. `request` is the id of the request, which a worker carries out when one runs."""
+    """No worker answered in time. The request stays queued, and a worker will carry it out; don't repeat it.
+
+    Attributes:
+        request: the id of the request.
+    """
 
     def __init__(self, message: str, request: str) -> None:
         super().__init__(message)
@@ -93,7 +101,11 @@ class NotAnswered(SlowwaveError):
 
 
 class RateLimited(SlowwaveError):
-    """Too many calls, or a quota is used up. `retry_after`: seconds until the next call may succeed."""
+    """Too many calls, or a quota is used up.
+
+    Attributes:
+        retry_after: seconds until the next call may succeed.
+    """
 
     def __init__(self, message: str, retry_after: float) -> None:
         super().__init__(message)
@@ -101,8 +113,11 @@ class RateLimited(SlowwaveError):
 
 
 class WasForgotten(SlowwaveError):
-    """Its agent, session or scope was forgotten after it was taken: nothing was recorded, and nothing is to be."""
+    """The agent, session or scope was forgotten after this data was queued.
+
+    Nothing was recorded; don't repeat the call.
+    """
 
 
 class SpoolFull(SlowwaveError):
-    """Postgres can't be reached and the spool can't be written (disk full, no permission): nothing was recorded."""
+    """Postgres can't be reached, and the spool can't be written (disk full, no permission). Nothing was recorded."""

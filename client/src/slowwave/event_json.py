@@ -1,4 +1,4 @@
-"""An event in the form in which it travels to Postgres.
+"""An event in the form that Postgres receives.
 
 Must not know: how an event is built.
 """
@@ -9,9 +9,9 @@ Kind = Literal["user", "assistant", "task", "tool"]
 
 
 class EventJson(TypedDict):
-    """An event as the capture function of the database reads it. `step`: turns that began in its call so far.
+    """An event as the database's capture function reads it. `step`: the number of turns in its call before it.
 
-    taken: when a hook took it, of those that were kept waiting.
+    taken: when the call was accepted, if the event was queued or spooled.
     """
 
     key: str

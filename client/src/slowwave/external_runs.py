@@ -1,8 +1,8 @@
-"""Conversations that another program keeps: a hook names a run, and workers read it there (`memory.source`).
+"""Conversations that another program stores: a hook names a run, and workers read it there (`memory.source`).
 
-A name waits for Postgres in the spool as events do, and is dropped like them where its session was forgotten meanwhile.
+A named run waits for Postgres in the spool as events do, and is discarded if its session was forgotten meanwhile.
 
-Must not know: which program that is, how it is read.
+Must not know: that program, how workers read it.
 """
 
 from slowwave.capture import Entry, about_of
@@ -18,7 +18,9 @@ READ_SESSIONS = "slowwave.read_sessions"
 
 
 class ReadSession(PromptArrived):
-    """What `slowwave.read_session` takes: whose session is read where it is kept, if a run of it was named."""
+    """The payload of `slowwave.read_session`: the task reads the session's named runs from the program that stores
+    them.
+    """
 
 
 def name_run(
@@ -31,9 +33,9 @@ def name_run(
     wait_seconds: float = 0.0,
     scope: str | None = None,
 ) -> Stored:
-    """Have workers read a run of a session that `source` keeps, after `wait_seconds`; no text passes through here.
+    """Let workers read a run of a session from `source` after `wait_seconds`. No text passes through this process.
 
-    Named again, it is looked at again, and no later than it would have been. scope: as in `Memory.turn_completed`.
+    Naming a run again lets workers read it again, never later than before. scope: as in `Memory.turn_completed`.
     Raises `InvalidMessage`, `InvalidName`, `ScopeConflict`, `SpoolFull`, and with `raise_errors` StoreUnavailable.
     """
     event: EventJson = {"key": check_key(run), "kind": "task", "step": 0, "content": ""}

@@ -1,6 +1,6 @@
-"""Who is meant: the names of tenants, agents and sessions, and the rules that a name must keep.
+"""Names of tenants, agents and sessions, and the rules for them.
 
-Must not know: Redis, Postgres, how a name is quoted in a key or a path.
+Must not know: Redis, Postgres, quoting of names in keys and paths.
 """
 
 import unicodedata

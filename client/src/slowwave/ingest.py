@@ -1,9 +1,9 @@
-"""Bringing in a file of events: one JSON object a line, many sessions in one statement, again without harm.
+"""Import a file of events: one JSON object for each line, many sessions in one statement, safe to repeat.
 
-A line without a key gets one from what it says and from how many lines before it say the same: the same file gives the
-same keys, so whatever was brought in before is a repetition.
+A line without a key gets one from its content and from the number of equal lines before it. So the same file yields the
+same keys, and a repeated import adds nothing.
 
-Must not know: where lines come from, how progress is shown.
+Must not know: the source of the lines, the display of progress.
 """
 
 import json
@@ -44,12 +44,12 @@ class Reject(NamedTuple):
 
 @dataclass(slots=True)
 class IngestReport:
-    """What became of the lines so far.
+    """Counts of an import so far.
 
-    read: lines that are not blank; size_bytes: of them, as UTF-8. added, repeated: events; ignored: system and empty
-    messages, and events of agents and sessions that were forgotten while the file was read; rejected: lines.
-    further: events beyond the first one of their line, since each call of a tool is an event of its own. Once all is
-    committed, added + repeated + ignored + rejected = read + further. sessions: those that were touched.
+    read: lines that are not blank; size_bytes: their size as UTF-8. added, repeated: events; ignored: system and empty
+    messages, and events of agents and sessions that were forgotten during the import; rejected: lines.
+    further: events beyond the first of a line, because each tool call is its own event. At the end,
+    added + repeated + ignored + rejected = read + further. sessions: the number of sessions with events in the file.
     """
 
     read: int = 0
@@ -85,13 +85,13 @@ def ingest(
     on_progress: Callable[[IngestReport], None] = lambda _report: None,
     on_reject: Callable[[Reject], None] = lambda _reject: None,
 ) -> IngestReport:
-    """Record the events of `lines`; a bad line goes to `on_reject` and the rest goes in.
+    """Record the events of `lines`. A bad line goes to `on_reject`; all other lines are recorded.
 
     A line: {"agent", "session", "role", "content"} and optionally name, at, key, room_id, thread_id, scope, tenant,
-    metadata, tool_calls, tool_call_id, is_error. tenant: of lines that name none (default: of the settings).
-    only_tenant: reject lines that name another one. on_progress is told after every commit.
-    While a batch is being committed the next one is read. Sessions that are due are offered after their commit.
-    Raises StoreUnavailable (nothing is spooled: the file is still there, start again) and what `lines` raises.
+    metadata, tool_calls, tool_call_id, is_error. tenant: for lines without one (default: that of the settings).
+    only_tenant: reject lines of other tenants. on_progress is called after every commit.
+    The next batch is read while a batch is committed. Sessions that are due are offered after their commit.
+    Raises StoreUnavailable (nothing is spooled: repeat the import) and the exceptions of `lines`.
     """
     report = IngestReport()
     reader = _Reader(

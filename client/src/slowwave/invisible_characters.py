@@ -1,6 +1,6 @@
-"""Characters that nobody sees but a program or a model reads, and how a text goes without them.
+"""Invisible characters that programs and models still read, and a way to strip them from text.
 
-Must not know: what a text is for.
+Must not know: the use of the text.
 """
 
 import re
@@ -23,15 +23,17 @@ _JOINING = ((0x0600, 0x08FF), (0x0900, 0x0DFF), (0x0F00, 0x109F), (0x1780, 0x18A
 
 
 def strip_invisible(text: str) -> str:
-    """The text without invisible characters, but for one joiner between two letters that it may join and for those
-    inside an emoji. Doing it twice changes nothing more.
+    """The text without invisible characters, except a joiner between two letters that it may join, and those inside an
+    emoji.
+
+    A second call changes nothing.
     """
     seen = _GONE.sub("", text)
     return _RUN.sub(_kept, seen)
 
 
 def _kept(match: re.Match[str]) -> str:
-    """What of a run of joiners and selectors belongs there."""
+    """The part of a run of joiners and selectors that is legitimate at its place."""
     run, text = match[0], match.string
     before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
     if run in {"\ufe0e", "\ufe0f"}:

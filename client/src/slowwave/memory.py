@@ -167,7 +167,7 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
         self.backend.warm()
 
     def flush(self, timeout: float = 30.0) -> bool:
-        """Commit what is queued or spooled on this host, and wake the workers.
+        """Commit queued and spooled events of this host, and wake the workers.
 
         Args:
             timeout: the most seconds to wait.
@@ -182,10 +182,10 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
         return self.backend.flush(timeout)
 
     def close(self) -> None:
-        """Commit or spool what is queued, and close the connections.
+        """Commit or spool queued events, and close the connections.
 
         Raises:
-            SpoolFull: neither worked; the queued events are lost.
+            SpoolFull: both failed; the queued events are lost.
 
         Example:
             >>> memory.close()

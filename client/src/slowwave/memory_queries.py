@@ -1,6 +1,6 @@
-"""Memories by list and by id, their explanations, and the note that a reply used them: over a connection to Postgres.
+"""Reads of memories by list and by id, of their provenance, and the note that a reply used them, over psycopg.
 
-Must not know: who asks; HTTP.
+Must not know: the caller, HTTP.
 """
 
 import base64
@@ -65,7 +65,7 @@ def read_record(connection: Connection[Any], tenant: str, memory: UUID) -> Memor
 
 
 def read_explanation(connection: Connection[Any], tenant: str, memory: UUID) -> MemoryExplanation | None:
-    """Why a memory is there, without the secrets that were said; None if there is no such memory."""
+    """The provenance of a memory, with secrets masked; None for an unknown memory."""
     row = connection.execute(_EXPLAIN, (tenant, memory)).fetchone()
     if row is None or row[0] is None:
         return None

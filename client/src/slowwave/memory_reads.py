@@ -101,13 +101,13 @@ class ReadingMemory(BoundMemory):
             days: how many local days of summaries to include, from 0 to 3,660; by default
                 `memory.days.autoload_summary_days`.
             scopes: "room:NAME" and "team:NAME", read with the agent's own scope.
-            max_tokens: the most tokens of the rendered context. If nothing fits, the context is empty. By default all
-                that was found, whose size is bounded.
+            max_tokens: the most tokens of the rendered context. If nothing fits, the context is empty. By default there
+                is no token limit, but the number of lines is bounded.
             count_tokens: your model's token counter; by default an estimate.
-            format: the format whose tokens are counted: "markdown", "messages" or "json".
+            format: the format to count the tokens of: "markdown", "messages" or "json".
 
         Returns:
-            The context; `render` and `to_messages` make a prompt of it.
+            The context, with `render` and `to_messages` for a prompt.
 
         Raises:
             InvalidName: a name or a scope can't be used.

@@ -98,7 +98,7 @@ class RecordingMemory(BoundMemory):
             at: when it happened (aware); by default now.
             key: an idempotency key.
             run: the id of the run. In a day's summary, a later milestone replaces an earlier one of the same run.
-                Without an id, runs are told apart by their text.
+                Without an id, the text identifies the run.
 
         Returns:
             As `turn_completed`.

@@ -1,4 +1,4 @@
-"""What clients read of memories, and what came of changing them; the same whichever way the answer came.
+"""Results of the calls that read, edit and forget memories; the same for every backend.
 
 Must not know: Postgres, HTTP.
 """
@@ -18,7 +18,13 @@ MEMORY_STATUSES: tuple[MemoryStatus, ...] = ("inbox", "episode", "active", "arch
 
 @dataclass(frozen=True, slots=True)
 class MemorySource:
-    """The event of a conversation that a memory comes from."""
+    """The event of a conversation that a memory comes from.
+
+    Attributes:
+        agent: the agent of the conversation.
+        session: the conversation.
+        seq: the number of the event in the conversation.
+    """
 
     agent: str
     session: str
@@ -33,23 +39,23 @@ class MemoryRecord:
         id: its UUID.
         scope: "agent:NAME", "room:NAME" or "team:NAME".
         type: fact, preference, decision and so on.
-        status: "inbox", "episode" or "active" while it is in answers; "review" while a person is to decide about it;
+        status: "inbox", "episode" or "active" if searches return it; "review" while it waits for a person's decision;
             "archived" after it was merged, replaced or archived by hand.
-        content: what it says.
+        content: its text.
         confidence: from 0 to 1.
         importance: from 0 to 1.
-        trust: who said it: hand, user, assistant, task or import.
-        valid_from: since when it holds.
-        valid_to: until when it held; None while it holds.
+        trust: its source: hand, user, assistant, task or import.
+        valid_from: the time from which it is valid.
+        valid_to: the time at which it ceased to be valid; None while it is valid.
         recorded_at: when Slowwave stored it.
-        superseded_by: id of the memory that replaced it.
-        merged_into: id of the memory that it was merged into.
-        archive_reason: why it is archived.
-        revision: counts up with every change; `Memory.correct` and `Memory.archive` compare it.
-        source_count: how many events say it.
-        sources: the first 20 of these events.
-        used: in how many conversations a reply used it, as `Memory.used` was told.
-        last_used_at: when that was last.
+        superseded_by: the id of the memory that replaced it.
+        merged_into: the id of the memory that it was merged into.
+        archive_reason: why it was archived.
+        revision: a number that grows with every change; `Memory.correct` and `Memory.archive` compare it.
+        source_count: the number of its source events.
+        sources: the first 20 of its source events.
+        used: the number of conversations in which a reply used it, from `Memory.used`.
+        last_used_at: the time of the last use.
     """
 
     id: str
@@ -75,7 +81,12 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPage:
-    """Part of a list of memories. next: what `Memory.memories` takes as `after` for the next part; None at the end."""
+    """One page of a list of memories.
+
+    Attributes:
+        items: the memories of this page.
+        next: the argument `after` of `Memory.memories` for the next page; None on the last page.
+    """
 
     items: tuple[MemoryRecord, ...]
     next: str | None
@@ -89,9 +100,17 @@ class MemoryPage:
 
 @dataclass(frozen=True, slots=True)
 class MemoryEvent:
-    """An event that says what a memory says, without its secrets.
+    """A source event of a memory, with secrets masked.
 
-    via: id of the merged memory in whose words the event says it; None if it says it in the words of this memory.
+    Attributes:
+        agent: the agent of the conversation.
+        session: the conversation.
+        seq: the number of the event in the conversation.
+        role: user, assistant, task or tool.
+        name: the speaker's name.
+        content: the text.
+        happened_at: when it was said.
+        via: the id of the merged memory whose source it was; None if it is a direct source.
     """
 
     agent: str
@@ -106,9 +125,17 @@ class MemoryEvent:
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """One change of a memory. before and after hold the fields that differ; flush or run: the number of what made it.
+    """One change of a memory.
 
-    by: for whom it was made, if a person or a program asked for it.
+    Attributes:
+        action: the kind of the change.
+        reason: the reason, as a sentence.
+        made_at: when the change was made.
+        flush: the number of the flush that made it, if one did.
+        run: the number of the run that made it, if one did.
+        by: the person or program that asked for it.
+        before: the changed fields before.
+        after: the changed fields after.
     """
 
     action: str
@@ -123,7 +150,13 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class MemoryExplanation:
-    """Why a memory is there: the events that say it and its changes, the oldest first."""
+    """The provenance of a memory.
+
+    Attributes:
+        memory: the memory.
+        sources: its source events, oldest first.
+        changes: its changes, oldest first.
+    """
 
     memory: MemoryRecord
     sources: tuple[MemoryEvent, ...]
@@ -132,7 +165,12 @@ class MemoryExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A memory was changed by hand. memory: what says it from here on; run: the run that can be undone."""
+    """The result of an edit by hand.
+
+    Attributes:
+        memory: the memory that replaces the edited one.
+        run: the number of the run, for an undo.
+    """
 
     memory: MemoryRecord
     run: int
@@ -140,10 +178,14 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class ForgetPreview:
-    """What a forget would take away; nothing is gone yet.
+    """A preview of a deletion; nothing is deleted yet.
 
-    counts: how many of each kind; sessions: some of the conversations; hints: what else there is to know.
-    confirm: what `Memory.forget` takes to go on.
+    Attributes:
+        target: what would be deleted.
+        counts: the number of rows of each kind.
+        sessions: some of the conversations.
+        hints: notes about consequences.
+        confirm: the argument `confirm` of `Memory.forget` that carries the deletion out.
     """
 
     target: str
@@ -155,7 +197,16 @@ class ForgetPreview:
 
 @dataclass(frozen=True, slots=True)
 class ForgetReceipt:
-    """What a forget took away. receipt: its number; problems: what is still there, which the same call takes away."""
+    """The receipt of a deletion.
+
+    Attributes:
+        receipt: its number.
+        target: what was deleted.
+        counts: the number of deleted rows of each kind.
+        sessions: some of the deleted conversations.
+        hints: notes about consequences.
+        problems: what could not be deleted yet; the same call deletes it.
+    """
 
     receipt: int
     target: str

@@ -117,7 +117,7 @@ def kind_of(part: Mapping[str, Any]) -> str:
 
 
 def mark_of(part: Mapping[str, Any]) -> str:
-    """The words that stand for a part without text, as in "[image: a red bike]"; "" if nothing describes it."""
+    """The text of a part that is not text, as in "[image: a red bike]"; "" if nothing describes it."""
     kind = kind_of(part)
     caption = "" if kind in _INTERNAL else _caption(part)
     return f"[{next((medium for medium in _MEDIA if medium in kind), kind)}: {caption}]" if caption else ""
@@ -134,7 +134,7 @@ def _text_in(part: Mapping[str, Any]) -> str | None:
 
 
 def _caption(part: Mapping[str, Any]) -> str:
-    """The words that describe an image or a file, which stand in the part or one level below."""
+    """The description of an image or a file, from the part itself or one level below."""
     for holder in (part, *(value for value in part.values() if isinstance(value, Mapping))):
         for key in _CAPTION_KEYS:
             if isinstance(text := holder.get(key), str) and text.strip():

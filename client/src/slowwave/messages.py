@@ -1,9 +1,9 @@
-"""What callers hand over: messages of a conversation, and the payloads of the public tasks, with their limits.
+"""Input of callers: messages of a conversation, and the payloads of the public tasks, with their limits.
 
-A message is a mapping of the shape that every chat API has, or a `Message`. Both pass the same checks, written by hand
-since they run on the reply path; Pydantic reads only what comes in as JSON.
+A message is a mapping in the shape of chat APIs, or a `Message`. Both pass the same hand-written checks, because they
+run on the reply path; Pydantic validates only JSON payloads.
 
-Must not know: where events go.
+Must not know: where events are stored.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -176,7 +176,7 @@ def check_run(run: Any) -> str:
 
 
 def _careful(fields: Any) -> tuple[str, Kind | None, Any]:
-    """What the quick way stumbled over: say what is wrong, or read on if only the content is missing."""
+    """Handle a message that failed the fast check: raise the reason, or continue if only the content is missing."""
     if not isinstance(fields, Mapping):
         raise InvalidMessage(f'a message is a mapping like {{"role": …, "content": …}}, not {type(fields).__name__}')
     role = fields.get("role")
@@ -204,9 +204,18 @@ class _Payload(BaseModel):
 
 
 class Message(_Payload):
-    """One message of a conversation. `name`: who speaks; `at`: when, an aware time; `key`: makes a repeat harmless.
+    """One message of a conversation.
 
-    tool_calls: of an assistant, as OpenAI has them; tool_call_id, is_error: of a message with the role `tool`.
+    Attributes:
+        role: user, assistant, tool or system.
+        content: text, or a list of parts as chat APIs have them.
+        name: the speaker's name.
+        at: when it was said (aware); by default now.
+        metadata: a JSON object of at most 16 KB, stored with the event.
+        key: an idempotency key.
+        tool_calls: an assistant's tool calls, in OpenAI's form.
+        tool_call_id: the call that a message with the role `tool` answers.
+        is_error: whether that call failed.
     """
 
     # Whatever else a chat API puts beside the text is not ours to refuse.

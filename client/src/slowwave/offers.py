@@ -1,6 +1,6 @@
-"""Telling the workers, from the reply path: a wake-up that may fail, since the sweep finds whatever is due.
+"""Offers from the reply path: wake-ups for workers. An offer may fail, because the sweep finds all due sessions.
 
-Must not know: Postgres, what makes a flush due.
+Must not know: Postgres, the conditions of a flush.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REST_SECONDS = 5.0
 
 
 class ThrottledLog:
-    """Says a thing once a minute at most; the same trouble comes with every call."""
+    """Logs at most one warning a minute, because the same failure comes with every call."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -60,7 +60,7 @@ class Offers:
         self._thread: threading.Thread | None = None
 
     def enqueue_async(self, refs: Sequence[SessionRef], priority: Priority) -> None:
-        """Have these sessions offered by a thread, in the order of the calls: a reply need not wait for it."""
+        """Offer these sessions in a thread, in the order of the calls, so that a reply does not wait."""
         if refs and self._settings.memory.auto_flush.enabled:
             # The span of the hook is open here, and not where the thread comes to it.
             self._waiting.put(([(ref, priority) for ref in refs], traceparent()))
@@ -73,9 +73,9 @@ class Offers:
     def enqueue(
         self, offers: Sequence[tuple[SessionRef, Priority]], *, traces: Sequence[str | None] | None = None
     ) -> None:
-        """Make these offers in one round trip. Never raises for a server that can't be reached.
+        """Make these offers in one round trip. An unreachable server raises nothing.
 
-        traces: the traceparent of each; None: that of the caller for all of them.
+        traces: the traceparent of each; None uses the caller's for all of them.
         """
         if not offers or not self._settings.memory.auto_flush.enabled or self._clock() < self._rests_until:
             return
@@ -93,7 +93,7 @@ class Offers:
             return self._waiting.all_tasks_done.wait_for(lambda: not self._waiting.unfinished_tasks, timeout)
 
     def close(self) -> None:
-        """Let go of the broker's connections. What is still handed over is for the sweep."""
+        """Close the broker's connections. The sweep makes the offers that are still queued."""
         if self._redis is not None:
             self._redis.close()
 

@@ -1,9 +1,9 @@
-"""Connections to Postgres for the hooks: few, opened when needed, and a call that costs little on top of the wire.
+"""Connections to Postgres for hooks: few, opened on demand, with little cost beyond the network.
 
-Why not a pool that waits: a hook on the reply path wants to know *at once* that the server is gone, to spool and go
-on; and a library in somebody's process should bring neither threads nor connections that a fork would share.
+A pool that waits would not do: a hook on the reply path must know at once that the server is down, to spool its events;
+and a library in a host's process should own neither threads nor connections that a fork would share.
 
-Must not know: what the statements do, what happens to events that can't be stored.
+Must not know: the statements, the fate of events that can't be stored.
 """
 
 import select
@@ -62,7 +62,9 @@ class NotPermitted(StoreUnavailable):
 
 
 class Link:
-    """One connection, and the statements that it knows. entered: for whom whoever is told of a loan has it work."""
+    """One connection with its prepared statements. entered: the owner that the connection works for, if it was lent for
+    one.
+    """
 
     def __init__(self, url: str, answer_seconds: float) -> None:
         self.connection = ReadTimeoutConnection.connect(url, autocommit=True)
@@ -96,7 +98,7 @@ class Link:
         self.connection.pgconn.send_query_prepared(statement.name, parameters)
 
     def answer(self) -> list[Row]:
-        """Wait for what was sent, as long as it may take. Raises psycopg.OperationalError for a server that is mute."""
+        """Wait for the result. Raises psycopg.OperationalError for a server that does not answer."""
         return self._rows(self._result())
 
     def _result(self) -> pq.abc.PGresult:
@@ -143,9 +145,9 @@ class Link:
 class Postgres:
     """Up to eight connections to `url`, each used by one thread at a time. Nothing is sent before the first call.
 
-    setting: what a URL that can't be read is called. answer_seconds: after so long without a sign of life a statement
-    is given up, and its connection with it. lent: is called with each connection before a caller has it; what it raises
-    goes to the caller.
+    setting: the setting's name in an error about an invalid URL. answer_seconds: seconds without any answer after which
+    a statement and its connection are abandoned. lent: called with each connection before a caller gets it; its
+    exceptions go to the caller.
     """
 
     def __init__(
@@ -189,7 +191,7 @@ class Postgres:
             raise _verdict(error) from error
 
     def begin(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> Callable[[], list[Row]]:
-        """Begin what `call` does; the answer waits for the end of it, and must be called, once.
+        """Send what `call` sends, without waiting. The caller must call the returned function exactly once; it waits.
 
         The server works while the caller does something else, without a second thread. Raises as `call` does.
         """
@@ -230,7 +232,7 @@ class Postgres:
             raise _verdict(error) from error
 
     def close(self) -> None:
-        """Close what is idle; what is lent is closed when it comes back."""
+        """Close idle connections; a lent connection is closed when it is returned."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

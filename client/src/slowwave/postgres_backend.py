@@ -188,7 +188,7 @@ class PostgresBackend:
         return self.store.flush(timeout)
 
     def close(self) -> None:
-        """Commit or spool what is queued, and close the connections."""
+        """Commit or spool queued events, and close the connections."""
         self.store.close()
 
     def _record(

@@ -1,6 +1,6 @@
 """Text and metadata in a form that Postgres can store.
 
-Must not know: what the text means, where it goes.
+Must not know: the meaning and the destination of the text.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""The sentence above everything that is recalled for a prompt; by it a recalled text is known again.
+"""The sentence above every recalled text in a prompt; it also identifies a recalled text.
 
-Must not know: what is recalled.
+Must not know: the recalled text.
 """
 
 NOTICE = (

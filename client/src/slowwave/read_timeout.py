@@ -1,9 +1,9 @@
-"""A connection to Postgres that does not wait for ever: a server that shows no sign of life is given up.
+"""A connection to Postgres with a read timeout.
 
-The server's own limit of a statement needs a server that runs; one that stands still (a host without memory, a paused
-container) keeps its sockets open, and its kernel acknowledges what is sent.
+The server's statement timeout needs a running server. A server that is frozen (a host without memory, a paused
+container) keeps its sockets open, and its kernel acknowledges sent data.
 
-Must not know: what is asked.
+Must not know: the statements.
 """
 
 import time
@@ -14,8 +14,8 @@ from psycopg.abc import RV, PQGen
 
 
 class ReadTimeoutConnection(psycopg.Connection[Any]):
-    """Whatever waits for the server ends after `answer_seconds` of silence, by psycopg.OperationalError; what is sent
-    or received begins them anew. The connection is closed then, since an answer may still come, to nobody.
+    """Raises psycopg.OperationalError after `answer_seconds` without any data from the server; data restarts the clock.
+    It then closes the connection, because a late answer would belong to no statement.
     """
 
     answer_seconds = float("inf")

@@ -1,12 +1,12 @@
-"""Reads that may lag: a streaming replica answers while it follows its primary, the primary answers otherwise.
+"""Reads that may lag: a streaming replica answers while it follows its primary, otherwise the primary answers.
 
-Only `context` and `search` come here. Whatever decides something (capture, boost, flush, consolidation, forgetting,
-reports that an operator acts on) reads the primary.
+Only `context` and `search` use it. Calls that decide something (capture, boost, flush, consolidation, forgetting,
+operators' reports) read the primary.
 
-A replica that lost its primary would answer for ever from the past: every `LOOK_SECONDS` it is asked
-whether it follows.
+A replica that lost its primary would return old data for ever, so every `LOOK_SECONDS` a query checks whether it
+follows.
 
-Must not know: what is read.
+Must not know: the reads.
 """
 
 import threading
@@ -34,10 +34,10 @@ T = TypeVar("T")
 
 
 class ReplicaReads:
-    """Reads on the replica of `url`, or on `primary`. Any number of threads may share one.
+    """Reads from the replica at `url`, or from `primary`. Threads may share one object.
 
-    url: empty for no replica. Raises InvalidSettings for one of no use. Nothing is sent before the first read. lent: as
-    `Postgres` takes it.
+    url: empty without a replica. Nothing is sent before the first read. lent: as in `Postgres`. Raises InvalidSettings
+    for an invalid URL.
     """
 
     def __init__(

@@ -64,7 +64,7 @@ class MemoryContext(Section):
 
 
 class ExtractorSettings(Section):
-    """Bounds of one window, and whether the rules ask slowwave-judge, if it is installed, what is worth remembering."""
+    """Limits of one window, and whether the rules use slowwave-judge, if it is installed, to select memories."""
 
     judge: bool = True
     no_reply_token: str = Field("NO_REPLY", min_length=1, max_length=100)
@@ -118,14 +118,14 @@ class Days(Section):
 
 
 class Files(Section):
-    """Where memory files and logs of sessions stand, and how often hand edits are looked for."""
+    """Where memory files and session logs are stored, and how often Slowwave checks for hand edits."""
 
     root: Path = Path("~/.local/state/slowwave/memory")
     sync_seconds: float = Field(30, ge=1, le=86_400)
 
 
 class Sessions(Section):
-    """Sessions that nobody ends. 0: no bound. The log is one file of JSON lines a session."""
+    """Limits of sessions without an end. 0: no limit. The log is one file of JSON lines for each session."""
 
     session_ttl_minutes: int = Field(1440, ge=0, le=5_256_000)
     max_active_sessions: int = Field(0, ge=0, le=1_000_000)
@@ -184,13 +184,22 @@ class MemorySettings(Section):
 
 
 class Settings(Section):
-    """The whole tree.
+    """The settings of a process, as `load_settings` reads them.
 
-    database_url: postgresql://…; read_database_url: a streaming replica of it that answers `context` and `search`, or
-    nothing; broker_url: redis://…, rediss://… or sentinel://…;sentinel://…; broker_master: what sentinels call the
-    master; broker_ca: a file of the authorities that the certificate of a rediss:// broker may be of; spool: the folder
-    in which events wait while Postgres can't be reached; tenant: whose agents these are; tracing: whether hooks and
-    tasks are spans of OpenTelemetry; log_format: of all processes; liveness_file: what a worker or beat touches.
+    Attributes:
+        database_url: postgresql://…
+        read_database_url: a streaming replica that answers `context` and `search`; "" without one.
+        broker_url: redis://…, rediss://… or sentinel://…;sentinel://…
+        broker_master: the master's name among the sentinels.
+        broker_ca: a file with the certificate authorities of a rediss:// broker.
+        spool: the folder for events while Postgres can't be reached.
+        tenant: the tenant of the agents.
+        tracing: whether hooks and tasks make OpenTelemetry spans.
+        log_format: the log format of all processes.
+        liveness_file: the file that a worker or beat touches.
+        memory: the settings of memory.
+        gateway: the settings of the gateway.
+        console: the settings of the console.
     """
 
     database_url: str = "postgresql://slowwave@localhost:5432/slowwave"
@@ -228,11 +237,21 @@ def variable_of(key: str) -> str:
 def load_settings(
     environment: Mapping[str, str] | None = None, *, file: Path | None = None, **overrides: Any
 ) -> Settings:
-    """Read the settings of this process.
+    """Read the settings of this process from a YAML file and the environment.
 
-    environment: the variables (default: this process's). file: the YAML file (default: $SLOWWAVE_CONFIG, else
-    `slowwave.yaml` in the working directory where there is one). overrides: top-level keys that win over both.
-    Raises InvalidSettings, which names every wrong key, the allowed form of its value, and the nearest known key.
+    Args:
+        environment: the variables; by default those of this process.
+        file: the YAML file; by default $SLOWWAVE_CONFIG, else `slowwave.yaml` in the working directory if it exists.
+        overrides: top-level settings that win over both.
+
+    Returns:
+        The settings.
+
+    Raises:
+        InvalidSettings: names every invalid key, the allowed form of its value, and the nearest known key.
+
+    Example:
+        >>> settings = load_settings(tenant="acme")
     """
     environment = os.environ if environment is None else environment
     problems: list[str] = []

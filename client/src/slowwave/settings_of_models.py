@@ -1,6 +1,6 @@
-"""Settings of what is optional: a model, vectors, mem0, Agno, an end of keeping, the console. Part of the whole tree.
+"""Settings of the optional parts: a model, embeddings, mem0, Agno, retention, the console.
 
-Must not know: who reads them.
+Must not know: the readers of these settings.
 """
 
 import re
@@ -19,7 +19,7 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """Without the passwords of URLs: what is shown of settings ends in logs and in reports of errors."""
+        """Hide passwords in URLs, because settings appear in logs and error reports."""
         for name, value in super().__repr_args__():
             yield name, _PASSWORD.sub(r"\1***@", value) if isinstance(value, str) else value
 
@@ -87,7 +87,7 @@ class Tools(Section):
 
 
 class Retention(Section):
-    """What is removed after so many days, and when open work ceases to be current (task_days); 0: never."""
+    """Days after which data is removed, and after which an open task is no longer current (task_days); 0: never."""
 
     event_days: int = Field(0, ge=0, le=36_500)
     session_log_days: int = Field(30, ge=0, le=36_500)
@@ -95,9 +95,9 @@ class Retention(Section):
 
 
 class Webhooks(Section):
-    """Changes that are sent to URLs. allow_private: networks that may be private, between commas, as 10.1.0.0/16; an
-    address that is not public is refused unless it lies in one. disable_after_days: an endpoint that has failed for so
-    long gets nothing any more.
+    """Changes that Slowwave sends to URLs. allow_private: comma-separated private networks that are allowed, as
+    10.1.0.0/16; other addresses that are not public are refused. disable_after_days: days of failures after which an
+    endpoint is disabled.
     """
 
     allow_private: str = ""

@@ -1,17 +1,16 @@
-"""Entries on the local disk while Postgres can't be reached: appended, synced, handed over in order, then removed.
+"""Entries on the local disk while Postgres can't be reached: appended, synced, delivered in order, then removed.
 
-A segment is a file of JSON lines, one entry a line, that one process holds by a lock on the file. Whoever gets the lock
-of a segment knows that its process is gone, and delivers it. Entries carry keys, so delivering one twice is harmless:
-nothing needs to be noted on the way through a segment.
+A segment is a file of JSON lines, one entry for each line, which one process locks. A process that can lock a segment
+knows that its owner has ended, and delivers it. Entries carry idempotency keys, so a second delivery is harmless, and
+no progress within a segment needs to be stored.
 
     DATABASE-ORDER-PID-RANDOM-LOGIN.jsonl            a segment
-    DATABASE-ORDER-PID-RANDOM-LOGIN.jsonl.rejected   entries of it that Postgres refuses for good, each with the reason
+    DATABASE-ORDER-PID-RANDOM-LOGIN.jsonl.rejected   its entries that Postgres rejects permanently, with the reasons
 
-DATABASE and LOGIN are digests: they keep apart what belongs to different databases, and what different logins said. A
-process delivers only what its own login said: another login may write where that one may not. Segments of versions
-without LOGIN are delivered by any process.
+DATABASE and LOGIN are digests that separate databases and logins. A process delivers only entries of its own login,
+because another login may have other rights. Segments of versions without LOGIN are delivered by any process.
 
-Must not know: how entries are delivered, or when.
+Must not know: how and when entries are delivered.
 """
 
 import contextlib
@@ -37,7 +36,7 @@ _PARTS_BEFORE_LOGINS = 4
 
 
 class Spooled(NamedTuple):
-    """What waits in a folder: segments with entries in them and their size, and files of rejected entries."""
+    """The content of a spool folder: segments with entries, their size, and files of rejected entries."""
 
     files: int
     size_bytes: int
@@ -66,9 +65,9 @@ class Segment:
         self.size += len(data)
 
     def read(self) -> tuple[list[Entry], list[dict[str, str]]]:
-        """Answer the entries in their order, and what can't be read, as it is to stand among the rejected ones.
+        """The entries in order, and unreadable lines in the form of rejected entries.
 
-        A last line without an end was being written when the process died: nobody was told that it is safe.
+        A last line without a line end was being written when the process died; its caller got no confirmation.
         """
         entries, unreadable = [], []
         # Through the descriptor: whoever removes the file now takes nothing with it.
@@ -83,7 +82,9 @@ class Segment:
         return entries, unreadable
 
     def _dated(self, entry: Entry) -> Entry:
-        """Say since when events wait of which an older version didn't: since they were said, or the segment began."""
+        """Set the time of acceptance of entries from an older version: when they were said, or the start of the
+        segment.
+        """
         # A name that somebody made up may lie in any year.
         begun = datetime.fromtimestamp(min(self.order, time.time_ns()) / 1e9, UTC)
         for event in entry.events:
@@ -93,7 +94,7 @@ class Segment:
         return entry
 
     def finish(self, rejected: Sequence[dict[str, Any]]) -> None:
-        """Remove the file. What was rejected is written beside it before, in one step. Raises OSError."""
+        """Remove the file; first write the rejected entries beside it, atomically. Raises OSError."""
         if rejected:
             replace_file(self.path.with_name(f"{self.path.name}.rejected"), b"".join(map(_line, rejected)))
         self.path.unlink(missing_ok=True)
@@ -120,11 +121,11 @@ class Spool:
 
     @property
     def pending(self) -> bool:
-        """Whether entries of this process, or adopted ones, wait: what comes later goes behind them."""
+        """Whether entries of this process or adopted ones wait; later entries go behind them."""
         return bool(self._segments)
 
     def append(self, entries: Sequence[Entry], *, front: bool = False) -> None:
-        """Store entries behind all others, or in front of them; they are on the disk when this returns.
+        """Store entries behind or in front of all others; they are on the disk when this returns.
 
         Raises SpoolFull; then none of them is stored.
         """
@@ -168,7 +169,7 @@ class Spool:
             self._segments.remove(segment)
 
     def adopt(self) -> bool:
-        """Take over the segments of processes that are gone and had this login; whether there were any."""
+        """Take over the segments of ended processes with the same login; False if there were none."""
         found = False
         with self._lock:
             ours = {segment.path for segment in self._segments}
@@ -181,7 +182,7 @@ class Spool:
         return found
 
     def close(self) -> None:
-        """Let go of all segments: what is in them is for the next process."""
+        """Release all segments; the next process delivers them."""
         with self._lock:
             segments, self._segments, self._active = self._segments, [], None
         for segment in segments:
@@ -236,7 +237,7 @@ def spooled(folder: Path) -> Spooled:
 
 
 def hold_segment(path: Path) -> Segment | None:
-    """Lock a segment that no process holds; None where one does, or where it was delivered meanwhile."""
+    """Lock a segment; None if another process holds it or has delivered it."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
     except OSError:
@@ -254,7 +255,7 @@ def hold_segment(path: Path) -> Segment | None:
 
 
 def database_digest(database_url: str) -> str:
-    """Name a database by where it is, without the password: that may change while entries wait."""
+    """A digest of a database's address, without the password, which may change while entries wait."""
     parts = conninfo_to_dict(database_url)
     place = [str(parts.get(key) or "") for key in ("host", "hostaddr", "port", "dbname")]
     return blake2b("\0".join(place).encode(), digest_size=6).hexdigest()

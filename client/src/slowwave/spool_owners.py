@@ -1,6 +1,6 @@
-"""Entries of several owners in one spool: each is delivered for the one for whom it was taken.
+"""Entries of several owners in one spool: each entry is delivered on behalf of its owner.
 
-Must not know: who the owners are, how Postgres tells them apart.
+Must not know: the owners, how Postgres separates them.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from slowwave.spooled_notes import Recorder
 
 
 class Acting(Protocol):
-    """For whom a process works at the moment."""
+    """The owner that a process works for at the moment."""
 
     def current(self) -> str | None:
-        """For whom this thread works, as the spool can keep it; None for nobody."""
+        """The owner that this thread works for, in the spool's form; None without an owner."""
 
     def enter(self, link: Link) -> None:
-        """Have a connection work for them. Raises Refused if they may not any more."""
+        """Make a connection work for the owner. Raises Refused if the owner has lost the right."""
 
     def deliver_for(self, owner: str | None) -> AbstractContextManager[object]:
         """A block in which this thread delivers for an owner."""
@@ -30,13 +30,13 @@ class Acting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecorderFor:
-    """Where such a spool is emptied to. It rejects, with the reason, what an owner has no right to any more."""
+    """Delivers such a spool. It rejects, with the reason, entries that their owner may no longer record."""
 
     recorder: Recorder
     acting: Acting
 
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
-        """Record what can be recorded, in its order. Raises StoreUnavailable; then part of it may be recorded."""
+        """Record the entries in order. Raises StoreUnavailable; some of them may be recorded then."""
         delivery = Delivery([], [])
         for owner, group in groupby(entries, key=lambda entry: entry.by):
             theirs = list(group)

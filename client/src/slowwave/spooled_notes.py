@@ -1,6 +1,6 @@
-"""Notes that wait in the spool until Postgres is back, for callers that can't be told to call again.
+"""Notes in the spool while Postgres is down, for callers that can't repeat their call.
 
-Must not know: who notes, how the spool keeps entries.
+Must not know: the callers, how the spool stores entries.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _CARRIED = ("importance", "type", "marked", "ttl_seconds")
 
 
 def entry_of(tenant: str, asked: Remember, key: str) -> Entry:
-    """A note as the spool carries it. It names its scope, so that a forget finds it there."""
+    """A note in the spool's form. It names its scope, so that a forget finds it."""
     fields = asked.model_dump(mode="json")
     event: EventJson = {"key": key, "kind": "task", "step": 0, "content": asked.content}
     event["metadata"] = {name: fields[name] for name in _CARRIED}
@@ -31,14 +31,14 @@ def entry_of(tenant: str, asked: Remember, key: str) -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Where the spool is emptied to: events to `capture`, notes to working memory. Doing it again changes nothing."""
+    """Delivers the spool: events to `capture`, notes to working memory. Repeated delivery is harmless."""
 
     capture: Capture
     postgres: Postgres
     settings: MemorySettings
 
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
-        """Record what can be recorded. Raises StoreUnavailable; then part of it may be recorded."""
+        """Record the entries. Raises StoreUnavailable; some of them may be recorded then."""
         delivery = self.capture.deliver([entry for entry in entries if entry.trigger != "note"])
         for entry in entries:
             if entry.trigger == "note":

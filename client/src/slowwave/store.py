@@ -1,7 +1,7 @@
-"""Everything behind the hooks of one process: connections, the capture call, the spool, the writer, the offers.
+"""The shared state behind a process' hooks: connections, capture, spool, writer and offers.
 
-Made once and shared by the `Memory` of each tenant. A forked child gets all of it anew: the parent's connections,
-queue and locks are the parent's.
+The `Memory` objects of all tenants share one store. A forked child makes its own, because connections, queue and locks
+belong to the parent.
 
 Must not know: the shape of messages and receipts.
 """
@@ -49,12 +49,12 @@ _inherited: list[object] = []
 
 
 class Store:
-    """Records entries as `mode` says, and spools what Postgres can't take now.
+    """Records entries in the given mode, and spools entries that Postgres can't take now.
 
-    durable: `record` returns after the commit. background: it returns at once, a thread commits in batches.
-    raise_errors: say so with StoreUnavailable when something had to go to the spool.
-    queue: the flush queue to offer to; None connects to the broker of the settings when there is something to offer.
-    acting: for whom this process works at the moment, where it works for several, as a gateway does.
+    durable: `record` returns after the commit. background: it returns at once, and a thread commits in batches.
+    raise_errors: raise StoreUnavailable after an entry was spooled.
+    queue: the flush queue for offers; None connects to the broker of the settings for the first offer.
+    acting: the current owner, if the process works for several, as a gateway does.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class Store:
         return self._writer.flush(timeout) and self.offers.settle(max(0.0, end - time.monotonic()))
 
     def close(self, timeout: float = CLOSE_SECONDS) -> None:
-        """Commit or spool what is queued, and let go of everything. Raises SpoolFull if neither worked."""
+        """Commit or spool queued entries, and close all connections. Raises SpoolFull if both fail."""
         if self._closed:
             return
         self._closed = True
@@ -213,7 +213,7 @@ class Store:
             raise StoreUnavailable(f"the events wait in {self._spool.folder} and will be delivered: {error}")
 
     def begin_anew(self) -> None:
-        """In a forked child: leave everything that is the parent's, and start with an empty queue."""
+        """In a forked child: abandon the parent's connections and queue, and start empty."""
         _inherited.append((self.postgres, self._reads, self.offers, self.capture))
         _inherited.append((self._spool, self._writer, self._mem0))
         self._spool.abandon()

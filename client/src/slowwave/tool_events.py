@@ -4,8 +4,8 @@
     tool_call    tool cancel_booking   cancel_booking(booking_id="ZX4", refund=true)   {"tool", "tool_call_id"}
     tool         tool cancel_booking   status: cancelled                               {"tool", "tool_call_id", "error"}
 
-Both are of the kind `tool`. `error` is true if the host says that the call failed; a result that merely reads like an
-error has no mark. `tool` is missing from a result whose call is unknown, `tool_call_id` if the host gives none.
+Both have the kind `tool`. `error` is true if the host says that the call failed; a result that only reads like an
+error is not marked. `tool` is missing from a result whose call is unknown, `tool_call_id` if the host gives none.
 
 Must not know: settings other than its own, how events are stored.
 """

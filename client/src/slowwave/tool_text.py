@@ -36,7 +36,7 @@ _TAIL_SHARE = 3  # a third of what is kept is the end: totals and errors stand t
 
 
 def tool_name(name: str | None) -> str | None:
-    """Answer a tool's name in one line of at most 100 characters; None if nothing is left of it."""
+    """A tool's name in one line of at most 100 characters; None if nothing remains."""
     if name is None:
         return None
     line = "".join(character if character.isprintable() else " " for character in name)

@@ -1,10 +1,10 @@
-"""Traces by OpenTelemetry: the span of a hook, and what a message carries on of it to the worker that takes it.
+"""Traces by OpenTelemetry: the span of a hook, and the traceparent that a message carries to its worker.
 
-Off until a process switches it on, once, as it has one provider of spans. Until then nothing of OpenTelemetry is
-imported, and each question costs one comparison. Spans hold names of agents and sessions, never a word of what was
-said; which provider they go to is the host's choice (`workers/tracing.py` makes that of a worker).
+Tracing is off until a process switches it on, once. Until then OpenTelemetry is not imported, and each call costs one
+comparison. Spans contain names of agents and sessions, never text of a conversation; the host chooses the provider
+(`workers/tracing.py` sets that of a worker).
 
-Must not know: providers, exporters, Celery, what messages look like.
+Must not know: providers, exporters, Celery, the form of messages.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def flush_span(ref: SessionRef, trace: str | None) -> AbstractContextManager[Any
 
 
 def request_span(name: str, trace: str | None, request_id: str) -> AbstractContextManager[Any]:
-    """The span of one request over HTTP. trace: the traceparent that came with it. Errors as above."""
+    """The span of one HTTP request. trace: the request's traceparent. Errors as above."""
     if _tracer is None:
         return _NO_SPAN
     from opentelemetry.context import Context  # noqa: PLC0415 (as above)
@@ -86,7 +86,7 @@ def model_span(model: str, purpose: str) -> AbstractContextManager[Any]:
 
 
 def name_session(tenant: str | None, agent: str | None, session: str | None) -> None:
-    """Say on the span that is open here, if any, whose work it is."""
+    """Add the session's names to the current span, if there is one."""
     if _tracer is not None:
         from opentelemetry.trace import get_current_span  # noqa: PLC0415 (as above)
 
@@ -97,7 +97,7 @@ def name_session(tenant: str | None, agent: str | None, session: str | None) -> 
 
 
 def traceparent() -> str | None:
-    """What a message that is made here and now carries on; None without a span, and where tracing is off."""
+    """The traceparent for a message that is made now; None without a span, and while tracing is off."""
     ids = span_ids()
     return None if ids is None else f"00-{ids[0]}-{ids[1]}-{ids[2]}"
 

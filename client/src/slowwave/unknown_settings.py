@@ -1,4 +1,4 @@
-"""What to say about an unknown setting: its new name, or the known name that is nearest to it.
+"""Suggestions for an unknown setting: its new name, or the nearest known name.
 
 Must not know: where settings are read from.
 """

@@ -1,8 +1,8 @@
-"""What pydantic finds wrong, in plain words: the place, the form that is allowed, and what was given.
+"""Pydantic's validation errors as plain sentences: the key, the allowed form, and the value.
 
     tenant must be text of 1 to 200 characters, got ''
 
-Must not know: which models there are.
+Must not know: the models.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ _SECRET = ("_url", "api_key", "password", "token")
 
 
 def plain_problems(model: type[BaseModel], error: ValidationError) -> list[tuple[str, str]]:
-    """Answer (place, what is wrong with it) for each thing that is wrong; the place is "" for the whole."""
+    """(key, problem) for each error; the key is "" for the whole."""
     problems: dict[str, str] = {}
     for one in error.errors(include_url=False):
         field, place = _field_at(model, one["loc"])
@@ -54,7 +54,7 @@ def _problem(field: FieldInfo | None, place: str, one: Mapping[str, Any]) -> str
 
 
 def _field_at(model: type[BaseModel], location: tuple[int | str, ...]) -> tuple[FieldInfo | None, str]:
-    """The field at a location, and its place: what pydantic adds for members of unions is not part of it."""
+    """The field at a location, and its key without pydantic's additions for members of unions."""
     field: FieldInfo | None = None
     place: list[str] = []
     inner: Any = model
@@ -86,7 +86,7 @@ def _form(field: FieldInfo) -> str | None:
 
 
 def _kind(annotation: Any) -> str | None:
-    """The form of a type in words; None for one that has none."""
+    """The form of a type in words; None if it has no words."""
     origin = get_origin(annotation)
     if origin is Literal:
         return "one of " + ", ".join(map(str, get_args(annotation)))

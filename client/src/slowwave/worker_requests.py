@@ -1,6 +1,6 @@
-"""Asking a worker: a row of slowwave.requests says what to do, a message wakes a worker, the row tells the outcome.
+"""Ask a worker: a row of slowwave.requests holds the request, a message wakes a worker, the row gets the outcome.
 
-What changes memories by hand or forgets needs the server's code, so a client asks for it.
+A client asks because edits and deletions of memories need the server's code.
 
 Must not know: how a request is carried out.
 """
@@ -56,10 +56,10 @@ def ask_worker(
     *,
     seconds: float = ANSWER_SECONDS,
 ) -> dict[str, Any]:
-    """Ask, and wait for the answer.
+    """Send a request, and wait for the answer.
 
     Raises NotAllowed for a producer's login, NotAnswered if no worker answers within `seconds`, StoreUnavailable, and
-    NotFound, CannotChange or InvalidMessage with the sentence of the worker.
+    NotFound, CannotChange or InvalidMessage with the worker's message.
     """
     request = str(uuid4())
     postgres.read(lambda connection: _write(connection, request, tenant, kind, arguments))
@@ -83,7 +83,7 @@ def ask_worker(
 
 
 def failure_of(result: Mapping[str, Any] | None, error: str | None) -> SlowwaveError:
-    """The exception of a request that failed, with the sentence of the worker."""
+    """The exception for a failed request, with the worker's message."""
     return _FAILURES.get((result or {}).get("problem", ""), SlowwaveError)(error)
 
 

@@ -1,6 +1,6 @@
-"""Working memory: what an agent notes itself, for a cycle of consolidation to keep or to drop.
+"""Working memory: an agent's own notes, which a consolidation cycle keeps or drops.
 
-Must not know: when cycles run, and what they make of an item.
+Must not know: when cycles run, how they decide.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,13 @@ _REMEMBER_WAITED = PreparedStatement(
 
 
 class Noted(NamedTuple):
-    """What `remember` did. added: False where the agent had used the key before, and `id` is what it noted then."""
+    """The result of `Memory.remember`.
+
+    Attributes:
+        id: the id of the note.
+        added: False if the agent had already used the key; then `id` is that of the earlier note.
+        expires_at: when the note expires (aware).
+    """
 
     id: UUID
     added: bool
@@ -44,11 +50,27 @@ class Noted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkingStats:
-    """What became of all that was ever noted in a scope, and what its cycles did.
+    """Counts of a scope's notes by outcome, and the work of its cycles. noted = open + consolidated + duplicates +
+    expired + failed.
 
-    noted = open + consolidated + duplicates + expired + failed; marked: of the open ones. runs: cycles that were
-    completed and not undone; persisted, links, triples and duration_ms are their sums, so persisted = consolidated.
-    running: whether a cycle is under way.
+    Attributes:
+        noted: all notes so far.
+        open: notes that no cycle has processed.
+        marked: open notes that are marked.
+        consolidated: notes that became memories.
+        duplicates: notes that repeated a memory.
+        expired: notes that expired.
+        failed: notes that could not be processed.
+        running: whether a cycle runs now.
+        runs: completed cycles that were not undone.
+        failed_runs: failed cycles.
+        last_run_at: the end of the last cycle.
+        last_error: the error of the last cycle.
+        persisted: memories that the cycles made; equals `consolidated`.
+        links: links that the cycles made.
+        triples: triples that the cycles made.
+        duration_ms: the total duration of the cycles, in milliseconds.
+        last_duration_ms: the duration of the last cycle, in milliseconds.
     """
 
     noted: int
@@ -122,9 +144,9 @@ def note(
     at: datetime | str | None,
     taken: str | None = None,
 ) -> Noted:
-    """Write one item, in one round trip; doing it again with the same key changes nothing.
+    """Write one note in one round trip; a repeated call with the same key changes nothing.
 
-    taken: since when it has waited (ISO 8601); raises WasForgotten where it was forgotten since. Else raises
+    taken: when the note was queued (ISO 8601); raises WasForgotten if it was forgotten since. Also raises
     InvalidMessage, TooLarge, InvalidName, Refused and StoreUnavailable.
     """
     check_name("agent", agent)
@@ -159,7 +181,7 @@ def _written(postgres: Postgres, values: tuple[bytes, ...], *, waited: bool) -> 
 
 
 def read_stats(connection: Any, tenant: str, kind: str, name: str) -> WorkingStats:
-    """The statistics of one scope, over a psycopg connection; all zero where nothing was ever noted."""
+    """The statistics of one scope, over a psycopg connection; all zero without notes."""
     cursor = connection.execute("SELECT * FROM slowwave.working_memory_stats(%s, %s, %s)", (tenant, kind, name))
     columns = [column.name for column in cursor.description]
     return WorkingStats(**dict(zip(columns, cursor.fetchone(), strict=True)))
@@ -205,7 +227,7 @@ class Remember(BaseModel):
 
 
 class OfScope(BaseModel):
-    """What the payload of a task over one scope begins with: an agent, for its own, or room:NAME or team:NAME."""
+    """The first fields of the payload of a task over one scope: an agent (its own scope), or room:NAME or team:NAME."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

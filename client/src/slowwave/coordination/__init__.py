@@ -1,4 +1,6 @@
-"""How sessions are queued and locked in Redis: de-duplicated offers, priority, leases, and the messages themselves.
+"""Queueing and locking of sessions in Redis: deduplicated offers, priorities, leases, and the messages themselves.
 
-Must not know: Postgres, Celery. What Redis holds is only a wake-up: all of it may be lost at any moment.
+Redis holds only wake-ups; losing all of them loses no data.
+
+Must not know: Postgres, Celery.
 """

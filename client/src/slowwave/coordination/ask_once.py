@@ -1,12 +1,12 @@
-"""Asking for a piece of work once: several asks while its message is on its way are one message.
+"""Ask for a task once: while its message is in the queue, further asks send no second message.
 
-    nothing ── ask ──▶ asked (a ticket, for ASKED_SECONDS) ── ask ──▶ asked: nothing is sent
+    nothing ── ask ──▶ asked (a ticket, for ASKED_SECONDS) ── ask ──▶ asked: no message
        ▲                          │
-       └── a worker begins it ────┘   so an ask that comes while it runs sends the next one
+       └── a worker begins it ────┘   so an ask during the work sends the next message
 
-All functions raise `redis.exceptions.RedisError`; that loses nothing but time, since beat asks again for what is due.
+All functions raise `redis.exceptions.RedisError`. That costs only time, because beat asks again for due work.
 
-Must not know: which work there is, Celery, Postgres.
+Must not know: the tasks, Celery, Postgres.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,10 +20,10 @@ from slowwave.coordination.queue_messages import envelope, new_id, publish
 def ask_once(
     redis: Redis, key: str, task: str, queue: str, arguments: Callable[[str], Sequence[Any]], *, seconds: int
 ) -> bool:
-    """Send the task's message, unless one is on its way: then the answer is False.
+    """Send the task's message, unless one is in the queue; then return False.
 
-    key: what is asked for. arguments: answers the positional arguments for a ticket. seconds: how long a message that
-    nobody begins counts as on its way.
+    key: identifies the work. arguments: makes the positional arguments of a ticket. seconds: how long an unprocessed
+    message counts as queued.
     """
     ticket = new_id()
     # With GET a key of a wrong type is an error, and is set aside; without, it would count as an ask for ever.

@@ -1,8 +1,9 @@
-"""Where the broker is: one server by its URL, or whoever the sentinels say is the master of a name.
+"""Connections to the broker: one server by its URL, or the master that the sentinels name.
 
-Every connection to Redis that this process makes from settings is made here; Celery's own get the same parts.
+This module makes every connection to Redis that a process makes from settings. Celery's own connections get the same
+options.
 
-Must not know: what is kept in Redis, Celery.
+Must not know: the keys in Redis, Celery.
 """
 
 import re
@@ -38,7 +39,7 @@ class Sentinels:
     password: str | None = None
 
     def url(self) -> str:
-        """A URL in which each address carries all of it: Celery takes the parts from whichever it comes to."""
+        """A URL that repeats all options for each address, because Celery reads them from any one of them."""
         user = quote(self.username or "", safe="")
         login = "" if self.password is None else f"{user}:{quote(self.password, safe='')}@"
         return ";".join(f"{SENTINEL}{login}{_bracketed(host)}:{port}/{self.database}" for host, port in self.addresses)

@@ -1,9 +1,9 @@
-"""The typed face of the five scripts: offer, take, claim, renew and release a session, and see what it waits for.
+"""A typed interface to five Lua scripts: offer, take, claim, renew and release a session; and inspect it.
 
-Any number of threads may share a `FlushQueue`. Every method raises `redis.exceptions.RedisError` when the server can't
-be reached; that loses nothing but time, since the sweep offers again whatever Postgres still holds as due.
+Threads may share a `FlushQueue`. Every method raises `redis.exceptions.RedisError` if the server can't be reached. That
+costs only time, because the sweep offers again all sessions that Postgres lists as due.
 
-Must not know: Postgres, Celery, what a flush does.
+Must not know: Postgres, Celery, the flush.
 """
 
 from collections.abc import Iterable
@@ -51,12 +51,11 @@ _BEHIND = 4e15  # as in state.lua: what a normal place has on top of its time
 
 
 class FlushQueue:
-    """De-duplicated, prioritised flushes of sessions: at most one ticket or one live lease a session.
+    """Deduplicated, prioritised flushes: at most one ticket or one live lease for each session.
 
-    `ticket_seconds`: how long a message counts as on its way; after that the session may be offered anew.
-    `lease_seconds`: how long a claim holds without being renewed.
-    `per_agent_concurrency`: how many live leases an agent may have, and how many messages in either queue beside them:
-    further sessions are parked. All users of one server must agree on it.
+    `ticket_seconds`: how long a message counts as queued; after that the session may be offered again. `lease_seconds`:
+    the lifetime of a claim that is not renewed. `per_agent_concurrency`: the most live leases of one agent, and the
+    most messages of it in each queue; further sessions are parked. All clients of one server must use the same value.
     """
 
     def __init__(
@@ -82,20 +81,21 @@ class FlushQueue:
     def offer_many(
         self, offers: Iterable[tuple[SessionRef, Priority]], *, traces: Iterable[str | None] | None = None
     ) -> list[Offer]:
-        """Make many offers in one round trip; each is a step of its own. Answers in the same order.
+        """Make many offers in one round trip; each is atomic by itself. Returns the outcomes in the same order.
 
-        traces: the traceparent that each one's message carries; None: that of the caller for all of them.
+        traces: the traceparent of each message; None uses the caller's for all of them.
         """
         with_traces = zip(offers, repeat(traceparent()) if traces is None else traces, strict=False)
         calls = [self._offer_call(ref, priority, trace) for (ref, priority), trace in with_traces]
         return [_OFFERS[answer] for answer in _OFFER.run_many(self._redis, calls)]
 
     def take(self, token: str) -> Taken | None:
-        """Take the next flush out of the normal queue and claim it, unless something urgent waits or a worker has to
-        receive it. One round trip.
+        """Take the next flush from the normal queue and claim it in one round trip; None if an urgent message waits, or
+        if a worker must receive the message itself.
 
-        No acknowledgement holds its message any more: should this process die, the lease ends and the sweep offers the
-        session again. A message whose names are none goes back to its place, for the task that buries it.
+        No acknowledgement protects the message from then on: if this process dies, the lease expires and the sweep
+        offers the session again. A message with invalid names goes back to its place, for the task that stores it as a
+        dead letter.
         """
         return self._taken(_TAKE.run(self._redis, self._take_call(token)), token)
 
@@ -106,7 +106,7 @@ class FlushQueue:
         return FlushClaim(Verdict(_text(verdict)), priority_or_none(_text(priority)))
 
     def renew(self, ref: SessionRef, token: str) -> bool:
-        """Start the lease anew. False: it is lost, and another worker may hold it."""
+        """Extend the lease. False: the lease has expired, and another worker may have one."""
         return bool(_RENEW.run(self._redis, self._renew_call(ref, token)))
 
     def renew_many(self, leases: Iterable[tuple[SessionRef, str]]) -> list[bool]:
@@ -156,7 +156,7 @@ class FlushQueue:
         return Sighting("parked", wanted, None, None, rank, parked_for, live, queued[wanted])
 
     def depths(self) -> dict[str, int]:
-        """Count the messages in every queue. Those that a worker has taken and not finished are not among them."""
+        """Count the messages in every queue, without those that a worker is processing."""
         with self._redis.pipeline(transaction=False) as pipeline:
             for queue in QUEUES:
                 pipeline.llen(queue)

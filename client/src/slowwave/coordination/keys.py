@@ -1,36 +1,36 @@
-"""Every key that Slowwave writes in Redis: its name, what it means, how long it lives.
+"""Every key that Slowwave writes in Redis: its name, meaning and lifetime.
 
     key                                       type    lives
     slowwave:{TENANT/AGENT}:session:SESSION   string  pending: ticket_seconds (60); running: lease_seconds (8), renewed
     slowwave:{TENANT/AGENT}:running           zset    session -> end of its lease in ms; as long as its last lease
     slowwave:{TENANT/AGENT}:queued:PRIORITY   zset    session -> end of its ticket in ms; as long as its last ticket
     slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_TICKETS tickets after the last ask
-    slowwave:swept                            string  when the last sweep ended; a week (`heartbeat.py`)
-    slowwave:consolidate:MODE:TENANT/SCOPE    string  ticket of a pass that is on its way; ASKED_SECONDS (60)
-    slowwave:day:TENANT/AGENT/SCOPE/DAY       string  ticket of a summary that is on its way; ASKED_SECONDS
+    slowwave:swept                            string  when the last sweep ended; a week
+    slowwave:consolidate:MODE:TENANT/SCOPE    string  ticket of a queued pass; ASKED_SECONDS (60)
+    slowwave:day:TENANT/AGENT/SCOPE/DAY       string  ticket of a queued summary; ASKED_SECONDS
     slowwave:finalize                         string  ticket of the last sweep; FINALIZE_DEBOUNCE_SECONDS (60)
-    slowwave:files:TENANT/SCOPE               string  ticket of a delivery that is on its way; ASKED_SECONDS
+    slowwave:files:TENANT/SCOPE               string  ticket of a queued delivery; ASKED_SECONDS
     slowwave:model:slots                      zset    call -> end of its lease in ms; as long as its last lease
-    slowwave:model:breaker:ENDPOINT           hash    failures in a row, or until when it is not asked; and an hour
-    slowwave:forgotten:MESSAGE                string  a message that was taken out for good; a week (`forgetting.py`)
-    slowwave:tasks                            hash    counts of tasks; a week after the last (`task_counts.py`)
-    slowwave:sweep-link                       string  the link of a chain of sweeps on its way; LINK_SECONDS (10)
+    slowwave:model:breaker:ENDPOINT           hash    consecutive failures, or the end of the pause; and an hour
+    slowwave:forgotten:MESSAGE                string  a message that a forget removed from its queue; a week
+    slowwave:tasks                            hash    counts of tasks; a week after the last
+    slowwave:sweep-link                       string  the queued link of a chain of sweeps; LINK_SECONDS (10)
     slowwave:login-failures:BY:DIGEST         string  failed logins of the console; WINDOW_SECONDS (300) from the first
-    slowwave:gateway:rate:key:KEY             string  when the bucket of a key, or of a tenant, is full again, in
-    slowwave:gateway:rate:tenant:TENANT               microseconds; a second longer than that
+    slowwave:gateway:rate:key:KEY             string  when the bucket of a key, or of a tenant, is full again,
+    slowwave:gateway:rate:tenant:TENANT               in microseconds; a second longer than that
     slowwave:gateway:events:TENANT:DAY        string  events that a tenant recorded over HTTP; two days
     slowwave:gateway:answer:TENANT:DIGEST     string  answer to a request that may be repeated; a day
-    slowwave:set-aside                        hash    keys of a wrong type that were renamed; a week (`set_aside.py`)
+    slowwave:set-aside                        hash    keys of a wrong type that were renamed; a week
     slowwave:set-aside:KEY:TIME               any     such a key; a week
     flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
     days, maintenance
 
-`state.lua` says what the values mean. Losing any of these keys costs time, never data: what is due stands in Postgres.
+`state.lua` explains the values. Losing any of these keys costs time, never data, because Postgres lists all due work.
 
-PRIORITY is high or normal. MODE is a pass's (working, light, deep).
-TENANT, AGENT and SCOPE (`room:NAME`) are percent-encoded, so that the braces hold exactly one agent whatever its name
-is. SESSION comes last and stands as it is. (The queues carry no hash tag: Celery's Redis transport doesn't run on a
-cluster either.)
+PRIORITY is high or normal. MODE is the mode of a pass (working, light, deep).
+TENANT, AGENT and SCOPE (`room:NAME`) are percent-encoded, so that the braces enclose exactly one agent, whatever its
+name. SESSION comes last and is not encoded. (The queues have no hash tag, because Celery's Redis transport does not
+support a cluster.)
 
 Must not know: the scripts, Celery.
 """
@@ -87,17 +87,14 @@ class AgentKeys:
 
 
 def consolidation_key(mode: str, tenant: str, kind: str, name: str) -> str:
-    """Answer the key under which a pass over a scope is asked for once. Raises `InvalidName`."""
+    """The key that deduplicates asks for a consolidation pass over a scope. Raises `InvalidName`."""
     check_name("tenant", tenant)
     check_name(kind, name)
     return f"{PREFIX}consolidate:{mode}:{quote(tenant, safe='')}/{kind}:{quote(name, safe='')}"
 
 
 def day_key(tenant: str, agent: str, scope: str | None, day: date) -> str:
-    """Answer the key under which a summary of a day is asked for once; scope None: the agent's own.
-
-    Raises `InvalidName`.
-    """
+    """The key that deduplicates asks for a day's summary; scope None is the agent's own. Raises `InvalidName`."""
     check_name("tenant", tenant)
     check_name("agent", agent)
     kind, name = ("agent", agent) if scope is None else shared_scope(scope)
@@ -106,7 +103,7 @@ def day_key(tenant: str, agent: str, scope: str | None, day: date) -> str:
 
 
 def files_key(tenant: str, kind: str, name: str) -> str:
-    """Answer the key under which a delivery to the files of a scope is asked for once. Raises `InvalidName`."""
+    """The key that deduplicates asks to write a scope's files. Raises `InvalidName`."""
     check_name("tenant", tenant)
     check_name(kind, name)
     return f"{PREFIX}files:{quote(tenant, safe='')}/{kind}:{quote(name, safe='')}"
@@ -118,7 +115,7 @@ def model_breaker_key(endpoint: str) -> str:
 
 
 def forgotten_key(message_id: str) -> str:
-    """Answer the key that tells that a message was taken out of its queue because of what it carries."""
+    """The key that marks a message as removed from its queue because a forget covers it."""
     return f"{PREFIX}forgotten:{message_id}"
 
 

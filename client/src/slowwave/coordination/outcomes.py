@@ -1,6 +1,6 @@
-"""What the queue answers: the outcome of an offer, a claim and a release, and what it sees of a session.
+"""Outcomes of the queue's calls: of an offer, a claim and a release; and the state of a session.
 
-Must not know: Redis, the scripts that give these answers.
+Must not know: Redis, the scripts.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FlushClaim:
-    """The answer to a claim. `priority`: what the session was pending at; None if STALE or BUSY."""
+    """The outcome of a claim. `priority`: the session's priority while it was pending; None if STALE or BUSY."""
 
     verdict: Verdict
     priority: Priority | None
@@ -44,9 +44,9 @@ class FlushClaim:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A flush that a worker has begun: its session, and the answer to the claim under `token`.
+    """A flush that a worker has begun: its session, and the claim under `token`.
 
-    `trace`: the traceparent that its message carried, if it was taken out of its queue here.
+    `trace`: the traceparent of its message, if this process took the message from its queue.
     """
 
     ref: SessionRef
@@ -57,7 +57,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """A parked session whose agent has room now: whoever is told of it offers it."""
+    """A parked session whose agent has room again; the receiver of this value offers it."""
 
     ref: SessionRef
     priority: Priority

@@ -1,10 +1,10 @@
-"""The message that starts a task: Celery's protocol 2 in kombu's envelope for Redis, written without either of them.
+"""Messages that start a task: Celery's protocol 2 in kombu's envelope for Redis, written without either library.
 
-A worker takes such a message with BRPOP from the list that is named after the queue. The body is plain JSON text (no
-base64: kombu decodes only what a `body_encoding` names). There is no `eta`, and never will be: waiting is a time in
-Postgres that the sweep reads, never a message in a worker's memory.
+A worker takes such a message with BRPOP from the list that has the queue's name. The body is plain JSON text: kombu
+decodes base64 only if `body_encoding` says so. There is no `eta`: a delay is a time in Postgres that the sweep reads,
+never a message in a worker's memory.
 
-Must not know: Celery, kombu, which tasks exist beyond the flush that `offer` starts.
+Must not know: Celery, kombu, any task but the flush that `offer` starts.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Waking a worker that is to answer a request. Raises redis' own errors, which lose nothing but time: a sweep follows.
+"""Wake a worker for a request. Raises redis' own errors; they cost only time, because a sweep follows.
 
-Must not know: what is asked, Celery, Postgres.
+Must not know: the request, Celery, Postgres.
 """
 
 from uuid import UUID

@@ -65,9 +65,9 @@ class Script:
             return execute(*self._head, *call)
 
     def run_many(self, redis: Redis, calls: Sequence[Call]) -> list[Any]:
-        """Run all calls in one round trip (three if the server must be taught), answers in the same order.
+        """Run all calls in one round trip (three if the server must load the script), results in the same order.
 
-        Each call is a step of its own. Raises the first error, after all of them have run.
+        Each call is atomic by itself. Raises the first error, after all calls have run.
         """
         if not calls:
             return []

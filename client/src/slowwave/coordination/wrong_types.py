@@ -1,10 +1,10 @@
-"""Keys of a wrong type are renamed, so that work goes on with a new key of the right one.
+"""Rename keys of a wrong type, so that work continues with a new key of the right type.
 
-Whoever may write to the broker may give a queue or a ticket another type (`SET flush x`), and each command of a worker
-on that key fails from then on. `MendingRedis` renames such a key to `slowwave:set-aside:KEY:TIME` when a command fails
-of it, and runs the command again; the doctor reads here what was renamed.
+A client with write access may give a queue or a ticket another type (`SET flush x`); each command on that key then
+fails. `MendingRedis` renames such a key to `slowwave:set-aside:KEY:TIME` and runs the failed command again. The doctor
+lists the renamed keys.
 
-Must not know: settings, what a key's value means, Celery.
+Must not know: settings, the values of keys, Celery.
 """
 
 import json
@@ -55,9 +55,9 @@ def is_wrong_type(answer: object) -> bool:
 
 
 def set_aside_wrong(redis: Redis, keys: Iterable[Key], *, must_expire: bool = False) -> bool:
-    """Rename those keys whose type is not that of their kind; answers whether one was renamed, here or by another.
+    """Rename the keys whose type is wrong for their kind; True if this process or another one renamed a key.
 
-    must_expire: also a key that has no lifetime. Raises redis' own errors, such as NoPermissionError.
+    must_expire: also rename a key that has no lifetime. Raises redis' own errors, such as NoPermissionError.
     """
     names = dict.fromkeys(map(_text, keys))
     renamed = [name for name in names if _set_aside(redis, name, must_expire=must_expire)]
@@ -104,7 +104,7 @@ class MendingRedis(Redis):
 
 
 class MendingPipeline(Pipeline):
-    """A pipeline that sets keys of a wrong type aside. It is not run again: some of its commands did what they say."""
+    """A pipeline that renames keys of a wrong type. It does not run again, because some of its commands succeeded."""
 
     def execute(self, raise_on_error: bool = True) -> list[Any]:
         """As redis-py does it; the error of a wrong type is raised or answered also when its key was set aside."""
@@ -121,7 +121,7 @@ class MendingPipeline(Pipeline):
 
 
 def _mended(pool: Any, words: Iterable[Any]) -> bool:
-    """Set aside what is wrong of the keys that a command names."""
+    """Rename the keys of a wrong type that a command names."""
     keys = [word for word in words if isinstance(word, str | bytes) and len(word) <= MAX_KEY]
     try:
         return set_aside_wrong(Redis(connection_pool=pool), keys)

@@ -1,12 +1,12 @@
-"""Vectors of texts: what makes questions and memories comparable where they share no word. Optional.
+"""Embeddings: they relate questions and memories that share no word. Optional.
 
-    local      a small model that runs in this process (the extra `embeddings`)
-    openai     any endpoint that speaks OpenAI's API (the extra `models`)
+    local      a small model in this process (the extra `embeddings`)
+    openai     any endpoint with OpenAI's API (the extra `models`)
 
-Vectors have length 1 (cosine is their inner product) and come from one named model: those of two models are never
-compared.
+Vectors have length 1, so the inner product is the cosine. Each comes from one named model; vectors of different models
+are never compared.
 
-Must not know: what the texts are, where vectors are kept.
+Must not know: the texts, where vectors are stored.
 """
 
 from slowwave.embedding.choosing import Embedders

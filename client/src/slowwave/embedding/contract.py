@@ -12,9 +12,9 @@ Vector = list[float]
 
 
 class EmbeddingFailed(SlowwaveError):
-    """No vectors were made. The text says why; it never quotes what was to be embedded, nor a key.
+    """The embedder made no vectors. The message gives the reason; it quotes neither a text nor a key.
 
-    transient: whether the same may work later (a network, a busy endpoint). by_text: one of the texts is to blame.
+    transient: a later call may succeed (network, busy endpoint). by_text: one of the texts caused the failure.
     """
 
     def __init__(self, message: str, *, transient: bool, by_text: bool = False) -> None:
@@ -24,7 +24,7 @@ class EmbeddingFailed(SlowwaveError):
 
 
 class EmbedderMissing(EmbeddingFailed):
-    """What is needed for vectors is not installed; the text says what to install."""
+    """A package for embeddings is not installed; the message names it."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, transient=False)

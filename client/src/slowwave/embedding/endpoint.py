@@ -1,8 +1,9 @@
-"""Vectors from an endpoint that speaks OpenAI's API.
+"""Embeddings from an endpoint with OpenAI's API.
 
-The time bounds a whole call: the answer is read as it comes, since some endpoints send blanks to keep the line open.
+The timeout covers the whole call: the response is read in chunks, because some endpoints send blanks to keep the
+connection open.
 
-Must not know: settings, where vectors are kept, when a failed call is tried again.
+Must not know: settings, where vectors are stored, retries.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The embedder that the settings name, made when it is first used, anew after a fork.
+"""The embedder of the settings, made on first use and again after a fork.
 
 Must not know: how vectors are made.
 """

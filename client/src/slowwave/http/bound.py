@@ -1,4 +1,4 @@
-"""What the parts of the memory over HTTP share.
+"""The gateway that all parts of the backend over HTTP share.
 
 Must not know: what the parts do.
 """
@@ -7,6 +7,6 @@ from slowwave.http.store import GatewayStore
 
 
 class BoundGateway:
-    """The gateway, and what waits for it."""
+    """The connection to the gateway, with queue and spool."""
 
     gateway: GatewayStore

@@ -1,4 +1,4 @@
-"""Calls that record, as queue and spool carry them: one call is one entry with one event, which holds its body.
+"""Recording calls as queue and spool carry them: each call is one entry with one event, which holds the body.
 
 Must not know: when calls are made, HTTP's headers.
 """
@@ -19,7 +19,7 @@ Verb = Literal["turns", "task-events", "idle", "compacted", "reset"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call that records. key: its idempotency key; taken: since when it waits, in ISO 8601."""
+    """One recording call. key: its idempotency key; taken: when the host accepted it (ISO 8601), if spooled."""
 
     agent: str
     session: str
@@ -29,7 +29,7 @@ class Call:
     taken: str | None = None
 
     def send(self, wire: Wire) -> Answer:
-        """Make it once. Raises what the gateway says."""
+        """Make the call once. Raises the gateway's error."""
         path = path_of("agents", self.agent, "sessions", self.session, self.verb)
         return wire.call(
             "POST", path, body=self.body, key=self.key, taken=self.taken, invalid=InvalidMessage, again=False
@@ -37,7 +37,7 @@ class Call:
 
 
 def entry_of(call: Call) -> Entry:
-    """The call as an entry. The gateway knows its tenant by the key."""
+    """The call as an entry of queue and spool. It has no tenant, because the gateway derives it from the key."""
     body = json.dumps(call.body, ensure_ascii=False, separators=(",", ":"))
     event: EventJson = {"key": call.key, "kind": "task", "step": 0, "content": body}
     event["metadata"] = {"verb": call.verb}
@@ -45,7 +45,10 @@ def entry_of(call: Call) -> Entry:
 
 
 def call_of(entry: Entry) -> Call:
-    """The call that an entry carries: said when it was taken, unless it says when. Raises ValueError and its like."""
+    """The call of an entry.
+
+    Messages without a time get the time of the entry. Raises ValueError, LookupError, TypeError.
+    """
     (event,) = entry.events
     verb: Verb = event["metadata"]["verb"]
     body: dict[str, Any] = json.loads(event["content"])
@@ -58,21 +61,21 @@ def call_of(entry: Entry) -> Call:
 
 
 def names_of(url: str, key: str) -> tuple[str, str]:
-    """The digests that keep apart what waits for different gateways, and what was said with different keys."""
+    """Digests of address and key, which keep apart spooled calls of different gateways and keys."""
     return blake2b(url.encode(), digest_size=6).hexdigest(), blake2b(key.encode(), digest_size=4).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class CallDeliverer:
-    """Where queue and spool are emptied to. Doing it again changes nothing: calls carry their keys."""
+    """Delivers queue and spool to a gateway. Repeated delivery is harmless, because calls carry idempotency keys."""
 
     wire: Wire
 
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
-        """Make the calls in their order. Raises StoreUnavailable; then part of them may be made.
+        """Make the calls in order. Raises StoreUnavailable; some of them may have been made then.
 
-        A key that was revoked may be renewed, and a quota ends: these calls wait. What the gateway refuses otherwise is
-        rejected.
+        Calls with a revoked key or beyond a quota stay spooled, because a key may be renewed and a quota ends. Calls
+        that the gateway refuses for another reason are rejected.
         """
         delivery = Delivery([], [])
         for entry in entries:

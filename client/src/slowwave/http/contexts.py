@@ -1,6 +1,6 @@
-"""Hits and contexts from their JSON, as `Hit.to_json` and `Context.to_json` write it.
+"""Parse hits and contexts from the JSON of `Hit.to_json` and `Context.to_json`.
 
-Must not know: where the JSON came from.
+Must not know: the source of the JSON.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def hit_of(value: Json) -> Hit:
 
 
 def context_of(value: Json) -> Context:
-    """A context. One that an allowance left empty has none of the keys."""
+    """Parse a context. A context that a token budget left empty has none of the keys."""
     return Context(
         days=tuple(map(_day_of, value.get("days", ()))),
         memories=_hits(value, "memories"),
@@ -95,5 +95,5 @@ def _trait_of(value: Json) -> Trait:
 
 
 def _since(value: Json) -> datetime:
-    """The JSON has the day alone."""
+    """Parse a day; the JSON has no time of day."""
     return datetime.fromisoformat(value["since"]).replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The feed of changes over HTTP: server-sent events, read on where a connection broke.
+"""The feed of changes over HTTP: server-sent events, resumed after a broken connection.
 
 Must not know: how changes come about.
 """
@@ -20,7 +20,7 @@ SILENT_SECONDS = 45.0
 
 
 class Stop(threading.Event):
-    """Ends a stream, also while somebody waits for its next line."""
+    """An event that also ends a read in progress."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,9 +33,9 @@ class Stop(threading.Event):
 
 @dataclass(frozen=True, slots=True)
 class GatewayFollowed:
-    """What is followed. timeout: the iteration ends after so many seconds without a change.
+    """A feed read from a gateway. timeout: seconds without a change after which the iteration ends.
 
-    stopped: ends it from another thread.
+    stopped: set it from another thread to end the iteration.
     """
 
     wire: Wire
@@ -46,9 +46,9 @@ class GatewayFollowed:
     stopped: Stop = field(default_factory=Stop)
 
     def changes(self) -> Generator[Change, None, None]:
-        """Each change at least once, in order; while the gateway is away, wait for it.
+        """Yield each change at least once, in order; wait while the gateway is down.
 
-        Raises CursorExpired, NotAllowed, NotFound, and StoreUnavailable if it is away for the whole of `timeout`.
+        Raises CursorExpired, NotAllowed, NotFound, and StoreUnavailable if the gateway is down for the whole `timeout`.
         """
         cursor, heard, rest = self.after, time.monotonic(), REST_SECONDS[0]
         query = [*(("agent", name) for name in self.agents), *(("scope", name) for name in self.scopes)]

@@ -1,6 +1,6 @@
-"""Everything behind the hooks of a process that records over HTTP: the wire, the spool, the writer.
+"""The shared state of the backend over HTTP: connection, queue, spool and writer.
 
-Must not know: what calls say.
+Must not know: the content of calls.
 """
 
 import atexit
@@ -25,7 +25,7 @@ _inherited: list[object] = []
 
 
 class GatewayStore:
-    """Makes calls that record as `mode` says, and spools what the gateway can't take now.
+    """Makes recording calls in the given mode, and spools calls that the gateway can't take now.
 
     As `slowwave.store.Store`, which commits to Postgres itself.
     """
@@ -51,7 +51,7 @@ class GatewayStore:
 
     @property
     def raises(self) -> bool:
-        """Whether hosts want to hear of a gateway that is away."""
+        """Whether the host wants an exception when the gateway can't be reached."""
         return self._raise_errors
 
     def new_key(self) -> str:
@@ -59,9 +59,9 @@ class GatewayStore:
         return f"{self._prefix}-{next(self._calls):x}"
 
     def record(self, call: Call) -> tuple[Answer | None, Stored]:
-        """Make a call; the answer is None unless the gateway has it already.
+        """Make a call; the answer is None if the call was queued or spooled.
 
-        Raises what the gateway says, `SpoolFull`, and with `raise_errors` StoreUnavailable after it was spooled.
+        Raises the gateway's error, `SpoolFull`, and with `raise_errors` StoreUnavailable after the call was spooled.
         """
         if self._closed:
             raise SlowwaveError("this memory is closed")
@@ -84,11 +84,11 @@ class GatewayStore:
         return None, "spool"
 
     def complain(self, error: StoreUnavailable) -> None:
-        """Log that the gateway is away, once a minute at most."""
+        """Log at most once a minute that the gateway can't be reached."""
         self._throttled_log.warn("no session could be boosted: %s", error)
 
     def waiting(self) -> Spooled:
-        """What waits on the disk of this host."""
+        """Measure the spool of this host."""
         return spooled(self.settings.spool)
 
     def flush(self, timeout: float) -> bool:
@@ -96,7 +96,7 @@ class GatewayStore:
         return self._writer.flush(timeout)
 
     def close(self, timeout: float = CLOSE_SECONDS) -> None:
-        """Deliver or spool what is queued, and close the connections. Raises SpoolFull if neither worked."""
+        """Deliver or spool queued calls, and close the connections. Raises SpoolFull if both fail."""
         if self._closed:
             return
         self._closed = True
@@ -106,7 +106,7 @@ class GatewayStore:
             self.wire.close()
 
     def begin_anew(self) -> None:
-        """In a forked child: leave everything that is the parent's, and start with an empty queue."""
+        """In a forked child: abandon the parent's connections and queue, and start empty."""
         _inherited.append((self._spool, self._writer))
         self._spool.abandon()
         if not self._closed:

@@ -48,7 +48,7 @@ class Stream:
         self._answer = answer
 
     def hang_up(self) -> None:
-        """End it from another thread: whoever waits for the next line waits no longer."""
+        """End the stream from another thread, also during a read."""
         connection = self._answer.extensions["network_stream"].get_extra_info("socket")
         with suppress(OSError):
             connection.shutdown(SHUT_RDWR)
@@ -90,10 +90,10 @@ class Wire:
     ) -> Answer:
         """Make one call.
 
-        key: its idempotency key. taken: since when it has waited, in ISO 8601. invalid: what to raise for a call that
-        can't be made so. again: try again while the gateway is away or asks to wait, for up to ten seconds. Without
-        it a call is made a second time only if its connection breaks.
-        Raises StoreUnavailable, RateLimited, NotAllowed, NotFound and whatever else the gateway says.
+        key: its idempotency key. taken: when the host accepted it, in ISO 8601. invalid: the exception for an invalid
+        call. again: retry for up to ten seconds while the gateway is down or asks to wait. Without `again`, a call is
+        made a second time only if its connection breaks.
+        Raises StoreUnavailable, RateLimited, NotAllowed, NotFound and the gateway's other errors.
         """
         request = self._request(method, path, body, query, key, taken)
         end = time.monotonic() + self._timeout_seconds if again else 0.0

@@ -51,16 +51,16 @@ _PLACE = re.compile(r"\{(?=\w)")
 
 
 class SlowwaveHooks:
-    """Hooks for an agent or a team, or for many. None of them raises into a run, or holds it up for long.
+    """Hooks for one or many agents or teams of Agno. A hook never raises into a run, and delays it only briefly.
 
-    agent: whose memory it is; by default the id of Agno's agent or team (its name where it has none). One that serves
-    many people keeps them apart with a function of the user's id: each name is a memory of its own.
-    scope: "room:NAME" or "team:NAME", where its sessions write; scopes: what is read beside it.
+    agent: the agent's name in Slowwave; by default the id of Agno's agent or team, or its name if it has no id. For an
+    agent that serves many people, pass a function of the user's id: each name is a separate memory.
+    scope: "room:NAME" or "team:NAME" that sessions write to; scopes: further scopes to read.
     user: the name of the person who speaks, with the source "events".
-    source: "events" hands over what was said; "agno" only names the run, and workers read it out of Agno's store.
-    Default: `memory.source` of the memory's settings.
-    timeout_seconds: how long a hook waits for the memory at most. What is not done by then goes on in a thread, and a
-    run whose context is not there yet goes without.
+    source: "events" records the messages; "agno" only names the run, and workers read it from Agno's store. By default
+    `memory.source` of the settings.
+    timeout_seconds: the most seconds that a hook waits for the memory. After that the work goes on in a thread, and a
+    run whose context is late starts without it.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class SlowwaveHooks:
     def before(
         self, run_input: Any, run_context: Any, session: Any, agent: Any = None, team: Any = None, user_id: Any = None
     ) -> None:
-        """Agno's pre-hook: other sessions are processed first now, and what is known is read for `instructions`."""
+        """Agno's pre-hook: flush the other sessions first, and read the context for `instructions`."""
         if future := self._begin(run_input, run_context, session, agent or team, user_id):
             self._wait(future, "there is no context yet")
 
@@ -107,7 +107,7 @@ class SlowwaveHooks:
     def after(
         self, run_output: Any, run_context: Any, session: Any, agent: Any = None, team: Any = None, user_id: Any = None
     ) -> None:
-        """Agno's post-hook: what was said in the run is recorded, or the run is named to the workers."""
+        """Agno's post-hook: record the messages of the run, or name the run to the workers."""
         if future := self._end(run_output, run_context, session, agent or team, user_id):
             self._wait(future, "recording goes on in a thread")
 
@@ -130,7 +130,7 @@ class SlowwaveHooks:
         return with_memory
 
     def close(self) -> None:
-        """Wait for what hooks have left to threads. The memory stays open; hooks can be used on."""
+        """Wait for the work that hooks left to threads. The memory stays open, and the hooks stay usable."""
         with self._lock:
             threads, self._threads = self._threads, None
         if threads is not None and self._pid == os.getpid():
@@ -192,7 +192,7 @@ class SlowwaveHooks:
                 self._contexts.popitem(last=False)
 
     def _safe(self, who: Any, user_id: Any) -> SafeMemory | None:
-        """The memory of who is spoken to; None where nobody can be meant, which is said in the log."""
+        """The memory of the addressed agent; None, with a log line, if the run names none."""
         try:
             if callable(self._agent):
                 name = self._agent(user_id)

@@ -1,6 +1,8 @@
-"""What was said in a run of Agno, out of what Agno keeps of it: history, examples and instructions are left out.
+"""The messages of a run of Agno, without history, examples and instructions.
 
-Must not know: hooks, stores, workers. It reads attributes, so that Agno need not be imported for it.
+This module reads attributes only, so it does not import Agno.
+
+Must not know: hooks, stores, workers.
 """
 
 import json
@@ -78,7 +80,7 @@ def key_of(message: Any) -> str:
 
 
 def prompt_of(run: Any) -> str:
-    """The last words of a user in the input of a run (or in the input itself); "" where there are none."""
+    """The last user message in the input of a run; "" if there is none."""
     texts = [text for role, text in _input_of(run) if role == "user"]
     return texts[-1] if texts else ""
 
@@ -95,7 +97,7 @@ def _parts_of(holder: object) -> Iterator[object]:
 
 
 def _flagged(part: object) -> bool:
-    """Whatever isn't clearly a "no" counts as private: what was recorded by mistake can't be unheard."""
+    """Whether a run is private. Any flag that is not clearly "no" counts, because a recording can't be taken back."""
     if not isinstance(part, Mapping):
         return False
     value = part.get(PRIVATE)
@@ -117,7 +119,7 @@ def _is_new(message: Any, examples: frozenset[str]) -> bool:
 
 
 def _input_of(run: Any) -> list[tuple[str, str]]:
-    """What the caller passed, as (role, text): one prompt, or a conversation whose end is the prompt."""
+    """The caller's input as (role, text): one prompt, or a conversation that ends with the prompt."""
     content = getattr(getattr(run, "input", run), "input_content", None)
     if isinstance(content, str):
         return [("user", content)]
@@ -128,9 +130,9 @@ def _input_of(run: Any) -> list[tuple[str, str]]:
 
 
 def _spoken(messages: Sequence[Any], given: Sequence[tuple[str, str]]) -> Iterator[tuple[Any, str | None]]:
-    """The messages from the prompt on; with the words of the caller where a message was made from them.
+    """The messages from the prompt on, in the caller's words if Agno made them from the caller's input.
 
-    Before the prompt stand instructions, and what the caller passed as history: up to the last reply in its input.
+    Instructions and the caller's history (up to the last reply in its input) come before the prompt and are left out.
     """
     fresh = max((place + 1 for place, (role, _) in enumerate(given) if role == "assistant"), default=0)
     made: dict[int, int] = {}

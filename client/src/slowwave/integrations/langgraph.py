@@ -1,4 +1,4 @@
-"""LangGraph: a node that records what was said in a thread, and the context that stands before the next model call.
+"""LangGraph: a node that records the messages of a thread, and the context for the next model call.
 
     turns = SlowwaveTurns(memory, "atlas")
 
@@ -7,11 +7,11 @@
         return {"messages": [await model.ainvoke([*known, *state["messages"]])]}
 
     graph.add_node("answer", answer)
-    graph.add_node("record", turns.node())  # after the last word of a turn
+    graph.add_node("record", turns.node())  # after the last message of a turn
 
-`slowwave.integrations.langgraph_store` has a store for what an agent looks up and notes itself.
+`slowwave.integrations.langgraph_store` has a store for notes and lookups of an agent.
 
-Must not know: how anything is stored; the service.
+Must not know: storage, the service.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +76,10 @@ class SlowwaveTurns:
         return RunnableLambda(self.record, afunc=self.arecord, name="slowwave_record")
 
     def record(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
-        """Record what is new in a state (a mapping or an object with its messages); answer no change of it."""
+        """Record the new messages of a state (a mapping or an object with messages).
+
+        It returns no change of the state.
+        """
         session, said = self._new(state, config)
         if session is not None and said and self._safe.record(session, said):
             self._remember(session, said[-1].key)
@@ -119,7 +122,7 @@ def _thread(config: RunnableConfig) -> str | None:
 
 
 def _said(messages: Sequence[AnyMessage]) -> Iterator[TurnPart]:
-    """What user, agent and tools said: no instructions or summaries, and no question twice that nobody answered."""
+    """Messages of user, agent and tools, without instructions, summaries and repeated unanswered questions."""
     unanswered: set[str] = set()
     for place, message in enumerate(messages):
         media, calls = _media(message), _calls(message)
@@ -164,7 +167,7 @@ def _calls(message: AnyMessage) -> tuple[Mapping[str, Any], ...]:
 
 
 def _is_summary(message: AnyMessage) -> bool:
-    """Whether a message stands for older ones, as LangChain's summarization marks it: nobody said it."""
+    """Whether a message is a summary of older ones, by the mark of LangChain's summarization."""
     return bool(message.additional_kwargs.get("lc_source") == "summarization")
 
 

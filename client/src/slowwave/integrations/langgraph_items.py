@@ -1,4 +1,4 @@
-"""One thing that an agent knows, by its name: what it put under a key of its own, or a memory by its id.
+"""One item of a store, by its name: a note under a key that the agent chose, or a memory by its id.
 
 Must not know: LangGraph.
 """
@@ -37,7 +37,7 @@ LIMIT 1
 
 
 class Stored(NamedTuple):
-    """content: without what is plainly a secret; type: fact, preference …; at: since when it holds (aware)."""
+    """content: without recognised secrets; type: fact, preference …; at: the time from which it is valid (aware)."""
 
     content: str
     type: str

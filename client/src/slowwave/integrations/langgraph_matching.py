@@ -1,6 +1,6 @@
-"""What LangGraph's filters and conditions mean, for stores that carry them out themselves.
+"""LangGraph's filters and conditions, for stores that evaluate them themselves.
 
-Must not know: what is filtered.
+Must not know: the filtered items.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ def matches(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 def fits(namespace: tuple[str, ...], rule: "MatchCondition") -> bool:
-    """Whether a namespace has the prefix or suffix of a condition; "*" stands for any one label."""
+    """Whether a namespace has the prefix or suffix of a condition; "*" matches any one label."""
     if len(rule.path) > len(namespace):
         return False
     part = namespace[: len(rule.path)] if rule.match_type == "prefix" else namespace[len(namespace) - len(rule.path) :]

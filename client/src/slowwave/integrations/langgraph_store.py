@@ -1,9 +1,9 @@
-"""LangGraph: a `BaseStore` over an agent's memory. `search` finds what is known, `put` notes something to be kept.
+"""LangGraph: a `BaseStore` over an agent's memory. `search` finds memories, `put` writes notes.
 
     store = SlowwaveStore(memory, "atlas", namespaces={("memories",): None, ("office",): "room:office"})
     graph = builder.compile(store=store)
 
-Must not know: how anything is stored; the service.
+Must not know: storage, the service.
 """
 
 import asyncio
@@ -51,12 +51,12 @@ MOST_HITS = 100
 class SlowwaveStore(BaseStore):
     """Long-term memory of one agent for graphs.
 
-    namespaces: which of LangGraph's namespaces is which scope: None is the agent's own memory, "room:NAME" and
-    "team:NAME" are shared. Any other namespace holds nothing and takes nothing. By default ("agent", NAME) is the own.
-    A put is a note: workers make a memory of it at their next cycle, and from then on `search` finds it; `get` has it
-    at once. Of its value the text under "content" or "text" counts, else all of it as JSON. What is known is never
-    overwritten or deleted here: a second put of a key is another note, a delete raises NotImplementedError.
-    While Postgres is away a put waits in the spool, and a search finds nothing. Whatever else fails is logged.
+    namespaces: the scope of each of LangGraph's namespaces: None is the agent's own memory, "room:NAME" and
+    "team:NAME" are shared. All other namespaces are empty and accept nothing. By default ("agent", NAME) is the own.
+    `put` writes a note: workers make a memory of it in their next cycle, and then `search` finds it; `get` finds it
+    at once. The note's content is the text under "content" or "text" of the value, else the whole value as JSON. The
+    store never overwrites or deletes: a second `put` of a key is another note, a delete raises NotImplementedError.
+    While Postgres is down, a `put` goes to the spool, and a search finds nothing. Other failures are logged.
     Raises InvalidName.
     """
 
@@ -173,7 +173,7 @@ def _content(value: Mapping[str, Any]) -> str:
 
 
 def _weight(importance: Any) -> float:
-    """What a value says of its importance, where that can be meant so."""
+    """The importance that a value gives, if it is usable."""
     if isinstance(importance, bool) or not isinstance(importance, int | float):
         return 0.5
     return importance if 0 <= importance <= 1 else 0.5

@@ -1,7 +1,7 @@
-"""Parts of a framework's message that are no text: their words where a part has some, else the kind of the part.
+"""Parts of a framework's message that are not text: the text of a part if it has some, else the kind of the part.
 
-Words of an image, a recording or a file are its alternative text, caption, transcript or file name. They become text,
-and the other parts are counted, as `slowwave.message_parts` does for hooks and ingest.
+The text of an image, a recording or a file is its alternative text, caption, transcript or file name. Other parts are
+counted, as `slowwave.message_parts` does for hooks and ingest.
 
 Must not know: any framework.
 """
@@ -15,7 +15,9 @@ _FIELDS = ("alt_text", "alt", "caption", "description", "title", "transcript", "
 
 
 class Described(NamedTuple):
-    """What parts come to. words: "[image: a red bike]" for each part that has words; left_out: kinds of the others."""
+    """The result of describing parts. words: "[image: a red bike]" for each part with text; left_out: kinds of the
+    others.
+    """
 
     words: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()

@@ -63,12 +63,12 @@ _RESULTS = ("function_call_output", "custom_tool_call_output")
 
 
 class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever checks for it finds it
-    """A session of the SDK that hands its items on to `session`, and records what user, agent and tools say in them.
+    """A session of the SDK that wraps another one, and records the messages of user, agent and tools.
 
-    session: any other session of the SDK, or an id: then its items are kept in this process alone. What was recorded
-    stays recorded, whatever becomes of the items: `pop_item` takes back none of it, and `clear_session` says that the
-    conversation has ended. scope, scopes, user, max_tokens: see `SafeMemory`. Errors of `session` are raised as they
-    are, Slowwave's never. Raises InvalidName, and TypeError for a session that OpenAI keeps (nothing takes its place).
+    session: any other session of the SDK, or an id; with an id, the items are kept in this process only. Recorded
+    messages stay recorded: `pop_item` removes none of them, and `clear_session` only ends the conversation. scope,
+    scopes, user, max_tokens: see `SafeMemory`. Errors of `session` are raised unchanged, Slowwave's are not raised.
+    Raises InvalidName, and TypeError for a session that OpenAI stores (it can't be wrapped).
     """
 
     def __init__(
@@ -99,12 +99,12 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         self._known: tuple[str | None, PromptContext] | None = None
 
     async def get_items(self, limit: int | None = None) -> list[Item]:
-        """The items of the wrapped session. A run begins with this: its context is read anew."""
+        """The items of the wrapped session. A run begins with this call, so the context is read again."""
         self._known = None
         return list(await self._inner.get_items(limit))
 
     async def add_items(self, items: list[Item]) -> None:
-        """Add items to the wrapped session, and record what is said in those that it did not have."""
+        """Add items to the wrapped session, and record the messages in the new ones."""
         words = [heard_in(item) for item in items]
         before: list[Item] = []
         if any(one is not None and one[0] == "user" for one in words):
@@ -116,7 +116,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
             await self._record(_new([heard_in(item) for item in before], words))
 
     async def pop_item(self) -> Item | None:
-        """Take the last item from the wrapped session. What was recorded of it stays."""
+        """Remove the last item from the wrapped session. Its recorded message stays."""
         item = await self._inner.pop_item()
         if self._turn and item is not None and heard_in(item) == self._turn[-1][0]:
             heard, taken = self._turn.pop()
@@ -124,14 +124,14 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         return item
 
     async def clear_session(self) -> None:
-        """Empty the wrapped session: the conversation has ended. What was recorded stays, and is processed now."""
+        """Empty the wrapped session and end the conversation. Recorded messages stay, and are flushed now."""
         cleared = [heard_in(item) for item in await self._inner.get_items()]
         await self._inner.clear_session()
         self._turn, self._popped, self._cleared, self._known = [], {}, cleared, None
         await self._safe.areset(self.session_id)
 
     async def add_context(self, data: CallModelData[Any]) -> ModelInputData:
-        """A `call_model_input_filter`: what the agent knows stands before the conversation, and in no session."""
+        """A `call_model_input_filter` that puts the context before the conversation; no session stores it."""
         given = data.model_data
         question = next(
             (words[1] for words in map(words_of, reversed(given.input)) if words and words[0] == "user"), None
@@ -169,7 +169,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
 
 
 def words_of(item: Item) -> Words | None:
-    """Who says what in an item; None if it is no message of user or agent, or holds no words."""
+    """Speaker and text of an item; None if it is not a message of user or agent, or has no text."""
     if not isinstance(item, Mapping) or item.get("type", "message") != "message":
         return None
     role, content = item.get("role"), item.get("content")
@@ -207,7 +207,7 @@ def _tool_item(item: Item) -> ToolItem | None:
 
 
 def _output(output: Any) -> str:
-    """The text of what a tool answered; of a picture or a file what describes it, or its type for what is left out."""
+    """The text of a tool's output; for an image or a file its description, or its type if it has none."""
     if not isinstance(output, Sequence) or isinstance(output, str):
         return output if isinstance(output, str) else ""
     parts = [part for part in output if isinstance(part, Mapping)]
@@ -218,15 +218,15 @@ def _output(output: Any) -> str:
 
 
 def _is_compaction(item: Item) -> bool:
-    """Whether an item stands for older ones: then those beside it are what was kept of them, and nothing new."""
+    """Whether an item replaces older ones; then the items beside it are old items that were kept."""
     return isinstance(item, Mapping) and str(item.get("type", "")).startswith("compaction")
 
 
 def _new(before: Sequence[Heard | None], items: Sequence[Heard | None]) -> list[Heard]:
-    """Of what is added behind `before`, what was not recorded with it.
+    """The added items behind `before` that are not recorded yet.
 
-    A question that stands unanswered at the end already is asked again after a failure. Messages that come before a
-    question, an answer among them, are history that the host handed in once more.
+    A question that is already last and unanswered is a repetition after a failure. Messages before a question, with an
+    answer among them, are history that the host passed again.
     """
     unanswered: set[Heard] = set()
     for words in reversed(before):

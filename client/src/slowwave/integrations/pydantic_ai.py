@@ -1,8 +1,8 @@
-"""Pydantic AI: a capability that gives an agent's runs their context and records what was said in them.
+"""Pydantic AI: a capability that gives an agent's runs their context, and records their messages.
 
     agent = Agent(model, capabilities=[SlowwaveMemory(memory, "atlas")])
 
-Must not know: how anything is stored; the service.
+Must not know: storage, the service.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -113,7 +113,7 @@ class SlowwaveMemory(AbstractCapability[Any]):
         return request_context
 
     def _once(self, session: str, said: Sequence[TurnPart], *, answered: bool) -> list[TurnPart]:
-        """The same, but what was asked before and never answered has the key that it had then."""
+        """The same messages; a repeated, unanswered question gets the key of its first time."""
         before = self._unanswered.pop(session, {})
         said = [one._replace(key=before.get(one.content, one.key)) if one.role == "user" else one for one in said]
         if not answered:
@@ -172,7 +172,7 @@ def _with_context(messages: Sequence[ModelMessage], known: PromptContext) -> lis
 
 
 def _turned_down(following: Sequence[ModelMessage]) -> bool:
-    """Whether the agent asked the model for another answer: then nobody was given this one."""
+    """Whether the agent asked the model for another answer, so that the user never got this one."""
     parts = [part for message in following if isinstance(message, ModelRequest) for part in message.parts]
     return any(isinstance(part, RetryFeedbackPart) for part in parts)
 
@@ -192,7 +192,7 @@ def _media(part: UserPromptPart) -> Described:
 
 
 def _part(piece: FileUrl | BinaryContent | UploadedFile) -> dict[str, Any]:
-    """A file as a part: its kind, and what its host noted of it."""
+    """A file as a part: its kind, and the host's notes about it."""
     kind = piece.media_type.partition("/")[0] if isinstance(piece, BinaryContent) else piece.kind.partition("-")[0]
     return part_of(kind if kind in {"image", "audio", "video"} else "file", None, piece.vendor_metadata)
 

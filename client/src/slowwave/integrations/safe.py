@@ -1,4 +1,4 @@
-"""`SafeMemory`: one agent's memory as the hooks of a framework use it. It records and reads, and never raises.
+"""`SafeMemory`: one agent's memory for the hooks of a framework. It records and reads, and never raises.
 
 Must not know: any framework.
 """
@@ -41,11 +41,11 @@ E = TypeVar("E")
 
 
 class TurnPart(NamedTuple):
-    """What somebody said, or what a tool answered.
+    """One message of a turn, or one result of a tool.
 
-    key: makes a repetition within its session harmless, however long; name: who speaks, or the tool.
-    calls: the tools that an assistant called, as {"name", "args", "id"}. call_id, error: of a tool's answer.
-    left_out: the kinds of its parts that have no words; the event counts them in `metadata.left_out`.
+    key: an idempotency key within the session; name: the speaker, or the tool.
+    calls: an assistant's tool calls, as {"name", "args", "id"}. call_id, error: of a tool's result.
+    left_out: the kinds of parts without text; the event counts them in `metadata.left_out`.
     """
 
     role: Literal["user", "assistant", "tool"]
@@ -59,7 +59,7 @@ class TurnPart(NamedTuple):
 
 
 class PromptContext(NamedTuple):
-    """A context for a model: what is said of it with a system's authority, and the fenced text. Falsy if empty."""
+    """A context for a model: an introduction for the system's role, and the fenced text. Falsy if empty."""
 
     introduction: str
     text: str
@@ -72,13 +72,12 @@ NO_CONTEXT = PromptContext("", "")
 
 
 class SafeMemory:
-    """What hooks need of one agent's memory. Whatever fails is logged, without a word of what was said.
+    """One agent's memory for hooks. Failures are logged, without any text of a conversation.
 
-    scope: where its sessions write ("room:NAME", "team:NAME"; None: the agent's own memory); it is read, too.
-    scopes: rooms and teams that are read beside it. user: the name of the person who speaks, for messages that bring
-    none; without it memories say "the user". max_tokens: the most that a context takes. timeout_seconds: how long a
-    reply waits for it.
-    Raises InvalidName where a name can't be meant so: that is the host's mistake, to be seen at once.
+    scope: the scope that sessions write to and read ("room:NAME", "team:NAME"; None: the agent's own). scopes: further
+    rooms and teams to read. user: the name of the person who speaks, for messages without a name; without it memories
+    say "the user". max_tokens: the most tokens of a context. timeout_seconds: the most seconds that a reply waits for
+    its context. Raises InvalidName for an invalid name, because that is a mistake in the host's code.
     """
 
     def __init__(
@@ -106,11 +105,10 @@ class SafeMemory:
         self._timeout_seconds = timeout_seconds
 
     def record(self, session: str, said: Sequence[TurnPart]) -> bool:
-        """Record what was said, in order; False if part of it is neither committed nor spooled.
+        """Record messages in order; False if part of them is neither committed nor spooled.
 
-        What the session has under the same key stays as it is.
-
-        A context of ours that the host put among the messages is nobody's words, and is left out.
+        A message with a key that the session already has changes nothing. A context that Slowwave made, and that the
+        host put among the messages, is not recorded.
         """
         complete = True
         for part in _parts([_fitted(self._named(one)) for one in said if not is_context(one.content)]):
@@ -122,20 +120,20 @@ class SafeMemory:
         return said._replace(name=self._user) if said.role == "user" and said.name is None else said
 
     def read(self, session: str, query: str | None) -> PromptContext:
-        """What the agent knows that helps with `query`; NO_CONTEXT where that can't be read."""
+        """The context for `query`; NO_CONTEXT if it can't be read."""
         return self.safely("there is no context", session, partial(self._read, session, query), NO_CONTEXT)
 
     def boost(self, session: str) -> None:
-        """Somebody wrote: what the agent's other sessions hold is processed first."""
+        """Flush the agent's other sessions first, because a prompt arrived."""
         call = partial(self.memory.prompt_arrived, self.agent, session)
         self.safely("nothing was boosted", session, call, None)
 
     def reset(self, session: str) -> None:
-        """The conversation ends here: process it now."""
+        """End the conversation, and flush it now."""
         self.safely("no flush was asked for", session, partial(self.memory.session_reset, self.agent, session), None)
 
     def boost_and_read(self, session: str, query: str | None) -> PromptContext:
-        """`prompted` and then `known`, and NO_CONTEXT if that takes longer than the host's patience."""
+        """`boost`, then `read`; NO_CONTEXT if both together exceed the timeout."""
         answer: SimpleQueue[PromptContext] = SimpleQueue()
         # A daemon, so that a process that ends meanwhile does not wait for it.
         threading.Thread(
@@ -147,15 +145,15 @@ class SafeMemory:
             return self._too_late(session)
 
     async def arecord(self, session: str, said: Sequence[TurnPart]) -> bool:
-        """As `record`; a thread waits for the commit, not the loop. Once begun it ends, cancelled or not."""
+        """`record` in a thread. Once begun it completes, also if the caller is cancelled."""
         return await asyncio.to_thread(self.record, session, said) if said else True
 
     async def areset(self, session: str) -> None:
-        """As `reset`, in a thread."""
+        """`reset` in a thread."""
         await asyncio.to_thread(self.reset, session)
 
     async def aboost_and_read(self, session: str, query: str | None) -> PromptContext:
-        """As `boost_and_read`, for an event loop."""
+        """`boost_and_read` for an event loop."""
         try:
             reading = asyncio.to_thread(self._boost_then_read, session, query)
             return await asyncio.wait_for(reading, self._timeout_seconds)
@@ -163,7 +161,7 @@ class SafeMemory:
             return self._too_late(session)
 
     def safely(self, complaint: str, session: str, call: Callable[[], T], otherwise: E) -> T | E:
-        """Answer what `call` answers, or `otherwise` if it fails, and say so in the log."""
+        """The result of `call`, or `otherwise` with a log line if it fails."""
         try:
             return call()
         except Exception as error:  # noqa: BLE001 (an agent must answer, whatever became of its memory)
@@ -188,17 +186,17 @@ class SafeMemory:
 
 
 def _word(session: object) -> str:
-    """A session's name as a log has it. Frameworks let callers choose it: one with a line break would forge a line."""
+    """A session's name for a log line. Callers may choose it, and a line break in it would forge a line."""
     return session if isinstance(session, str) and session.isprintable() else shown(session)
 
 
 def is_context(text: str) -> bool:
-    """Whether a text is a context that this project made."""
+    """Whether a text is a context that Slowwave made."""
     return _OURS.match(text) is not None
 
 
 def digest(*parts: str) -> str:
-    """Answer a short name for texts: 32 hexadecimal digits, other ones for other texts."""
+    """A short name for texts: 32 hexadecimal digits, different for different texts."""
     hashed = sha256()
     for part in parts:
         encoded = clean_text(part).encode()
@@ -207,12 +205,12 @@ def digest(*parts: str) -> str:
 
 
 def with_left_out(text: str, left_out: Sequence[str]) -> Any:
-    """The content of a message whose parts of these kinds have no words, so that its event counts them."""
+    """The content of a message together with the kinds of its parts without text, which the event counts."""
     return [text, *({"type": kind} for kind in left_out)] if left_out else text
 
 
 def _fitted(said: TurnPart) -> dict[str, Any]:
-    """A message for `turn_completed` that keeps its limits: what is too long is recorded as far as it may be."""
+    """A message for `turn_completed` within its limits; longer text is cut."""
     key = said.key if len(said.key) <= MAX_KEY_CHARACTERS else digest(said.key)
     message: dict[str, Any] = {"role": said.role, "key": clean_text(key)}
     if said.role == "tool":

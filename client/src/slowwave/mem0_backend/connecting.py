@@ -1,9 +1,9 @@
-"""The settings → one mem0 of this process, made when it is first used.
+"""The settings → one mem0 for this process, made on first use.
 
-mem0 reads its environment when it is imported: telemetry is switched off before that, and its folder is put beside the
-memory files. Its history and its model are taken out, its optional parts that would download language data left off.
+mem0 reads its environment at import, so this module first switches telemetry off and puts mem0's folder beside the
+memory files. mem0 runs without its history, its model, and the optional parts that would download language data.
 
-Must not know: scopes, what is asked.
+Must not know: scopes, queries.
 """
 
 import logging
@@ -34,7 +34,7 @@ _NOBODY: dict[str, Any] = {"provider": "openai", "config": {"api_key": "none"}}
 
 
 class Mem0Connection:
-    """mem0 as these settings have it, connected on first use, anew after a fork. patience: that of its readers."""
+    """The mem0 of the settings, connected on first use and again after a fork. call_timeout: limits the reads."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -47,7 +47,7 @@ class Mem0Connection:
         self._pid = os.getpid()
 
     def warm(self) -> None:
-        """Begin to connect in a thread. What fails is raised where the store is used."""
+        """Start to connect in a thread. A failure is raised on first use of the store."""
         threading.Thread(target=self._connect_ahead, name="slowwave-mem0", daemon=True).start()
 
     def _connect_ahead(self) -> None:
@@ -105,7 +105,7 @@ def _identity(own: Mapping[str, Any]) -> str:
 
 
 def needs_rows(settings: Settings) -> bool:
-    """Whether mem0's rows stand in this very Postgres: no other vector store is configured."""
+    """Whether mem0 stores its rows in this Postgres, because no other vector store is configured."""
     return not _given(settings.memory.mem0.config).get("vector_store")
 
 

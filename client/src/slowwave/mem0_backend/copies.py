@@ -26,16 +26,17 @@ class Owner:
     name: str
 
     def entities(self) -> dict[str, str]:
-        """mem0's ids of it, all of which every call names (I8).
+        """The owner's ids in mem0; every call names all of them (I8).
 
-        Names are encoded: mem0 takes spaces at the ends of an id away, refuses those within, and reads `*` as anything.
+        Names are encoded, because mem0 strips spaces at the ends of an id, rejects spaces within, and treats `*` as a
+        wildcard.
         """
         return {"user_id": quote(self.tenant, safe=""), "agent_id": quote(f"{self.kind}:{self.name}", safe=":")}
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What mem0 is to know of a memory. Times are aware; sources: the (session, seq) of the events that say it."""
+    """A memory in mem0's form. Times are aware; sources: the (session, seq) of its events."""
 
     id: UUID
     content: str
@@ -51,7 +52,7 @@ class Copy:
     sources: tuple[tuple[str, int], ...]
 
     def metadata(self, embedder: str) -> dict[str, Any]:
-        """The same for the same memory, whenever it is written: what is delivered twice changes nothing."""
+        """Metadata that depends on the memory only, so that a second delivery changes nothing."""
         optional = {
             "valid_to": None if self.valid_to is None else self.valid_to.isoformat(),
             "superseded_by": None if self.superseded_by is None else str(self.superseded_by),
@@ -85,7 +86,7 @@ class Found:
 
 
 def found_of(result: Mapping[str, Any]) -> Found | None:
-    """Read one of mem0's results; None for what is no copy of ours."""
+    """Parse one of mem0's results; None if it is not a copy that Slowwave made."""
     told: Mapping[str, Any] = result.get("metadata") or {}
     details: Mapping[str, Any] = result.get("score_details") or {}
     try:

@@ -1,10 +1,10 @@
-"""Copies of memories in mem0, through its own `add`, `get`, `delete` and `search`, with `infer=False`: what comes here
-is consolidated already, and no model is called.
+"""Copies of memories in mem0, through its `add`, `get`, `delete` and `search`, with `infer=False`: memories are already
+consolidated, so no model is called.
 
-A copy stands under its memory's id and replaces itself: mem0 gives each addition a fresh id, of which two deliveries
-of one memory, or one that was cut off and made again, would leave two.
+A copy has its memory's id and replaces its predecessor. mem0 would give each addition a new id, so two deliveries of
+one memory, or a delivery that was interrupted and repeated, would leave two copies.
 
-Must not know: Postgres, what is to be delivered, who reads.
+Must not know: Postgres, which copies to deliver, who reads.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from slowwave.mem0_backend.copies import EMBEDDER, ID, Copy, Found, Owner, found
 
 
 class Mem0Failed(SlowwaveError):
-    """mem0, or what it keeps its rows in, did not do what it was asked. The text quotes nothing of what was said."""
+    """mem0 or its vector store failed. The message quotes no text of a conversation."""
 
 
 class CopyStore(Protocol):
@@ -26,15 +26,15 @@ class CopyStore(Protocol):
 
     @property
     def identity(self) -> str:
-        """What its vectors are made by: those of another are never compared."""
+        """The model that makes the vectors; vectors of different models are never compared."""
         ...
 
     def put(self, owner: Owner, copies: Sequence[Copy]) -> dict[UUID, str]:
-        """Write copies, each over the one that stands there. Answers which failed, and why. Raises Mem0Failed."""
+        """Write copies, each over its predecessor. Returns the failed ones with their reasons. Raises Mem0Failed."""
         ...
 
     def remove(self, ids: Iterable[UUID]) -> None:
-        """Take copies away; those that are not there are no error. Raises Mem0Failed."""
+        """Delete copies; missing ones are no error. Raises Mem0Failed."""
         ...
 
     def search(self, owner: Owner, question: str, limit: int) -> list[Found]:
@@ -95,7 +95,9 @@ class Mem0Store:
 
 
 class BatchEmbedder:
-    """Our embedder as mem0 asks one: a text at a time; those that were prepared are made together."""
+    """Slowwave's embedder behind mem0's interface, which asks for one text at a time; prepared texts are embedded
+    together.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -104,12 +106,14 @@ class BatchEmbedder:
         self._asked = lru_cache(maxsize=8)(lambda text: self._embedder.embed([text])[0])
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Make vectors of these texts, which are asked for next. Raises EmbeddingFailed."""
+        """Embed these texts, which mem0 asks for next. Raises EmbeddingFailed."""
         self._prepared = {}
         self._prepared = dict(zip(texts, self._embedder.embed(texts), strict=True))
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        """A vector of a text. memory_action: "search" for a question; else what was prepared is taken, if it was."""
+        """The vector of a text. memory_action: "search" for a question; otherwise the prepared vector is used if there
+        is one.
+        """
         if memory_action == "search":
             return self._asked(text)
         return self._prepared.get(text) or self._embedder.embed([text])[0]
@@ -142,7 +146,7 @@ class NoModel:
 
 
 class _UnderOurIds:
-    """mem0's vector store; what is inserted goes under the memory's id, over what stands there."""
+    """mem0's vector store, which inserts under the memory's id and overwrites."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -166,5 +170,8 @@ class _UnderOurIds:
 
 
 def _told(error: Exception) -> str:
-    """Messages of stores may quote a row: of errors that are not ours, the kind alone is told."""
+    """An error for a log line.
+
+    Messages of vector stores may quote a row, so only the kind of a foreign error is shown.
+    """
     return str(error) if isinstance(error, SlowwaveError) else f"mem0: {type(error).__name__}"

@@ -1,15 +1,15 @@
-"""Searching in mem0 for a reader: a question to each of its scopes, one ranked list of hits.
+"""Search in mem0 for a reader: one query for each of its scopes, one ranked list of hits.
 
     scopes ──▶ mem0, each by its own names ──▶ copies, best first
-                                                  │  which of them Postgres still has, in these scopes
+                                                  │  those that Postgres still has, in these scopes
                                                   ▼
                                                 hits
 
-What was forgotten, archived or moved a moment ago may still have a copy: Postgres has the last word on whether it is
-there, mem0 on what it says and how well it fits. A copy that a forget wants written anew says what is forgotten (I10):
-until then it is hidden.
+A memory that was just forgotten, archived or moved may still have a copy. Postgres decides whether a memory exists,
+mem0 decides its text and its rank. A copy that a forget wants to rewrite still contains forgotten text (I10), so it is
+hidden until it is rewritten.
 
-Must not know: how mem0 is set up, how copies get there.
+Must not know: the setup of mem0, how copies are written.
 """
 
 import logging
@@ -91,10 +91,10 @@ def _paired(read: Read, hits: list[Hit], labels: Mapping[int, str | None], limit
 
 
 def _falling(hits: list[Hit]) -> list[Hit]:
-    """The hits in their order, with scores that say the same: a hit counts no less than one that stands behind it.
+    """The hits in their order, with scores that fall: no hit scores lower than a later one.
 
-    A value that holds stands before the one that it replaced, and beside each side of a contradiction stands the other,
-    whatever mem0 thinks of them.
+    A current value comes before the value that it replaced, and each side of a contradiction comes next to the other,
+    whatever their scores in mem0.
     """
     most, fallen = float("-inf"), []
     for hit in reversed(hits):

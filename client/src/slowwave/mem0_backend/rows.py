@@ -1,9 +1,9 @@
-"""Connections for mem0's own rows in this very Postgres, where no other vector store is configured.
+"""Connections for mem0's own rows in this Postgres, if no other vector store is configured.
 
-The function `slowwave.create_mem0_schema` makes their schema, `slowwave_mem0`. mem0 asks for a pool of which it uses
-one method; this one brings no threads, and a forked child opens its own connections.
+The function `slowwave.create_mem0_schema` creates their schema, `slowwave_mem0`. mem0 expects a pool but calls only one
+of its methods; this pool starts no threads, and a forked child opens its own connections.
 
-Must not know: what the rows hold.
+Must not know: the content of the rows.
 """
 
 import os
@@ -56,7 +56,7 @@ class Connections:
             self._put_back(connection)
 
     def close(self) -> None:
-        """Close what this process opened and nobody uses."""
+        """Close the idle connections of this process."""
         with self._lock:
             idle = self._idle.pop(os.getpid(), [])
         for connection in idle:
@@ -92,7 +92,7 @@ class Connections:
 
 
 def _look_in(connection: Connection) -> None:
-    """Without its own schema mem0 would make a table wherever it may."""
+    """Set the search path. Without its own schema mem0 would create a table in any schema that it may write to."""
     row = connection.execute(_WHERE).fetchone()
     if row is None or not row[0]:
         raise StoreUnavailable("mem0 holds nothing yet: no worker with memory.backend mem0 has started here")

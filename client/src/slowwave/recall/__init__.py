@@ -1,7 +1,7 @@
-"""Reading what an agent knows: `search` for a question, `context` for the beginning of a conversation.
+"""Reads of an agent's memory: `search` for a question, `context` for a prompt.
 
-Both read the agent's own scope and the rooms and teams that are named, of one tenant, and nothing else (I8). Both are
-read-only and leave the transaction of a connection that is not in autocommit to its owner.
+Both read the agent's own scope and the named rooms and teams of one tenant, and nothing else (I8). Both are read-only;
+outside autocommit the transaction stays with its owner.
 
 Must not know: how memories come about.
 """
@@ -60,19 +60,11 @@ def search(
     min_relevance: float = 0.0,
     around: int = 0,
 ) -> list[Hit]:
-    """Find memories and events that answer `query`, best first; at most `limit` (1 to 100).
+    """Find memories and events that answer `query`, best first; the arguments are those of `Memory.search`.
 
-    Of a longer query the first 2,000 characters count. `scopes`: "room:NAME" or "team:NAME", read beside the agent's
-    own. Unknown agents and scopes hold nothing; a query without a meaningful word finds nothing.
-    include_review: also memories that wait for a person's decision; their status is "review". vector: the question's
-    (`Questions`), to find what means the same in other words, too. now: when the question is asked (aware, in the zone
-    of who asks): then its times weigh ("in March", "two weeks ago", "since the release", "latest"). order: "relevance":
-    best first; "time": of the same hits the oldest first; "auto": that for a question of order or duration ("which came
-    first", "how long between"), else best first. max_tokens: what the hits take together, each with its date, is at
-    most that by estimate, and no hit repeats another; there are `limit` at most. min_relevance: hits of less relevance
-    (0 to 1) are left out; [] means that nothing is known.
-    around: so many passages (0 to 10) before and behind an event come with it.
-    Raises `InvalidName` and `InvalidQuery` before anything is sent, and what psycopg raises.
+    vector: the embedding of the query (from `Questions`), for a semantic search. now: the time (aware, in the caller's
+    time zone) that times in the query refer to; None ignores such times. Raises `InvalidName` and `InvalidQuery` before
+    anything is sent, and psycopg's errors.
     """
     who = reader(tenant, agent, scopes)
     chosen: dict[str, Any] = {"max_tokens": max_tokens, "min_relevance": min_relevance, "around": around}
@@ -96,14 +88,10 @@ def context(
     relevant: Sequence[Hit] | None = None,
     vector: QuestionVector | None = None,
 ) -> Context:
-    """Read what the agent should know in `session` (which is left out of what is said elsewhere), at `now` (aware).
+    """Read what an agent should know for a prompt; the arguments are those of `Memory.context`.
 
-    query: what the conversation is about, where known, and the times that it speaks of; days: how many local days count
-    as recent, 2 unless given;
-    scopes as in `search`. max_tokens: what the context takes in this `format` is at most that, as `count_tokens` counts
-    (by default an estimate); an allowance too small for anything gives an empty context. Without it, everything that
-    was found, which is bounded whatever the scopes hold. relevant: memories that answer the query, best first, where
-    somebody else has found them; vector: as in `search`. Raises as `search` does.
+    now: the time of the prompt (aware). relevant: memories that another backend found for the query, best first; None
+    searches here. vector: the embedding of the query. Raises as `search` does.
     """
     wanted = check_context_query(session, query, days, now, max_tokens)
     budget = budget_of(max_tokens, format, count_tokens)

@@ -14,12 +14,13 @@ def with_aliases(terms: Iterable[Term], found: Iterable[Mapping[str, Any]]) -> t
     """Let other names count as the words of a question.
 
     Args:
-        terms: One per word of the question.
-        found: As slowwave.alias_terms answers: {lexeme, slot, scope, lexemes, documents}.
+        terms: one for each word of the question.
+        found: rows of slowwave.alias_terms: {lexeme, slot, scope, lexemes, documents}.
 
     Returns:
-        The terms in their order. A term with two slots stands there twice, each time with other aliases, so that an
-        alias of two words weighs as much as the word that it stands for.
+        The terms in order. A term with two slots occurs twice, each time with other aliases, so that an alias of two
+            words
+        weighs as much as the word it replaces.
     """
     slots: dict[str, dict[int, dict[int, tuple[str, ...]]]] = {}
     documents: dict[tuple[str, int], int] = {}

@@ -1,6 +1,6 @@
-"""Context: what an agent should know when a conversation begins or goes on, and the forms in which a prompt takes it.
+"""Context: what an agent should know for a prompt, and its formats.
 
-Must not know: where it is read, how it is made to fit.
+Must not know: how a context is read and trimmed.
 """
 
 import json
@@ -29,17 +29,22 @@ STANDING = (
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an agent should know. No memory stands in two of its lists, nor beside a summary that says the same.
+    """What an agent should know for a prompt. No memory is in two of its lists, or beside a summary with the same
+    content.
 
-    instructions: what holds every time, the most general and newest first; instructions_left_out: how many more there
-    are; profile: one entry for each attribute of the person spoken to.
-    days: the last `span` local days with something to show, newest first; memories: by relevance where there was a
-    query that found some, else by importance and age; passages: what was said in other conversations and answers the
-    query where no memory does, by relevance; recent: memories of the last `span` days, newest first;
-    conflicts: open contradictions, among these memories or important ones; elsewhere: the last lines of other
-    conversations that no flush has read, oldest first within each.
-    tokens: what the form takes that it was made to fit, None where no budget was given; left_out: how many lines found
-    no room.
+    Attributes:
+        days: the last `span` local days that have content, newest first.
+        memories: by relevance if a query found some, else by importance and age.
+        recent: memories of the last `span` days, newest first.
+        conflicts: open contradictions among these memories or important ones.
+        elsewhere: the last events of other conversations that no flush has processed, oldest first in each.
+        span: the number of local days.
+        tokens: the tokens of the rendered context; None without a token budget.
+        left_out: the number of lines that exceeded the budget.
+        instructions: standing instructions, the most general and newest first.
+        instructions_left_out: the number of further instructions.
+        profile: one entry for each attribute of the person who speaks.
+        passages: passages of other conversations that answer the query if no memory does, by relevance.
     """
 
     days: tuple[Day, ...] = ()
@@ -62,21 +67,32 @@ class Context:
         return bool(always or self.days or found or self.conflicts or self.elsewhere)
 
     def to_text(self) -> str:
-        """Markdown for a prompt; "" where nothing is known. All that was ever said stands fenced, as data."""
+        """Render the context as Markdown for a prompt. All recalled text is fenced, as data.
+
+        Returns:
+            The Markdown; "" if the context is empty.
+        """
         return fenced(self._blocks(), STANDING if self.instructions else "")
 
     def to_messages(self) -> list[dict[str, str]]:
-        """Messages for a chat API, to stand before the conversation: [] where nothing is known, else two.
+        """Render the context as messages for a chat API, to insert before the conversation.
 
-        The system message holds words of this project alone. What was said comes in a user's message, fenced: never
-        with the authority of the system, and never as words that the model takes for its own.
+        The system message contains only sentences of Slowwave. Recalled text comes fenced in a user's message, so that
+        it has neither the authority of the system nor that of the model.
+
+        Returns:
+            Two messages; none if the context is empty.
         """
         text = fenced_blocks(self._blocks())
         introduction = f"{INTRODUCTION} {STANDING}" if self.instructions else INTRODUCTION
         return [{"role": "system", "content": introduction}, {"role": "user", "content": text}] if text else []
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, for JSON. {} if it was made to fit and nothing did."""
+        """Convert the context to JSON.
+
+        Returns:
+            All lists; {} if the context has a token budget and nothing fits.
+        """
         if self.tokens == 0:
             return {}
         return {
@@ -93,7 +109,18 @@ class Context:
         }
 
     def render(self, form: Format) -> str:
-        """As text in any form: Markdown, or the JSON (not escaped to ASCII) of the messages or of `to_json`."""
+        """Render the context in the given format.
+
+        Args:
+            form: "markdown", or "messages" or "json" for the JSON text (not escaped to ASCII) of `to_messages` or
+                `to_json`.
+
+        Returns:
+            The text.
+
+        Example:
+            >>> prompt = memory.context("support-bot", max_tokens=1500).render("markdown")
+        """
         if form == "markdown":
             return self.to_text()
         return json.dumps(self.to_messages() if form == "messages" else self.to_json(), ensure_ascii=False)

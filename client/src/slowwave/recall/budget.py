@@ -1,6 +1,6 @@
-"""Choose what fits: offers in the order of their importance, a guaranteed share for each part, a bound that holds.
+"""Choose offers within a budget: in the order of importance, with a guaranteed share for each part.
 
-Must not know: what the offers are, or what a token is.
+Must not know: the offers, the unit of the costs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,19 +13,19 @@ MAX_MISSES = 8
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A line that may be shown. part: whose share it may take; heading: what it stands under, which costs once."""
+    """A line that may be shown. part: the part whose share it uses; heading: the heading above it, which costs once."""
 
     part: str
     heading: str
 
 
 class Fit:
-    """Chooses among offers; what each costs is asked once, when it is first looked at: of a thousand, most never are.
+    """Chooses among offers. It computes the cost of an offer only when it considers it; most of a thousand never are.
 
-    offers: of each part the most important first; shares: of each part, the most important first, its guaranteed share
-    of the room (0..1, together at most 1); always: of each part that comes before all others, the share of the room
-    that it may take first: the shares of the others are shares of what it leaves; frame: what an answer without lines
-    costs; line: what the offer at a place costs; above: what a heading adds to that.
+    offers: those of each part, the most important first. shares: the guaranteed share of the room of each part (0..1,
+    together at most 1), the most important part first. always: the share that each part with priority may use before
+    the others; the shares of the others are shares of the remaining room. frame: the cost of an answer without lines;
+    line: the cost of the offer at an index; above: the additional cost of a heading.
     """
 
     def __init__(
@@ -49,10 +49,10 @@ class Fit:
             self._places[offer.part].append(place)
 
     def choose(self, room: int) -> set[int]:
-        """Places of the offers to show so that their costs add up to at most `room`.
+        """Indexes of the offers to show; their total cost is at most `room`.
 
-        The parts that always stand take theirs first. Each other part takes what its share holds; then, in the order
-        of the parts, what is left over, and the parts that always stand at last.
+        Parts with priority use their shares first. Each other part then uses its share; then the parts, in order, use
+        the remaining room, those with priority last.
         """
         left = room - self._frame
         chosen: set[int] = set()

@@ -1,10 +1,11 @@
-"""What was said once is shown once: lines of a context that repeat another part of it are left out.
+"""Deduplicate a context: leave out repeated lines.
 
-The summary of a day stays whole: a memory yields to a line of a summary that says the same, and what was said in these
-words yields to both. A contradiction wins over all of them, and what is being said right now over the same line of the
-day. Two texts say the same if their words are equal; or if they come from the same event and share most words.
+A day's summary stays complete: a memory yields to a line of a summary with the same content, and an event in the same
+words yields to both. A contradiction wins over all three; an event of a conversation in progress wins over the same
+line of the day. Two texts are duplicates if their words are equal, or if they have the same source event and share most
+words.
 
-Must not know: how much room there is.
+Must not know: the token budget.
 """
 
 import re
@@ -25,7 +26,7 @@ Source = tuple[str, int]
 
 
 def deduplicate(context: Context) -> Context:
-    """The same context, each memory and each wording in one of its lists."""
+    """The same context, with each memory and each wording in one of its lists."""
     # Instructions stand before everything. A memory of the profile stays: it has its date, its sources and its mark.
     always = {one.id for one in context.instructions}
     sides = [side for conflict in context.conflicts for side in conflict.sides]
@@ -60,7 +61,7 @@ def deduplicate(context: Context) -> Context:
 
 
 class _ShownText:
-    """What is shown so far: whole wordings, and the words of each event that is told of."""
+    """The text that is shown so far: complete wordings, and the words of each source event."""
 
     def __init__(self) -> None:
         self._wordings: set[str] = set()
@@ -72,7 +73,7 @@ class _ShownText:
             self._of.setdefault(source, []).append(_Words.of(text))
 
     def says(self, text: str) -> bool:
-        """Whether these very words are shown already."""
+        """Whether a text with the same words is shown already."""
         return wording(text) in self._wordings
 
     def has(self, text: str, sources: Iterable[Source]) -> bool:

@@ -1,9 +1,9 @@
-"""A context that says nothing twice and keeps its budget.
+"""Deduplicate a context and trim it to its budget.
 
-A memory that a line of a summary repeats is left out. If that line then finds no room, the memory comes back: what is
-known is lost only for want of room, never because another part was to say it.
+A memory that repeats a line of a summary is left out. If the line then exceeds the budget, the memory returns: content
+is left out only for lack of room, never because another part should have shown it.
 
-Must not know: where a context is read, what a line costs.
+Must not know: how a context is read, the cost of a line.
 """
 
 from dataclasses import replace
@@ -16,7 +16,7 @@ _TRIES = 4
 
 
 def fitted(context: Context, budget: Budget | None) -> Context:
-    """The context with each thing said once, and as much of it as the budget has room for."""
+    """The context without duplicates, trimmed to the budget."""
     once = deduplicate(context)
     if budget is None:
         return once

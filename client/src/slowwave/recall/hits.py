@@ -1,6 +1,6 @@
-"""What a search answers: hits, each with where it comes from; and the choice that shows nothing twice.
+"""Hits, the results of a search, with their provenance; and the choice of rows that repeat no other.
 
-Must not know: SQL, or how scores come about.
+Must not know: SQL, how scores are computed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,25 @@ from slowwave.recall.ranking import Why, relevance
 class Hit:
     """One memory or one event.
 
-    id: a memory's UUID, or SESSION#SEQ. status: of a memory inbox, episode or active, and review where those were
-    asked for; of an event processed, or pending where no flush has read it yet. valid_from: since when it holds, or
-    when it was said (aware). valid_to: of a memory that has ended, until when it held; None: it holds. sources: the
-    (session, seq) of every event that says it; of an event, itself. scope: None for the agent's own, else "room:NAME"
-    or "team:NAME". type: of a memory fact, preference …; of an event user, assistant, task or tool. speaker: of an
-    event. contradicts: of a memory the ids of those that contradict it, where nobody has decided which one holds.
-    score: higher is better, comparable within one answer only. part: which passage of the event `content` is, from 0.
-    relevance: how likely it has to do with the question, from 0 to 1, comparable between answers and scopes; None if
-    nothing was asked. why: how much each part of the ranking gave it.
+    Attributes:
+        id: a memory's UUID, or SESSION#SEQ of an event.
+        kind: "memory" or "event".
+        content: the text; of an event, one passage.
+        score: higher is better; comparable only within one result.
+        status: of a memory "inbox", "episode" or "active" ("review" only if asked for); of an event "processed", or
+            "pending" if no flush has processed it.
+        valid_from: the time from which the memory is valid, or when the event was said (aware).
+        sources: the (session, seq) of each source event; of an event, its own.
+        scope: "room:NAME" or "team:NAME"; None for the agent's own.
+        type: of a memory fact, preference …; of an event user, assistant, task or tool.
+        speaker: the speaker of an event.
+        part: the index of the event's passage in `content`, from 0.
+        relevance: the estimated probability that the hit relates to the query, from 0 to 1; comparable between results
+            and scopes; None without a query.
+        why: the parts of the score.
+        valid_to: the time at which the memory ceased to be valid; None while it is valid.
+        contradicts: ids of memories that contradict this one, if nobody has decided which is right.
+        place: internal row numbers of session, event and passage; not in JSON.
     """
 
     id: str
@@ -47,7 +57,11 @@ class Hit:
     """Session, event and passage by their numbers in the database. JSON leaves it out."""
 
     def to_json(self) -> dict[str, Any]:
-        """The same keys, for JSON: times in ISO 8601, sources as [session, seq]."""
+        """Convert the hit to JSON.
+
+        Returns:
+            The attributes without `place`; times in ISO 8601, sources as [session, seq].
+        """
         # By hand: `asdict` copies deeply, which takes ten times as long, and a context is made of many hits.
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "place"} | {
             "score": round(self.score, 4),
@@ -88,11 +102,11 @@ def _why(row: Row) -> Why:
 
 
 def choose(ranked: Sequence[Row], limit: int) -> list[Row]:
-    """Of rows of slowwave.search, best first, take `limit` that show something new.
+    """Choose `limit` rows of slowwave.search, best first, that add something new.
 
-    An event whose memory stands above it is left out, and so is a memory all of whose events stand above it: what was
-    said once is shown once, in the form that fits the question best. Two memories of one event say different things
-    and both stay. A memory that was replaced comes after the one that replaced it, if both are there.
+    An event is left out if its memory comes before it, and a memory if all its source events come before it, so that
+    each statement appears once, in the form that fits the query best. Two memories of one event say different things,
+    and both stay. A replaced memory comes after its replacement, if both are present.
     """
     chosen: list[Row] = []
     kept: set[tuple[int, int]] = set()

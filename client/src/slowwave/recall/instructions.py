@@ -1,12 +1,12 @@
-"""What stands in every context, whatever is asked: standing instructions, and the profile of the person spoken to.
+"""The parts of every context, whatever the query: standing instructions, and the profile of the person who speaks.
 
 Instructions without a condition come first ("Always answer in German"), then those with one ("When I send a recipe,
-…"); of each the one said last comes first. Two in the same words are one.
+…"), newest first in both groups. Duplicates are merged.
 
-A profile has one value for each attribute, the one said last, with since when; attributes of which people have several
-(languages, tools, likes) list a few. A person's own word counts before what an assistant noted.
+A profile has the newest value of each attribute with its date; attributes with several values (languages, tools, likes)
+list a few. A person's own statement wins over an assistant's note.
 
-Must not know: where memories are read, how much room there is.
+Must not know: where memories are read, the token budget.
 """
 
 import re
@@ -53,10 +53,14 @@ _CONDITION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What a person asked of the agent for every time, and has not taken back.
+    """A standing instruction that a person gave the agent.
 
-    text: in that person's words; since: when it was said first; speaker: None for the person spoken to and for one
-    without a name; scope: as in `Hit`.
+    Attributes:
+        id: the id of its memory.
+        text: the instruction in that person's words.
+        since: when it was first given.
+        speaker: the person's name; None for the person who speaks and for one without a name.
+        scope: as in `Hit`.
     """
 
     id: str
@@ -67,11 +71,15 @@ class Instruction:
 
     @property
     def content(self) -> str:
-        """The text, as other lines of a context call it."""
+        """The text, under the name that other lines of a context use."""
         return self.text
 
     def to_json(self) -> dict[str, Any]:
-        """Short, since all of them stand in every context: the date alone, and no key without a value."""
+        """Convert the instruction to JSON; short, because every context contains all instructions.
+
+        Returns:
+            The date without a time, and no key without a value.
+        """
         told = {"id": self.id, "text": self.text, "since": f"{self.since:%Y-%m-%d}"}
         others = {"speaker": self.speaker, "scope": self.scope}
         return told | {name: value for name, value in others.items() if value is not None}

@@ -1,14 +1,14 @@
-"""What a context is made of besides memories: days with their summaries, things said, contradictions. Each knows where
-it comes from, and how it reads as a line.
+"""The parts of a context besides memories: days with their summaries, events, contradictions; each with its provenance
+and its form as a line.
 
-The mark at the end of a line says its origin, and tells a memory that hears the line again that it is no news:
+The mark at the end of a line gives its origin. If a model repeats the line, the mark tells Slowwave that it is not new:
 
-    [memory 33cc5f035705]               a memory, by the last group of its id, which says as much in a third of the
-                                        tokens; before it stands since when it holds, and "until" if it has ended
-    [day 2024-05-09 v2 monday#4]        a line of version 2 of that day's summary, made from the session's event
+    [memory 33cc5f035705]               a memory, by the last group of its UUID, which saves two thirds of the tokens;
+                                        before the mark comes the date, and "until" if the memory has ended
+    [day 2024-05-09 v2 monday#4]        a line of version 2 of that day's summary, from event 4 of session "monday"
     [said monday#4]                     an event
 
-Must not know: where they are read, which of them are shown.
+Must not know: where the parts are read, which of them are shown.
 """
 
 from dataclasses import dataclass, fields
@@ -24,8 +24,16 @@ LABELS = {facet: facet for facet in ("wanted", "decided", "state", "ended", "sai
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Something said elsewhere, as it was said: no flush has read it yet, or no summary. content: its beginning, with
-    what looks like a secret masked.
+    """An event that no flush, or no summary, has processed yet.
+
+    Attributes:
+        session: the conversation.
+        seq: the number of the event in the conversation.
+        agent: the agent of the conversation.
+        speaker: who said it.
+        content: the beginning of the text, with secrets masked.
+        at: when it was said (aware).
+        scope: as in `Hit`.
     """
 
     session: str
@@ -50,11 +58,16 @@ class Utterance:
 
 
 class DayLine(NamedTuple):
-    """A line of a day's summary; a tuple, since a context is made of hundreds.
+    """A line of a day's summary.
 
-    content: in the third person, who said it included; facet: one of those of LABELS; session,
-    seq, at: the event behind it, None where nobody knows; weight: the higher, the sooner it is shown where not all of
-    them can be.
+    Attributes:
+        facet: one of the keys of LABELS.
+        content: the text in the third person, with its speaker.
+        speaker: who said it.
+        session: the conversation of its source event; None if unknown.
+        seq: the number of that event.
+        at: when it was said.
+        weight: lines with a higher weight are shown first if room is short.
     """
 
     facet: str
@@ -79,8 +92,14 @@ class DayLine(NamedTuple):
 class Day:
     """A local day of one agent in one scope.
 
-    version: of its newest summary, whose lines these are; 0 where there is none. final: the day is over and nothing
-    was added since. unsummarised: the last of what the summary doesn't cover, oldest first.
+    Attributes:
+        day: the date.
+        agent: the agent.
+        scope: as in `Hit`.
+        version: the version of the newest summary; 0 without a summary.
+        final: whether the day is over and the summary covers all its events.
+        lines: the lines of that summary.
+        unsummarised: the last events that the summary does not cover, oldest first.
     """
 
     day: date
@@ -135,7 +154,7 @@ class Contradiction:
 
 
 def hit_line(hit: Hit) -> str:
-    """A memory, or a passage of what was said, as a line with its mark."""
+    """A memory, or a passage of an event, as a line with its mark."""
     if hit.kind == "memory":
         return f"- {_place(hit.scope)}{_statement(hit)}"
     said = f"{one_name(hit.speaker or '')}: {one_line(hit.content)}"

@@ -1,6 +1,6 @@
-"""Secrets out of text that no flush has read yet: what was just said, and what a reader sees before its redaction.
+"""Mask secrets in text that no flush has processed yet.
 
-Must not know: where the text goes.
+Must not know: the destination of the text.
 """
 
 MASK = "[masked]"

@@ -1,13 +1,13 @@
-"""Show changes and contradictions together: after ranking, put beside each memory what belongs to it.
+"""Show changes and contradictions together: after ranking, add to each memory the memories that belong to it.
 
     found                  shown
     a current memory       it, then the memory that it replaced last ("… until 2025-05-02")
-    a memory that ended    the memory that holds today, then the ended one
-    one side of an open    both sides, one behind the other; each names the other in `contradicts`
+    a memory that ended    the memory that is valid today, then the ended one
+    one side of an open    both sides in sequence; each names the other in `contradicts`
     conflict
 
 Companions count towards the limit of the search. If only one place is left, one side of a conflict is not shown alone,
-unless it is all that was found.
+unless nothing else was found.
 
 Must not know: how memories are ranked.
 """
@@ -52,7 +52,7 @@ def paired(hits: Sequence[Hit], rows: Sequence[Row], labels: Labels, limit: int)
 
 
 class _Pairs:
-    """The memories that were found and their companions, by their ids, and what stands beside which."""
+    """Found memories and their companions by id, and the pairs between them."""
 
     def __init__(self, hits: Sequence[Hit], rows: Sequence[Row], labels: Labels) -> None:
         self._hits = {hit.id: hit for hit in hits if hit.kind == "memory"}
@@ -70,7 +70,7 @@ class _Pairs:
                 self._contradicts(found, row["id"])
 
     def unit(self, hit: Hit) -> list[Hit]:
-        """A hit with its companions: what holds today first, then what contradicts that, then what has ended."""
+        """A hit with its companions: the valid memory first, then those that contradict it, then the ended ones."""
         if hit.kind == "event":
             return [hit]
         current = self._of(hit.id, "current")

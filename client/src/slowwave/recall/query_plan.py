@@ -1,12 +1,12 @@
-"""What a question searches for: its stems, which of them name candidates, and how they are written as a tsquery.
+"""The plan of a search: the stems of the query, those that select candidates, and their form as a tsquery.
 
-A large scope is never read whole. Rare stems name the candidates; common ones only weigh, and where a question has
-nothing rare, documents that hold two or more of its common stems are the candidates. Where these stems are so common
-that even looking up who holds them together would take the longer the more there is, the latest documents of each
-scope that hold any of them are. So a search costs the same in a scope of any size; up to some ten thousand documents
-it finds what ranking all of them would.
+A search never reads a large scope completely. Rare stems select the candidates; common stems only count for the score.
+If a query has no rare stem, the candidates are documents with two or more of its common stems. If even that lookup
+would grow with the scope, because the stems are too common, the candidates are the newest documents of each scope that
+contain any of them. So the cost of a search does not depend on the size of the scope; up to about ten thousand
+documents it finds what a ranking of all documents would find.
 
-Must not know: the database, or what a stem is worth.
+Must not know: the database, the weight of a stem.
 """
 
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ _FIRST_WITHOUT_SPACES = "\u0e01"
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of a question: its stem, and the stems of the same word in other languages of the reader's scopes.
+    """A word of a query: its stem, and the stems of the same word in other languages of the reader's scopes.
 
-    documents: how many documents hold it, where they are many; None where it is rare or never counted.
-    aliases: by scope, stems of other names that count as the word there, and in no other scope.
+    documents: how many documents contain a common stem; None for a rare or uncounted one.
+    aliases: for each scope, stems of other names that count as the word in that scope only.
     """
 
     lexeme: str
@@ -47,18 +47,18 @@ class Term:
 
     @property
     def lexemes(self) -> tuple[str, ...]:
-        """Any of these in a document is the word, or in some scope another name for it."""
+        """Stems that count as the word in any scope."""
         also = (stem for _, stems in self.aliases for stem in stems)
         return tuple(dict.fromkeys((self.lexeme, *self.variants, *also)))
 
     def lexemes_in(self, scope_id: int) -> tuple[str, ...]:
-        """Any of these in a document of the scope is the word."""
+        """Stems that count as the word in this scope."""
         also = next((stems for scope, stems in self.aliases if scope == scope_id), ())
         return tuple(dict.fromkeys((self.lexeme, *self.variants, *also)))
 
     @property
     def beginnings(self) -> tuple[str, ...]:
-        """What its words begin with: the stemmer may have changed the last letter (`happy`: `happi`)."""
+        """Beginnings of the words: the stemmer may have changed the last letter (`happy`: `happi`)."""
         return tuple(lexeme[: max(SHORTEST_BEGINNING, len(lexeme) - 1)] for lexeme in self.lexemes)
 
 
@@ -66,9 +66,9 @@ class Term:
 class Plan:
     """How to search.
 
-    terms: what is weighed, rarest first; candidates: sets of terms, a document must hold all terms of one set; late:
-    such sets for documents that are among the latest of their scope, and with them `candidates` are memories alone;
-    fallback: how to search if that finds nothing.
+    terms: scored stems, rarest first; candidates: sets of terms: a document must contain all terms of one set; late:
+    such sets for the newest documents of a scope; if given, `candidates` applies to memories only; fallback: the plan
+    if this one finds nothing.
     """
 
     terms: tuple[Term, ...]
@@ -78,13 +78,13 @@ class Plan:
 
 
 def clean_question(question: str) -> str:
-    """Answer the question as Postgres can take it: no NUL, no half of a surrogate pair, at most 2,000 characters."""
+    """The query in a form that Postgres accepts: no NUL, no half of a surrogate pair, at most 2,000 characters."""
     text = question[:MAX_QUESTION_CHARACTERS].replace("\0", " ")
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def plan(terms: Sequence[Term], documents: int) -> Plan:
-    """Choose what is weighed and who is a candidate, for stems of a question over that many documents."""
+    """Choose the scored stems and the candidates of a query over this many documents."""
     # Long words are rarer than short ones: that settles who stays where nothing was counted.
     rare = sorted((t for t in terms if t.documents is None), key=lambda t: (-len(t.lexeme), t.lexeme))
     common = sorted((t for t in terms if t.documents is not None), key=lambda t: (t.documents, t.lexeme))
@@ -115,7 +115,9 @@ def plan(terms: Sequence[Term], documents: int) -> Plan:
 
 
 def _alone(weighed: tuple[Term, ...], term: Term, documents: int) -> Plan:
-    """Whoever holds this common stem; the latest of them, where they are too many or enough of the latest do."""
+    """Documents with this one common stem; only the newest if there are too many, or if enough of the newest contain
+    it.
+    """
     held = term.documents or 0
     if held > POSTINGS_BUDGET or (held > WEIGHED and held * OFTEN >= documents):
         return Plan(weighed, (), ((term,),))

@@ -1,8 +1,7 @@
-"""A reading as steps: each says which rows it needs, and gets them from a connection.
+"""Reads as generators: each yields a `Query` for the rows it needs, and returns its result; tests can feed rows by
+hand.
 
-Search and context are generators that yield a `Query` and end in an answer; so a test can feed rows by hand.
-
-Must not know: what is asked, or how connections are come by.
+Must not know: the queries, the connections.
 """
 
 from collections.abc import Generator, Mapping

@@ -1,9 +1,9 @@
-"""The vector of a question, by the model whose vectors serve; None where words alone have to do.
+"""The embedding of a query, by the model whose vectors are in use; None if the search has to use words only.
 
-It is made before the search takes a connection, which a slow endpoint would otherwise hold, and nobody waits for it
-longer than some seconds.
+The embedding is made before the search takes a connection, which a slow endpoint would otherwise hold, and has a
+timeout of some seconds.
 
-Must not know: ranking, who asks.
+Must not know: ranking, the caller.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""The ranking: every parameter that slowwave.search uses, in one table.
+"""The ranking: every parameter of slowwave.search, in one table.
 
-A change of a value here changes the ranking: no migration is needed. `python -m bench recall` measures it.
+A new value here changes the ranking without a migration. `python -m bench recall` measures it.
 
-Must not know: SQL, or how candidates are found.
+Must not know: SQL, how candidates are found.
 """
 
 import json
@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The parameters of the score. Where each value comes from stands beside it.
+    """The parameters of the score, each with the source of its value.
 
-    "LoCoMo" are two of its conversations, "RealMem" two of its persons; the others of both were left out.
+    "LoCoMo" means two of its conversations, "RealMem" two of its persons; the values were not fitted to the others.
     """
 
     fields: tuple[float, float, float, float] = (0.4, 0.7, 1.0, 1.0)
@@ -63,15 +63,15 @@ _UNKNOWN_COSINE = 0.35
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """How much each part of the ranking gave a hit.
+    """The parts of a hit's score.
 
     Attributes:
-        words: by the words of the question, in standard deviations.
-        session: by how much its conversation is about the question.
-        vector: by the cosine of the vectors, in standard deviations; 0 without vectors.
-        interval: by the interval that the question names.
-        coverage: the share of the words of the question that the hit holds, weighted by rarity, from 0 to 1.
-        cosine: of the vectors of question and hit; None without vectors.
+        words: from the words of the query, in standard deviations.
+        session: from the relevance of the hit's conversation.
+        vector: from the cosine of the vectors, in standard deviations; 0 without vectors.
+        interval: from the interval that the query names.
+        coverage: the share of the query's words that the hit contains, weighted by rarity, from 0 to 1.
+        cosine: the cosine of the vectors of query and hit; None without vectors.
     """
 
     words: float

@@ -1,6 +1,6 @@
-"""Text of conversations inside a prompt: fenced, so that nothing said there is read as an instruction.
+"""Recalled text inside a prompt: fenced, so that a model does not read it as an instruction.
 
-Must not know: what the lines are about.
+Must not know: the content of the lines.
 """
 
 import re
@@ -46,7 +46,7 @@ def fenced(blocks: Iterable[Block], exception: str = "") -> str:
 
 
 def fenced_blocks(blocks: Iterable[Block]) -> str:
-    """The same without the notice, for where that is said elsewhere."""
+    """The fenced blocks without the notice."""
     parts = [f"## {block.heading}\n\n{_fence(block.lines)}" for block in blocks if block.lines]
     return "\n\n".join(parts) + "\n" if parts else ""
 
@@ -73,7 +73,7 @@ def one_name(speaker: str) -> str:
 
 
 def label(name: str) -> str:
-    """The name of a session or a scope in one line, without the brackets of the labels that it stands in."""
+    """The name of a session or a scope in one line, without brackets, which delimit marks."""
     return one_line(name).translate(_BRACKETS)
 
 

@@ -1,6 +1,6 @@
-"""Which scopes a reader may read: the agent's own, and the rooms and teams that the caller names.
+"""The scopes that a reader may read: the agent's own, and the rooms and teams that the caller names.
 
-Must not know: what is read from them.
+Must not know: the reads.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,16 +1,16 @@
 """Search: memories and raw events of the reader's scopes in one ranked list.
 
-    scopes.sql   names → scopes that exist, stems of the question, which of them are common
-    aliases.py   what else the words of the question are called, in which scope
-    terms.py     which stems name candidates
-    search.sql   candidates, ranked by slowwave.search (a function in the database), with text and origin
-    ranking.py   the parameters of the rank
-    times/       the times that the question speaks of
-    timing.py    what they do to the ranking
-    hits.py      what was said once is shown once
-    pairing.py   what replaced or contradicts a hit stands beside it
+    scopes.sql      names → existing scopes, stems of the query, which of them are common
+    aliases.py      other names for the words of the query, for each scope
+    query_plan.py   the stems that select candidates
+    search.sql      candidates with text and origin, ranked by the database function slowwave.search
+    ranking.py      the parameters of the ranking
+    times/          the times in the query
+    timing.py       their effect on the ranking
+    hits.py         the hits without repetitions
+    pairing.py      replaced and contradicting memories beside their counterparts
 
-Must not know: who asks, or what the answer is for.
+Must not know: the caller, the use of the answer.
 """
 
 import re
@@ -50,9 +50,9 @@ ANCHOR_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class ScopeStats:
-    """What a reader may read: its scopes that exist, by id, with their labels; and the stems of its question.
+    """A reader's existing scopes by id with their labels, and the stems of its query.
 
-    documents: how many they hold; mean_length: in lexemes, None where nobody has counted.
+    documents: the number of documents in them; mean_length: in lexemes, None if not counted yet.
     """
 
     labels: dict[int, str | None]
@@ -84,7 +84,7 @@ def scope_stats_steps(reader: Reader, question: str) -> Steps[ScopeStats]:
 
 
 def check_question(question: str, limit: int) -> None:
-    """Raise `InvalidQuery` unless these can be asked."""
+    """Raise `InvalidQuery` for a query or a limit that can't be used."""
     if not isinstance(question, str):
         raise InvalidQuery(f"query: text is meant, not {type(question).__name__}")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
@@ -118,7 +118,7 @@ def search_steps(
 def check_search(
     question: str, selection: Selection, *, review: bool, now: datetime | None, order: Order, around: int
 ) -> None:
-    """Raise `InvalidQuery` unless all that a search is asked for can be had."""
+    """Raise `InvalidQuery` for an argument of a search that can't be used."""
     check_question(question, selection.limit)
     check_around(around)
     selection.check()
@@ -130,7 +130,7 @@ def check_search(
 
 
 def verbatim_first(hits: list[Hit], question: str) -> list[Hit]:
-    """The hits, those first that hold the very text of a question with signs ("a ?? b"), which no index holds."""
+    """The hits; those with the exact text of a query with signs ("a ?? b") first, because no index contains signs."""
     sought = wording(question).lstrip("?!. ")
     if not _SIGN.search(sought):
         return hits
@@ -138,18 +138,18 @@ def verbatim_first(hits: list[Hit], question: str) -> list[Hit]:
 
 
 def ordered(hits: list[Hit], order: Order, question: str) -> list[Hit]:
-    """The hits in the order that was asked for; "auto": the oldest first where the question asks for an order."""
+    """The hits in the requested order; "auto" is oldest first if the query asks for an order, else best first."""
     return in_order_of_time(hits) if order == "time" or (order == "auto" and asks_order(question)) else hits
 
 
 def check_now(now: datetime | None) -> None:
-    """Raise `InvalidQuery` for a time without its zone."""
+    """Raise `InvalidQuery` for a time without a time zone."""
     if now is not None and (not isinstance(now, datetime) or now.tzinfo is None):
         raise InvalidQuery(f"now must be a datetime with a time zone, got {shown(now)}")
 
 
 def timed_steps(reader: Reader, question: str, now: datetime | None) -> Steps[tuple[ScopeStats, Timing]]:
-    """Look up the scopes, the stems of a question without the times that count from today, and what its times do."""
+    """Look up the scopes, the stems of a query without its relative times, and the effect of its times."""
     if now is None:
         return (yield from scope_stats_steps(reader, question)), Timing()
     times = read_times(clean_question(question), now)
@@ -161,7 +161,7 @@ def timed_steps(reader: Reader, question: str, now: datetime | None) -> Steps[tu
 
 
 def anchor_steps(reader: Reader, anchor: Anchor, zone: tzinfo | None) -> Steps[Interval | None]:
-    """Look up the event that a question makes a border of its time ("before I moved"); None: nothing tells of it."""
+    """Look up the event that limits the time of a query ("before I moved"); None if no document describes it."""
     stats = yield from scope_stats_steps(reader, anchor.text)
     for hit in (yield from find_steps(stats, limit=ANCHOR_HITS)):
         told = f"{hit.speaker or ''} {hit.content}".lower()
@@ -180,10 +180,10 @@ def find_steps(
     vector: QuestionVector | None = None,
     timing: Timing = UNTIMED,
 ) -> Steps[list[Hit]]:
-    """Rank what the library holds by its question; events False: memories alone; review: also those in review.
+    """Rank the documents of the scopes by the query; events False: memories only; review: also memories in review.
 
-    vector: the question's, to rank by words and vectors together; timing: what its times do. Without scopes there is
-    nothing to find, and without a vector no more without a word that means anything: then nothing is asked.
+    vector: the query's embedding, to rank by words and vectors together; timing: the effect of its times. Nothing is
+    sent without scopes, or if the query has neither a vector nor a meaningful word.
     """
     if not stats.labels or not (stats.terms or vector):
         return []

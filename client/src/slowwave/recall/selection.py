@@ -1,4 +1,4 @@
-"""What of the ranked hits is shown: what is relevant enough, says something new, and fits a budget of tokens.
+"""Select the hits to show: those that are relevant enough, add something new, and fit a token budget.
 
 Must not know: SQL, ranking.
 """
@@ -22,12 +22,12 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What of the hits a search shows.
+    """The limits of the hits that a search shows.
 
     Attributes:
-        limit: at most so many hits.
-        max_tokens: what they may take together, each with its date; None: no budget.
-        min_relevance: hits below are left out, from 0 to 1.
+        limit: the most hits.
+        max_tokens: the most tokens of all hits, each with its date; None: no budget.
+        min_relevance: hits below this relevance are left out, from 0 to 1.
     """
 
     limit: int
@@ -36,11 +36,11 @@ class Selection:
 
     @property
     def depth(self) -> int:
-        """How many hits are ranked for it."""
+        """The number of hits to rank."""
         return self.limit if self.max_tokens is None else max(self.limit, FILLING)
 
     def check(self) -> None:
-        """Raise `InvalidQuery` unless budget and floor can be kept."""
+        """Raise `InvalidQuery` for limits that can't be used."""
         if self.max_tokens is not None and (
             isinstance(self.max_tokens, bool) or not isinstance(self.max_tokens, int) or self.max_tokens < 0
         ):
@@ -50,13 +50,13 @@ class Selection:
             raise InvalidQuery(f"min_relevance must be a number from 0 to 1, got {shown(floor)}")
 
     def choose(self, hits: Iterable[Hit]) -> list[Hit]:
-        """What of the ranked hits is shown."""
+        """The ranked hits to show."""
         kept = relevant(hits, self.min_relevance)
         return (kept if self.max_tokens is None else fitting(kept, self.max_tokens))[: self.limit]
 
 
 def relevant(hits: Iterable[Hit], least: float) -> list[Hit]:
-    """The hits whose relevance is at least `least`."""
+    """The hits with a relevance of at least `least`."""
     return [hit for hit in hits if hit.relevance is None or hit.relevance >= least]
 
 

@@ -1,10 +1,10 @@
-"""How the times of a question weigh in a search: the interval for the ranking in Postgres, and the order of its rows.
+"""The effect of a query's times on a search: the interval for the ranking in Postgres, and the order of its rows.
 
-A document inside the interval gains a part of the best score. Where the answer is a time, a text that says when gains;
-where the question asks for the newest or the first, later or earlier documents do. All gains are parts of the best
-score, so that they mean the same by words and by vectors.
+A document inside the interval gains a share of the best score. If the query asks for a time, texts that give one gain;
+if it asks for the newest or the first, later or earlier documents gain. All gains are shares of the best score, so
+that they mean the same for words and vectors.
 
-Must not know: SQL, how the times are read.
+Must not know: SQL, how the times are parsed.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Timing:
     language: str = "en"
 
     def depth(self, limit: int) -> int:
-        """How many rows are asked for."""
+        """The number of rows to request."""
         return max(limit, DEPTH) if self.strict or self.newest or self.asks_when else limit
 
 

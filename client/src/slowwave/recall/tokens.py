@@ -1,6 +1,6 @@
-"""How many tokens a text takes, estimated without any model's tokenizer, and rather above than below what theirs count.
+"""Estimate the tokens of a text without a model's tokenizer; the estimate tends to be above the models' own counts.
 
-Must not know: what the text is for.
+Must not know: the use of the text.
 """
 
 import re

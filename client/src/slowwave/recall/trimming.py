@@ -1,20 +1,20 @@
-"""Make a context fit a budget of tokens: whole lines are left out, the least important first; a long one is cut.
+"""Trim a context to a token budget: leave out whole lines, the least important first; cut a long line.
 
-Two parts come before all others, and take at most this share of the room while the others need it:
+Two parts have priority, and may use at most this share of the room while the others need it:
 
     profile 10 %         in the order of its attributes
     instructions 60 %    the most general and newest first
 
-The other parts, the most important first, and the share of the rest that each is sure of, without a question and with
-one; what one does not need goes to the others in this order, and with a question to the memories first:
+The other parts, the most important first, with their guaranteed shares of the remaining room, without and with a query.
+Unused room goes to the others in this order; with a query, to the memories first:
 
-    summaries 40, 10 %      the newest days first, of each the weightiest lines
+    summaries 40, 10 %      the newest days first, the weightiest lines of each
     unsummarised 10, 0 %    the newest lines first
     memories 30, 80 %       with the passages in the order of their scores, then the recent ones
     conflicts 10, 5 %       in their order
     elsewhere 10, 5 %       the newest lines of each conversation in turn
 
-Must not know: where a context is read.
+Must not know: how a context is read.
 """
 
 import json
@@ -84,7 +84,7 @@ def budget_of(max_tokens: int | None, form: str, count: Count | None) -> Budget 
 
 
 def cost_of(context: Context, budget: Budget) -> int:
-    """What the context takes in the budget's form; nothing where there is nothing to show."""
+    """The tokens of the context in the budget's format; 0 for an empty context."""
     if not context:
         return 0
     if budget.form == "messages":
@@ -123,8 +123,8 @@ Item = Hit | DayLine | Utterance | Contradiction | Instruction | Trait
 
 
 class _Entry(NamedTuple):
-    """A line on its way from one context into another. place: its number in the list that it comes from; day: whose it
-    is; listed: of what is part of the memories, the list of the context.
+    """A line that may be copied from one context into another. place: its index in its list; day: its day; listed: the
+    list of the context, if the line is one of the memories.
     """
 
     part: str
@@ -201,7 +201,7 @@ def _text(entry: _Entry, form: Format) -> str:
 
 
 def _frame(context: Context, budget: Budget) -> int:
-    """What is there before the first line is."""
+    """The tokens of a context without lines."""
     exception = STANDING if context.instructions else ""
     if budget.form == "json":
         return budget.count(Context(span=context.span, instructions_left_out=MAX_LEFT_OUT).render("json"))
@@ -211,14 +211,14 @@ def _frame(context: Context, budget: Budget) -> int:
 
 
 def _key(entry: _Entry, form: Format) -> str:
-    """What the entry stands under: a heading, or in JSON a day."""
+    """The group of the entry: a heading, or in JSON a day."""
     if form != "json":
         return entry.heading
     return "" if entry.day is None else f"{entry.day.day} {entry.day.agent} {entry.day.scope}"
 
 
 def _heading(context: Context, key: str, form: Format) -> str:
-    """The text of that: a heading and its fence, or what a day says of itself."""
+    """The text of a group: a heading and its fence, or the fields of a day."""
     if form != "json":
         return fenced_blocks([Block(key, [""])]) + "\n"
     days = [replace(d, lines=(), unsummarised=()) for d in context.days if f"{d.day} {d.agent} {d.scope}" == key]

@@ -70,7 +70,7 @@ def find(text: str, forms: Sequence[Form] = ()) -> list[Found]:
 
 
 def replace(text: str, found: Iterable[Found], mark: str) -> str:
-    """Replace each secret by `mark`, in which "{}" stands for its kind."""
+    """Replace each secret by `mark`, in which "{}" becomes its kind."""
     parts: list[str] = []
     at = 0
     for start, end, kind in found:

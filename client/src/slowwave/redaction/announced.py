@@ -76,9 +76,9 @@ def words_of(low: str) -> frozenset[str]:
 
 
 def announced(text: str, low: str, words: frozenset[str], *, digits: bool) -> Iterator[Found]:
-    """Values that a word announces. Linear in the text: each word looks a bounded way ahead and back.
+    """Values after a word that announces a secret. Linear time: each word looks a limited distance ahead and back.
 
-    low: the text in small letters, of the same length. words: those of it. digits: whether it has any.
+    low: the text in lower case, of the same length. words: its words. digits: whether it contains any.
     """
     done: dict[str, int] = {}
     for at, word, nouns in _hits(low, words, digits=digits):
@@ -141,7 +141,10 @@ def _named(low: str, start: int, end: int, noun: Noun) -> re.Match[str] | None:
 
 
 def _behind(text: str, low: str, match: re.Match[str], noun: Noun) -> Span | None:
-    """The value behind an announcing word. An empty span: an earlier redaction stands there, so look no further."""
+    """The value after an announcing word.
+
+    An empty span means that an earlier redaction is there, so look no further.
+    """
     stop = _clause_end(low, match.end())
     read = VALUES[noun.value]
     for place in _places(text, low, match, stop, noun):
@@ -198,7 +201,7 @@ def _words(low: str, at: int, stop: int) -> list[tuple[int, str]]:
 
 
 def _unsigned(text: str, name: str, words: list[tuple[int, str]], noun: Noun, *, used: bool) -> Iterator[Place]:
-    """Places that no word like "is" announces: the next word; for numbers, and for what a secret is of, some more."""
+    """Places without a word like "is" before them: the next word; some more for numbers and for a secret's object."""
     near = 1 if name.startswith("pin") else NEAR
     of = bool(words) and words[0][1] in _OF
     for count, (start, bare) in enumerate(words[:near]):

@@ -1,10 +1,10 @@
-"""Secrets that no fixed phrase announces: words of one family stand near a value of a fitting form.
+"""Secrets without a fixed phrase: words of one family occur near a value of a fitting form.
 
-A code that arrives by SMS, the code of a gate, the digits on a card's back, a key of a wifi: people tell of them in any
-order. A family counts how many of its groups of words stand around a value; the form of the value says how many
-must. The words stand in `context.toml`.
+Examples are a code from an SMS, the code of a gate, the digits on the back of a card, a Wi-Fi key: people mention them
+in any word order. A family counts how many of its word groups occur around a value; the form of the value decides how
+many are needed. The words are in `context.toml`.
 
-Must not know: in which language a text is.
+Must not know: the language of a text.
 """
 
 import re
@@ -65,9 +65,9 @@ _IN_WORD = re.compile(_WORD)
 
 
 class Family(NamedTuple):
-    """Groups of words that tell of one kind of secret, and how many must stand near each form of it.
+    """Word groups that indicate one kind of secret, and how many must occur near each form of it.
 
-    groups, strong: bits of a set of groups. first: the bits of which one has to be there; 0: none.
+    groups, strong: bits of a set of groups. first: the bits of which one is required; 0: none.
     """
 
     kind: str

@@ -1,9 +1,9 @@
-"""A text as a reader takes it, so that an odd spelling hides no secret: full-width letters, letters of another script
-that look alike, invisible characters, letters with blanks between them.
+"""A text as people read it, so that an odd spelling hides no secret: full-width letters, look-alike letters of another
+script, invisible characters, spaced letters.
 
-A folded text knows for each of its characters where it stands in the source.
+A folded text knows the source position of each of its characters.
 
-Must not know: what a secret looks like.
+Must not know: the forms of secrets.
 """
 
 import re
@@ -86,7 +86,7 @@ def fold(text: str) -> Folded:
 
 
 def despaced(view: Folded) -> Folded:
-    """The text with l e t t e r s that stand apart put together; the same object where there are none."""
+    """The text with s p a c e d letters joined; the same object if there are none."""
     inner = [(match.start(), match.end()) for match in _SPACED.finditer(view.text) if _is_word(match[0])]
     if not inner:
         return view

@@ -130,7 +130,7 @@ def _lettered(text: str, start: int) -> Iterator[Found]:
 
 
 def _iban_end(match: str) -> int:
-    """How many characters of a match are an account number; words in capitals behind it are none of it."""
+    """How many characters of a match belong to the account number; capitalised words after it do not."""
     for place in range(len(match), 14, -1):
         if not match[place - 1].isalnum() or (place < len(match) and match[place].isalnum()):
             continue

@@ -64,7 +64,7 @@ _WORDS = frozenset(word for needs, _ in (*_BY_WORD, *_AGREED) for word in needs)
 
 
 def pairs(text: str, low: str, words: frozenset[str]) -> Iterator[Found]:
-    """Passwords and agreed words by what stands right around them. low, words: the text in small letters, its words."""
+    """Passwords and passphrases by their direct neighbours. low, words: the text in lower case, its words."""
     if " / " in text or "-U " in text or "jdbc:" in text:
         for needs, pattern in _BY_PART:
             if needs[0] in text:

@@ -16,13 +16,13 @@ _COST = 3
 
 
 def phrase_near(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Find a phrase around the announcing word at text[start:end], behind it or in front of it."""
+    """Find a phrase after or before the announcing word at text[start:end]."""
     behind = _densest(text, end, min(len(text), end + NEAR))
     return behind or _densest(text, max(0, start - NEAR), start)
 
 
 def _densest(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The run of short words in which the fewest are words of grammar, where it is long enough."""
+    """The run of short words with the fewest function words, if it is long enough."""
     best, total, begin = (0, 0, 0), 0, 0
     last = start
     commas = text.count(",", start, end) >= LEAST - 1

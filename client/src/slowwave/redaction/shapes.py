@@ -1,6 +1,6 @@
-"""Secrets by the shape of what holds them: key files, URLs and headers with a login, commands, bare keys.
+"""Secrets by the shape around them: key files, URLs and headers with a login, commands, bare keys.
 
-Must not know: which vendor gave them.
+Must not know: vendors.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""Tokens of well-known forms: a prefix that one vendor gives, or a form that nothing else has.
+"""Tokens of known forms: the prefix of a vendor, or a form that no other text has.
 
 Must not know: the words around them.
 """
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Form(NamedTuple):
-    """A form of tokens. needs: substrings of which at least one stands in every token of it."""
+    """A form of tokens. needs: substrings, at least one of which occurs in every token of this form."""
 
     kind: str
     needs: tuple[str, ...]

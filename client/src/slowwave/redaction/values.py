@@ -158,7 +158,7 @@ def _stands_alone(place: Place, word: str, *, quoted: bool) -> bool:
 
 
 def _is_plain_secret(place: Place, word: str, end: int) -> bool:
-    """Whether a word of letters alone is a password: where it ends its clause, and is no word of prose."""
+    """Whether a word of letters only is a password: it ends its clause and is not a word of prose."""
     low = word.lower()
     odd = word[1:] != word[1:].lower() and not word.isupper() and "-" not in word and "'" not in word
     compound = not place.assigned and not PROSE.isdisjoint(re.split(r"[-_'.]", low))
@@ -233,7 +233,7 @@ def _weak(place: Place) -> Span | None:
 def _of(
     pattern: re.Pattern[str], holds: Callable[[str, Place], bool] = lambda _word, _place: True
 ) -> "Callable[[Place], Span | None]":
-    """What a pattern matches at a place, behind a quote or not, and what is no number with a unit."""
+    """The match of a pattern at a place, with or without a quote before it, unless it is a number with a unit."""
 
     def read(place: Place) -> Span | None:
         at = place.at + (place.text[place.at : place.at + 1] in tuple("\"'`"))

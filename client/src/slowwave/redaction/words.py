@@ -27,7 +27,7 @@ class Noun(NamedTuple):
 
 
 def any_of(parts: Iterable[str]) -> str:
-    """A regular expression for one of these."""
+    """A regular expression that matches any of the words."""
     return f"(?:{'|'.join(parts)})"
 
 

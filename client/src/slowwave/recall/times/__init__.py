@@ -49,7 +49,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """An event whose date is a border: "before I moved". text: what to search for."""
+    """An event that limits a time: "before I moved". text: the text to search for."""
 
     relation: Relation
     text: str
@@ -57,13 +57,13 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class TimeQuestion:
-    """The times of a question.
+    """The times in a query.
 
-    interval: None where it names none; strict: what lies outside it is not wanted; anchor: the event to look up where a
-    clause names one and no date; order: "first" or "latest" for what was earliest or is newest, "chronological" for the
-    order of events and the time between them; asks_when: the answer is a time. rest: what to search for: "last
-    month" or "letzten Mai" stands there as the date in English words by which documents are indexed. language: of the
-    question.
+    interval: None if the query names none; strict: exclude documents outside it; anchor: the event to look up if a
+    clause names an event without a date; order: "first" or "latest" for the earliest or newest, "chronological" for the
+    order of events and the time between them; asks_when: the answer is a time. rest: the text to search for, in which
+    "last month" or "letzten Mai" is replaced by the date in English words, as documents are indexed. language: that of
+    the query.
     """
 
     rest: str

@@ -1,6 +1,6 @@
-"""A first look at a question: whether it holds a word for a time at all. Most do not, and are done with that.
+"""A fast check of a query for any word about time. Most queries have none, and need no further parsing.
 
-Must not know: what the words mean.
+Must not know: the meaning of the words.
 """
 
 import json

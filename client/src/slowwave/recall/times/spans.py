@@ -24,7 +24,7 @@ class Span:
 
     @property
     def days(self) -> int:
-        """Its length, very long where a side is open."""
+        """The length in days; very long if a side is open."""
         return 10**6 if self.begin is None or self.end is None else (self.end - self.begin).days
 
     def holds(self, day: date) -> bool:
@@ -49,7 +49,7 @@ class Span:
         return Span(begin, middle, self.year) if which == 1 else Span(middle, end, self.year)
 
     def nth(self, unit: str, which: int) -> "Span | None":
-        """The first, second … week, weekend, quarter or month of it; 0: the last one."""
+        """The first, second … week, weekend, quarter or month of the span; 0: the last one."""
         begin, end = self._closed()
         if unit in "mq":
             months = 3 if unit == "q" else 1
@@ -126,7 +126,7 @@ def ago(today: date, unit: str, count: int) -> Span:
 
 
 def trailing(today: date, unit: str, count: int) -> Span:
-    """The time from so many units ago until now; 0: a few of them."""
+    """The time from this many units ago until now; 0: a few."""
     count = count or SOME
     match unit:
         case "m" | "q" | "y" | "c":

@@ -1,18 +1,17 @@
-"""A question as tokens: each word with what it means for a time, in the language of the question.
+"""A query as tokens: each word with its meaning for times, in the language of the query.
 
 The words of each language are data, in `languages/CODE.json`:
 
-    marks       frequent words that tell the language of a question
-    articles    words that change nothing and are passed over
-    tags        a tag with its value, and the words that have it; "_" joins words of one expression; "=": other words
-                that are read in its place
-    compounds   words that follow a season where no season is meant ("spring boot")
-    hints       words that ask for a time or an order; without one, and without a time, nothing below is looked at
-    ordered, when, first, latest, ahead, strict     what a question asks for, as regular expressions
-    anchor      words that begin a clause with an event as border of the time
-    says        what a text holds that says when something was, as a regular expression
+    marks       frequent words that identify the language of a query
+    articles    words without effect, which are skipped
+    tags        a tag with its value, and its words; "_" joins the words of one expression; "=": replacement words
+    compounds   words that follow a season in another meaning ("spring boot")
+    hints       words that ask for a time or an order; a query without one, and without a time, is not parsed further
+    ordered, when, first, latest, ahead, strict     the kind of a query, as regular expressions
+    anchor      words that begin a clause with an event that limits the time
+    says        a text that gives a time, as a regular expression
 
-The tags are letters, so that the grammar (grammar.py) is regular expressions over them: M month, W day of the week,
+Tags are letters, so that the grammar (grammar.py) is regular expressions over them: M month, W day of the week,
 S season, U unit, N number, O ordinal, Y year, D date, T day from today, n part of a day, L last, p past, C this, X
 next, A ago, G ago (before the number), B before, F after, Z since, V until, v by, K between, R from, J and, Q to, I in,
 f for, E of, e third, H half, h half a year, q quarter, d decade, t "this time", "." any other word.
@@ -45,7 +44,7 @@ _FIRST_YEAR, _LAST_YEAR = 1900, 2099
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or a number of a question. value: what the tag says it is; start, end: its place in the text."""
+    """A word or a number of a query. value: the value of its tag; start, end: its place in the text."""
 
     tag: str
     value: int | str
@@ -99,7 +98,7 @@ def language(code: str) -> Language:
 
 
 def language_of(text: str) -> Language:
-    """The language whose words the text (in lower case) holds most of; English where that is open."""
+    """The language with the most words in the text (in lower case); English if the text does not tell."""
     words = re.findall(r"[^\W\d_]+", text)
     return max((language(code) for code in LANGUAGES), key=lambda known: sum(map(known.knows, words)))
 
