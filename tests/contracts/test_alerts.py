@@ -173,6 +173,11 @@ def test_the_runbook_has_no_page_of_a_trouble_that_is_none() -> None:
     assert {page.stem for page in RUNBOOKS.glob("*.md")} == {*HEALTH_ISSUES, "README"}
 
 
+@pytest.mark.parametrize("name", HEALTH_ISSUES)
+def test_a_symptom_leads_to_every_runbook(name: str) -> None:
+    assert f"(runbooks/{name}.md)" in (RUNBOOKS.parent / "troubleshooting.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("where", EXPRESSIONS)
 def test_an_expression_asks_for_metrics_and_labels_that_there_are(where: str) -> None:
     expr = EXPRESSIONS[where]
