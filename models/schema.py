@@ -9,16 +9,19 @@ Must not know: which process asks.
 
 import re
 import time
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import OperationalError
 
 from slowwave_server.models.base import SCHEMA
+
+# Alembic is imported by migrations alone: every other command only compares two revisions, and answers sooner.
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 OLDEST_SERVER = 18
 """The oldest major version of Postgres whose functions the schema calls: uuidv7(), casefold(), ANALYZE ONLY."""
@@ -60,16 +63,18 @@ class DevelopmentSchema(WrongSchema):
     def __init__(self, revision: str) -> None:
         super().__init__(
             f"the database is at revision {revision} of a development version from before 0.1.0, which cannot be"
-            " migrated: run `slowwave memory export SCOPE DIR` with the version that made it, then `slowwave admin migrate`"
-            " and `slowwave memory import SCOPE DIR` with this version on a new database"
+            " migrated: run `slowwave memory export SCOPE DIR` with the version that made it, then"
+            " `slowwave admin migrate` and `slowwave memory import SCOPE DIR` with this version on a new database"
         )
 
 
 class TablesBusy(WrongSchema):
-    """Somebody held on to the tables for as long as a migration tried; it changed nothing."""
+    """Other transactions held locks on the tables for as long as a migration tried; it changed nothing."""
 
 
-def _config(connection: Connection | None = None) -> Config:
+def _config(connection: Connection | None = None) -> "Config":
+    from alembic.config import Config  # noqa: PLC0415
+
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
@@ -79,8 +84,8 @@ def _config(connection: Connection | None = None) -> Config:
 
 
 def is_described(name: str | None, kind: str, _parents: object = None) -> bool:
-    """Whether the models describe what has this name in the database: all of the schema but partitions, which the
-    database makes as it grows. As Alembic's `include_name` asks.
+    """Whether the models describe the database object of this name: everything in the schema except partitions, which
+    the database creates. As Alembic's `include_name` asks.
     """
     if kind == "schema":
         return name == SCHEMA
@@ -89,10 +94,7 @@ def is_described(name: str | None, kind: str, _parents: object = None) -> bool:
 
 def head_revision() -> str:
     """The revision that this code was written for."""
-    head = ScriptDirectory.from_config(_config()).get_current_head()
-    if head is None:
-        raise WrongSchema(f"no migrations in {MIGRATIONS}: this installation is incomplete, install it again")
-    return head
+    return _known()[0]
 
 
 def require_server(connection: Connection, number: int | None = None) -> None:
@@ -107,14 +109,22 @@ def require_server(connection: Connection, number: int | None = None) -> None:
         )
 
 
-def _known() -> list[str]:
-    """All revisions of this code, the newest first."""
-    return [script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()]
+@cache
+def _known() -> tuple[str, ...]:
+    """All revisions of this code, the newest first: the numbers in the names of the migrations' files."""
+    names = sorted((file.name for file in (MIGRATIONS / "versions").glob("[0-9]*_*.py")), reverse=True)
+    if not names:
+        raise WrongSchema(f"no migrations in {MIGRATIONS}: this installation is incomplete, install it again")
+    return tuple(name.partition("_")[0] for name in names)
 
 
 def current_revision(connection: Connection) -> str | None:
-    """The revision that the database is at; None where it was never migrated."""
-    return MigrationContext.configure(connection, opts={"version_table_schema": SCHEMA}).get_current_revision()
+    """The database's revision; None if it was never migrated."""
+    table = f"{SCHEMA}.alembic_version"
+    if connection.execute(text(f"SELECT to_regclass('{table}')")).scalar_one() is None:
+        return None
+    revision: str | None = connection.execute(text(f"SELECT version_num FROM {table}")).scalar_one_or_none()
+    return revision
 
 
 def migrate(
@@ -193,6 +203,8 @@ def _move_patiently(connection: Connection, before: str | None, revision: str, t
 
 
 def _move(connection: Connection, before: str | None, revision: str) -> None:
+    from alembic import command  # noqa: PLC0415
+
     known = _known()
     _refuse_development(before)
     if before is not None and before not in known:
@@ -215,6 +227,8 @@ def _refuse_development(revision: str | None) -> None:
 
 def oldest_served(revision: str) -> str:
     """The oldest revision whose code works on the schema at `revision`, as this code's migrations say."""
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
     scripts = list(ScriptDirectory.from_config(_config()).walk_revisions(head=revision))[::-1]
     names = [script.revision for script in scripts]
     oldest, needed = len(scripts) - 1, 0
@@ -232,7 +246,7 @@ def _note_served(connection: Connection, revision: str | None) -> None:
     connection.execute(text(f"COMMENT ON TABLE {SCHEMA}.alembic_version IS {note}"))
 
 
-def _serves(connection: Connection, known: list[str]) -> bool:
+def _serves(connection: Connection, known: Sequence[str]) -> bool:
     """Whether a newer schema says that it works with code that knows these revisions."""
     noted = connection.execute(_NOTED).scalar_one()
     return any(noted == _NOTE.format(revision) for revision in known)

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from slowwave_server.services.memories.changes import DECIDED
+DECIDED = ("status", "content", "type", "valid_to", "superseded_by", "merged_into", "archive_reason")
+"""The fields that runs and people set. slowwave.score_memory computes all others from the sources."""
 
 _TIMES = frozenset({"valid_to"})
 _MEMORIES = frozenset({"superseded_by", "merged_into"})

@@ -19,9 +19,7 @@ from slowwave_server.domain.languages import detect
 from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models import Memory, MemoryChange
-
-DECIDED = ("status", "content", "type", "valid_to", "superseded_by", "merged_into", "archive_reason")
-"""The fields that runs and people set. slowwave.score_memory computes all others from the sources."""
+from slowwave_server.services.memories.changed_fields import DECIDED
 
 _REVECTOR = text(
     "UPDATE slowwave.memories m"
@@ -94,7 +92,7 @@ def note_change(
     reason: str,
     now: datetime,
 ) -> None:
-    """Store only the row of a change, for a link, a conflict or a source, which are no fields of the memory."""
+    """Store only the row of a change, for a link, a conflict or a source, which the memory's row does not hold."""
     connection.execute(
         insert(MemoryChange).values(
             memory_id=memory,
@@ -139,7 +137,9 @@ def weigh(connection: Connection, memory: UUID, now: datetime) -> bool:
 
 
 def mark_checked(connection: Connection, memories: list[UUID], now: datetime) -> None:
-    """Store when a pass checked these memories. That is no change: it gets no row and no new revision."""
+    """Store when a pass checked these memories. It does not count as a change: it gets neither a row nor a new
+    revision.
+    """
     if memories:
         statement = update(Memory).where(Memory.id.in_(bindparam("ids", expanding=True))).values(checked_at=now)
         connection.execute(statement, {"ids": memories})

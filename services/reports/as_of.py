@@ -30,8 +30,7 @@ from slowwave_server.models import (
     Session,
     WorkingItem,
 )
-from slowwave_server.services.memories.changed_fields import field_value, of_fields
-from slowwave_server.services.memories.changes import DECIDED
+from slowwave_server.services.memories.changed_fields import DECIDED, field_value, of_fields
 
 _COLUMNS = ("id", "type", "status", "content", "confidence", "importance", "trust", "valid_from", "valid_to")
 _MOMENTS = ("valid_from", "reaffirmed_at", "recorded_at")

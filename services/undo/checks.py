@@ -28,7 +28,7 @@ from slowwave_server.models import (
 )
 from slowwave_server.services.consolidation.scope_lock import lock_scope
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.memories.changes import DECIDED
+from slowwave_server.services.memories.changed_fields import DECIDED
 
 EXCERPT_CHARACTERS = 60
 _ALONE = frozenset({"linked"})

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
 from proof.drills.catalogue import catalogue
@@ -18,6 +19,8 @@ from slowwave_server.models.schema import (
     OldServer,
     TablesBusy,
     WrongSchema,
+    _config,
+    _known,
     current_revision,
     head_revision,
     is_described,
@@ -72,7 +75,7 @@ def test_workers_refuse_another_revision_with_a_sentence_that_says_what_to_run(e
 def test_database_of_a_development_version_is_refused(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.alembic_version SET version_num = '0025'"))
-    refused = r"revision 0025 of a development version .* `slowwave memory export SCOPE DIR` .* `slowwave memory import SCOPE DIR`"
+    refused = r"revision 0025 of a development version .* `slowwave memory export .* `slowwave memory import SCOPE DIR`"
     with pytest.raises(WrongSchema, match=refused):
         migrate(engine)
     with engine.connect() as connection, pytest.raises(WrongSchema, match=refused):
@@ -187,7 +190,7 @@ def test_a_migration_names_who_holds_its_lock(engine: Engine) -> None:
         pid = other.execute(text("SELECT pg_backend_pid()")).scalar_one()
         said = rf"login 'postgres' \(process {pid} of Postgres\) has held the lock of migrations for 0.05 s"
         with pytest.raises(TablesBusy, match=said):
-            migrate(engine, batch_seconds=0.05)
+            migrate(engine, turn_seconds=0.05)
         other.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
     assert migrate(engine) == (head_revision(), head_revision())
 
@@ -219,3 +222,8 @@ def test_an_engine_that_commits_each_statement_still_gives_transactions_to_who_a
             connection.execute(text("DELETE FROM slowwave.scratch"))
         assert rows == kept
     single.dispose()
+
+
+def test_revisions_are_the_numbers_of_files() -> None:
+    scripts = ScriptDirectory.from_config(_config()).walk_revisions()
+    assert _known() == tuple(script.revision for script in scripts)

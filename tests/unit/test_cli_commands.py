@@ -65,6 +65,23 @@ def test_help_answers_without_loading_the_heavy_libraries() -> None:
     assert shown.stderr.strip() == "[]"
 
 
+READS = ("search atlas cats", "context atlas", "memory list atlas", "session list atlas", "run list", "day list")
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("call", READS)
+def test_reads_load_no_library_that_they_do_not_use(database_url: str, call: str) -> None:
+    heavy = ("alembic", "celery", "redis", "numpy", "networkx", "rapidfuzz", "jinja2", "starlette", "opentelemetry")
+    code = (
+        f"import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', *{call.split()}]\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
+    )
+    variables = {"SLOWWAVE_DATABASE_URL": database_url, "PATH": "/usr/bin:/bin"}
+    shown = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+    assert shown.stderr.splitlines()[-1] == "[]"
+
+
 def test_a_command_loads_no_module_of_another_command() -> None:
     code = (
         "import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', 'day', 'list', '-h']\n"
