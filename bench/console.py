@@ -41,7 +41,7 @@ WHO = "bench"
 NO_PAGE = {
     "/login": "is read by nobody who is logged in",
     "/exports/download": "is a file",
-    "/sessions": "is read for an agent, below",
+    "/agent": "is read for an agent, below",
     "/session": "is read for a session, below",
     "/days/show": "there are no days here; a day is as long as it is",
 }
@@ -89,8 +89,7 @@ STATED = (
 )
 NUMBERS = {
     "memory": "SELECT memory_id FROM slowwave.memory_conflicts ORDER BY id LIMIT 1",
-    "conflict": "SELECT max(id) FROM slowwave.memory_conflicts WHERE status = 'open'",
-    "question": "SELECT min(id) FROM slowwave.review_items",
+    "item": "SELECT 'q' || min(id) FROM slowwave.review_items",
     "run": "SELECT max(id) FROM slowwave.maintenance_runs",
     "letter": "SELECT min(id) FROM slowwave.dead_letters",
 }
@@ -136,12 +135,13 @@ def addresses(connection: Connection, now: datetime) -> Iterator[str]:
     yield "/graph?entity=Person+1"
     yield "/graph?entity=Person+900&depth=3"
     yield "/timeline?subject=Person+1&predicate=likes"
-    yield f"/search?agent={AGENT}&query=maya+typewriter"
-    yield f"/context?agent={AGENT}&query=maya"
-    yield f"/sessions?agent={AGENT}"
+    yield f"/recall?agent={AGENT}&query=maya+typewriter"
+    yield f"/recall?agent={AGENT}"
+    for tab in ("memories", "sessions", "days", "notes", "runs", "inbox", "settings"):
+        yield f"/agent?agent={AGENT}&tab={tab}"
     yield f"/session?agent={AGENT}&session=session-7"
-    yield "/conflicts?status=any"
-    yield "/review?state=any"
+    yield f"/session?agent={AGENT}&session=session-7&at=40"
+    yield f"/inbox?agent={AGENT}&kind=contradiction"
     yield f"/forget?{urlencode({'kind': 'agent', 'agent': AGENT})}"
 
 

@@ -57,14 +57,17 @@ class Shot(NamedTuple):
 
 SHOTS = (
     Shot("overview", "/"),
-    Shot("life", "/memories?agent=concierge", follow="main li a[href^='/memories/'], main td a[href^='/memories/']"),
-    Shot("conflict", "/conflicts", follow="main a[href^='/conflicts/']"),
-    Shot("review", "/review"),
+    Shot("inbox", "/inbox"),
+    Shot("item", "/inbox", follow="main li a[href^='/inbox/']", whole=True),
+    Shot("transcript", "/session?agent=concierge&session=home"),
+    Shot("agent", "/agent?agent=concierge"),
+    Shot("memory", "/memories?agent=concierge&words=oslo", follow="main li a[href^='/memories/']", whole=True),
+    Shot("recall", "/recall?agent=concierge&query=Where+does+Maya+live"),
     Shot("graph", "/graph?agent=concierge", whole=True),
     Shot("timeline", "/timeline?agent=concierge", follow="main td a"),
     Shot("run", "/runs/1"),
-    Shot("narrow", "/memories?agent=concierge", width=NARROW),
-    Shot("dark", "/memories?agent=concierge", scheme="dark"),
+    Shot("narrow", "/session?agent=concierge&session=home", width=NARROW),
+    Shot("dark", "/inbox", follow="main li a[href^='/inbox/']", scheme="dark"),
 )
 
 
