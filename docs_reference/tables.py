@@ -3,6 +3,7 @@
 Must not know: what stands in them.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -23,6 +24,12 @@ def code(text: str) -> str:
 
 
 def paragraphs(docstring: str) -> str:
-    """A docstring as paragraphs of Markdown: lines joined, empty lines kept."""
-    parts = [" ".join(part.split()) for part in docstring.split("\n\n")]
+    """A docstring as paragraphs of Markdown: lines joined, empty lines kept, attributes as a list."""
+    parts = [_attributes(part) or " ".join(part.split()) for part in docstring.split("\n\n")]
     return "\n\n".join(part for part in parts if part)
+
+
+def _attributes(part: str) -> str:
+    head, _, rows = part.partition("\n")
+    joined = re.sub(r"\n {8,}", " ", rows)
+    return re.sub(r"(?m)^ {4}(\w+): ", r"- `\1`: ", joined) if head == "Attributes:" else ""

@@ -85,13 +85,18 @@ class Instruction:
         return told | {name: value for name, value in others.items() if value is not None}
 
     def to_line(self) -> str:
+        """Render the instruction as a line of a context.
+
+        Returns:
+            The text, with the scope and the speaker if they are known.
+        """
         scope = "" if self.scope is None else f"({label(self.scope)}) "
         who = "" if self.speaker is None else f"{one_name(self.speaker)}: "
         return f"- {scope}{who}{shorten(one_line(self.text), LONGEST)}"
 
 
 class Value(NamedTuple):
-    """One value of an attribute. since: from when on it is said to hold; memory: the id of the memory that says it."""
+    """One value of an attribute. since: the date from which it is valid; memory: the id of its memory."""
 
     value: str
     since: datetime
@@ -103,20 +108,35 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """One attribute of the person spoken to, with its value; several values only of an attribute of `SEVERAL`."""
+    """An attribute of the person who speaks.
+
+    Attributes:
+        attribute: its name, such as "home".
+        values: its current values with their dates and memories; one unless people have several, as of "languages".
+    """
 
     attribute: str
     values: tuple[Value, ...]
 
     @property
     def content(self) -> str:
-        """The values in a line."""
+        """The values, separated by commas."""
         return ", ".join(value.value for value in self.values)
 
     def to_json(self) -> dict[str, Any]:
+        """Convert the attribute to JSON.
+
+        Returns:
+            Its name, and the values with their dates.
+        """
         return {"attribute": self.attribute, "values": [value.to_json() for value in self.values]}
 
     def to_line(self) -> str:
+        """Render the attribute as a line of a context.
+
+        Returns:
+            The values; for an attribute with one value, also its date.
+        """
         since = f" (since {self.values[0].since:%Y-%m-%d})" if self.attribute in SINGLE else ""
         return f"- {self.attribute}: {one_line(self.content)}{since}"
 

@@ -49,10 +49,20 @@ class Utterance:
         return f"{self.session}#{self.seq}"
 
     def to_json(self) -> dict[str, Any]:
+        """Convert the event to JSON.
+
+        Returns:
+            Its attributes and its id, SESSION#SEQ; the time in ISO 8601.
+        """
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {"id": self.id} | values | {"at": self.at.isoformat()}
 
     def to_line(self) -> str:
+        """Render the event as a line of a context.
+
+        Returns:
+            The line with its mark.
+        """
         said = f"{one_name(self.speaker)}: {one_line(self.content)}"
         return f"- {self.at:%Y-%m-%d %H:%M} {_place(self.scope)}{said} [said {label(self.id)}]"
 
@@ -83,6 +93,11 @@ class DayLine(NamedTuple):
         return None if self.session is None or self.seq is None else f"{self.session}#{self.seq}"
 
     def to_json(self) -> dict[str, Any]:
+        """Convert the line to JSON.
+
+        Returns:
+            Its attributes without `weight`; the time in ISO 8601.
+        """
         names = ("facet", "content", "speaker", "session", "seq")
         at = None if self.at is None else self.at.isoformat()
         return {name: getattr(self, name) for name in names} | {"at": at}
@@ -111,6 +126,11 @@ class Day:
     unsummarised: tuple[Utterance, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
+        """Convert the day to JSON.
+
+        Returns:
+            Its attributes; the day in ISO 8601.
+        """
         return {
             "day": self.day.isoformat(),
             "agent": self.agent,
@@ -122,7 +142,14 @@ class Day:
         }
 
     def line_text(self, line: DayLine) -> str:
-        """A line of its summary, with its mark."""
+        """Render a line of the summary with its mark.
+
+        Args:
+            line: one of `lines`.
+
+        Returns:
+            The line.
+        """
         origin = "" if line.id is None else f" {label(line.id)}"
         mark = f"[day {self.day.isoformat()} v{self.version}{origin}]"
         facet = LABELS.get(line.facet) or one_name(line.facet)
@@ -131,9 +158,12 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two memories that can't both hold, undecided as yet: both are shown, the one that is said to hold longer first.
+    """Two memories that contradict each other; nobody has decided which is right.
 
-    conflict: its number, as `slowwave inbox` has it.
+    Attributes:
+        conflict: the number of the conflict, for `slowwave inbox show`.
+        reason: why they contradict each other.
+        sides: the two memories; first the one that has been valid for longer.
     """
 
     conflict: int
@@ -141,6 +171,11 @@ class Contradiction:
     sides: tuple[Hit, Hit]
 
     def to_json(self) -> dict[str, Any]:
+        """Convert the contradiction to JSON.
+
+        Returns:
+            Its attributes; the sides as `Hit.to_json` writes them, and their ids under "contradicting".
+        """
         return {
             "conflict": self.conflict,
             "reason": self.reason,
@@ -149,6 +184,11 @@ class Contradiction:
         }
 
     def to_line(self) -> str:
+        """Render the contradiction as a line of a context.
+
+        Returns:
+            Both sides with their marks, in one line.
+        """
         one, other = (_statement(side) for side in self.sides)
         return f"- {_place(self.sides[0].scope)}either {one} or {other}"
 
