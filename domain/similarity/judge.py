@@ -3,12 +3,15 @@
 Must not know: where statements are stored.
 """
 
+from dataclasses import replace
+
 from rapidfuzz.distance import Jaro
 from rapidfuzz.fuzz import ratio
 
 from slowwave_server.domain.similarity.alignment import Alignment, align
 from slowwave_server.domain.similarity.findings import Finding
 from slowwave_server.domain.similarity.guard import find_difference
+from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD, Meaning, MeaningOf
 from slowwave_server.domain.similarity.reading import Reading
 from slowwave_server.domain.similarity.verdicts import Judgement, Thresholds, Verdict
 
@@ -25,17 +28,29 @@ def judge(
     same_scope: bool = True,
     same_type: bool = True,
     seconds_apart: float | None = None,
+    meaning: MeaningOf | None = None,
 ) -> Judgement:
-    """How `a` and `b` relate; the same whichever comes first.
+    """Compare two statements; the order of the two does not matter.
 
-    same_scope: scopes are walls, over which nothing is more than related. same_type: of two types only the same words
-    are made one. seconds_apart: between the times at which they were said.
+    Args:
+        a: A statement.
+        b: Another statement.
+        thresholds: Similarities from which a verdict holds.
+        same_scope: Whether both are of one scope. Across scopes the verdict is at most "related".
+        same_type: Whether both are of one type. Of two types only the same words become one memory.
+        seconds_apart: Seconds between the times at which the two were said.
+        meaning: A model of meaning. It decides where the rules find no contradiction. It merges nothing in
+            which the guard found a contradiction, two things, or another number, date or denial.
+
+    Returns:
+        The verdict with a score and reasons.
     """
     if a.normal == b.normal:
         return Judgement("duplicate" if same_scope else "related", 1.0, ("the same words",))
     if (b.normal, b.text) < (a.normal, a.text):
         a, b = b, a
-    if _have_little_in_common(a, b):
+    told = meaning(a.text, b.text) if meaning is not None and same_scope and not _are_two_subjects(a, b) else None
+    if told is None and _have_little_in_common(a, b):
         return Judgement("distinct", _SCANT * _overlap(a, b), ("little in common",))
     aligned = align(a.content, b.content)
     score = _lexical(a, b, aligned)
@@ -44,8 +59,43 @@ def judge(
     finding = find_difference(a, b, aligned, seconds_apart)
     verdict, score = _verdict(a, b, score, finding, thresholds, same_type=same_type)
     if finding is None:
-        return Judgement(verdict, score, _reasons(a, b))
-    return Judgement(verdict, score, (finding.reason,), finding.claim)
+        ruled = Judgement(verdict, score, _reasons(a, b))
+    else:
+        ruled = Judgement(verdict, score, (finding.reason,), finding.claim)
+    return ruled if told is None else _with_meaning(ruled, finding, told, a, b, same_type=same_type)
+
+
+def _are_two_subjects(a: Reading, b: Reading) -> bool:
+    """Whether at least one is about a name, and each is about somebody whom the other does not mention."""
+    if not (a.doer.names or b.doer.names):
+        return False
+    one, other = (reading.doer.names or {reading.doer.head} - {""} for reading in (a, b))
+    return bool(one and other) and one.isdisjoint(_mentioned(b)) and other.isdisjoint(_mentioned(a))
+
+
+def _mentioned(reading: Reading) -> frozenset[str]:
+    return reading.names | reading.distinct_stems | frozenset(token.lower for token in reading.tokens)
+
+
+def _allows_merge(finding: Finding | None, a: Reading, b: Reading) -> bool:
+    """Whether the guard lets the model merge: no contradiction, no two things, and no other number, date or denial."""
+    same = (a.negated, a.quantities, a.dates) == (b.negated, b.quantities, b.dates)
+    return same and (finding is None or finding.kind in {"apart", "differs"})
+
+
+def _with_meaning(
+    ruled: Judgement, finding: Finding | None, told: Meaning, a: Reading, b: Reading, *, same_type: bool
+) -> Judgement:
+    """The verdict of the rules and the model together."""
+    if ruled.verdict == "conflict" and told.contradiction < BOTH_MAY_HOLD:
+        return replace(ruled, verdict="related", reasons=(*ruled.reasons, "but both may hold"), meaning=told)
+    if ruled.verdict != "conflict" and told.is_contradiction and (finding is None or finding.kind != "distinct"):
+        why = f"only one of the two can hold now (certainty {told.contradiction:.2f})"
+        return replace(ruled, verdict="conflict", reasons=(why,), meaning=told)
+    if ruled.verdict not in {"duplicate", "merge"} and told.is_duplicate and same_type and _allows_merge(finding, a, b):
+        why = f"both say the same in other words (certainty {told.duplicate:.2f})"
+        return replace(ruled, verdict="merge", score=told.duplicate, reasons=(why,), meaning=told)
+    return replace(ruled, meaning=told)
 
 
 def _reasons(a: Reading, b: Reading) -> tuple[str, ...]:

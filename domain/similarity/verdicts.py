@@ -6,6 +6,8 @@ Must not know: how a comparison is made.
 from dataclasses import dataclass
 from typing import Literal
 
+from slowwave_server.domain.similarity.meaning import Meaning
+
 Verdict = Literal["duplicate", "merge", "synthesise", "related", "conflict", "distinct"]
 """duplicate: the same statement; merge: the same said in other words, nothing is lost by keeping one of them;
 synthesise: about the same, but each may hold something of its own; related: worth a link; conflict: both can't hold;
@@ -47,9 +49,11 @@ class Judgement:
     """The verdict on two statements; score: similarity, 0 … 1; reasons: in words that a person understands.
 
     attribute: of a conflict about one attribute of one subject, the claim of one of the two statements.
+    meaning: the answer of the model of meaning, if it was asked.
     """
 
     verdict: Verdict
     score: float
     reasons: tuple[str, ...]
     attribute: AttributeClaim | None = None
+    meaning: Meaning | None = None

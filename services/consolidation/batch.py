@@ -21,6 +21,7 @@ from slowwave_server.domain.similarity import Thresholds, read
 from slowwave_server.domain.triples import triples
 from slowwave_server.services.consolidation.effects import Effects
 from slowwave_server.services.consolidation.endings import Endings, settle_endings
+from slowwave_server.services.consolidation.meaning import pair_judge
 from slowwave_server.services.consolidation.neighbours import index_blocks, load
 from slowwave_server.services.consolidation.questions import MOST_ASKED
 from slowwave_server.services.consolidation.witnesses import count_witnesses
@@ -78,7 +79,13 @@ def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
     """Consolidate these memories of one scope with all that they may have to do with. Raises Stale."""
     effects = Effects(batch.connection, batch.scope_id, batch.author, batch.now, batch.may_ask)
     index_blocks(batch.connection, batch.scope_id, memories)
-    world = World(batch.connection, batch.scope_id, thresholds_of(batch.settings), again=batch.again)
+    world = World(
+        batch.connection,
+        batch.scope_id,
+        thresholds_of(batch.settings),
+        again=batch.again,
+        meaning=pair_judge(batch.settings),
+    )
     world.look(memories)
     for component in world.components(memories):
         _make_one(effects, world, component)

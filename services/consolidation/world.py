@@ -10,12 +10,15 @@ from sqlalchemy import Connection, text
 
 from slowwave_server.domain.consolidation.groups import connected
 from slowwave_server.domain.consolidation.known import MemoryRevision
-from slowwave_server.domain.similarity import Judgement, Thresholds, judge, read
+from slowwave_server.domain.similarity import Judgement, MeaningOf, Thresholds, judge, read
 from slowwave_server.services.consolidation.neighbours import candidates, load_with_merged
 from slowwave_server.services.consolidation.synthesis import REASON
 
 MAX_COMPONENT = 64
 """So many memories are grouped at once; what is connected beyond that waits for a person."""
+
+MOST_READ = 6
+"""So many neighbours of a memory are read by the model of meaning, those that share most first: 6 ms each."""
 
 ONE = frozenset({"duplicate", "merge"})
 RESTORED = (
@@ -72,14 +75,25 @@ _BY_HAND = text(
 class World:
     """The memories that a batch is about and their neighbours, of one scope. Reading more keeps what was judged.
 
-    again: whether what an undo restored may be decided again, though nothing new was said.
+    again: whether what an undo restored may be decided again, though nothing new was said. meaning: a model that judges
+    pairs of near memories.
     """
 
-    def __init__(self, connection: Connection, scope_id: int, thresholds: Thresholds, *, again: bool = False) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        scope_id: int,
+        thresholds: Thresholds,
+        *,
+        again: bool = False,
+        meaning: MeaningOf | None = None,
+    ) -> None:
         self._connection = connection
         self._scope_id = scope_id
         self._again = again
         self._thresholds = thresholds
+        self._meaning = meaning
+        self._nearest: set[tuple[UUID, UUID]] = set()
         self.known: dict[UUID, MemoryRevision] = {}
         self.near: dict[UUID, list[UUID]] = {}
         self._judged: dict[tuple[UUID, UUID], Judgement] = {}
@@ -93,7 +107,8 @@ class World:
         self.known |= {memory.id: memory for memory in memories}
         found = candidates(self._connection, self._scope_id, [read(memory.content) for memory in memories])
         for memory, others in zip(memories, found, strict=True):
-            self.near[memory.id] = [other.id for other in others if other.id != memory.id]
+            near = self.near[memory.id] = [other.id for other in others if other.id != memory.id]
+            self._nearest |= {_ordered(memory.id, other) for other in near[:MOST_READ]}
             self.known |= {other.id: other for other in others}
         self._complete({memory.id for memory in memories} | {other.id for others in found for other in others})
 
@@ -103,7 +118,7 @@ class World:
 
     def judged(self, a: UUID, b: UUID) -> Judgement:
         """How the two compare; symmetric, and worked out once."""
-        pair = (a, b) if a < b else (b, a)
+        pair = _ordered(a, b)
         if pair not in self._judged:
             one, other = (self.known[memory] for memory in pair)
             self._judged[pair] = judge(
@@ -112,6 +127,7 @@ class World:
                 thresholds=self._thresholds,
                 same_type=one.type == other.type,
                 seconds_apart=abs((one.own_from - other.own_from).total_seconds()),
+                meaning=self._meaning if pair in self._nearest else None,
             )
         return self._judged[pair]
 
@@ -177,3 +193,7 @@ class World:
         found = load_with_merged(self._connection, self._scope_id, list(ids))
         self.known |= found
         self.pin(found)
+
+
+def _ordered(a: UUID, b: UUID) -> tuple[UUID, UUID]:
+    return (a, b) if a < b else (b, a)

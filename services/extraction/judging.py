@@ -1,6 +1,6 @@
-"""The judge of what is worth remembering: the package slowwave-judge, where it is installed.
+"""The judge of what is worth remembering: the package slowwave-judge, if it is installed.
 
-Must not know: flushes, how the judge was made.
+Must not know: flushes, how the judge was trained.
 """
 
 from collections.abc import Sequence

@@ -40,7 +40,7 @@ def compare(
 ) -> None:
     """Show whether two statements repeat, contradict or concern each other, with a similarity score and reasons.
 
-    Uses the thresholds of memory.consolidation. Needs no server.
+    Uses the thresholds and the model of memory.consolidation. Needs no server.
     """
     if file is None and (a is None or b is None):
         raise typer.BadParameter("give two statements A and B, or --file with pairs")
@@ -60,12 +60,13 @@ def compare(
 
 def _judge(shell: Shell, a: str, b: str) -> "Judgement":
     from slowwave_server.domain.similarity import Thresholds, judge, read
+    from slowwave_server.services.consolidation.meaning import pair_judge
 
     rules = shell.settings.memory.consolidation
     thresholds = Thresholds(
         rules.merge_threshold, rules.synthesize_threshold, rules.link_threshold, rules.duplicate_threshold
     )
-    return judge(read(a), read(b), thresholds=thresholds)
+    return judge(read(a), read(b), thresholds=thresholds, meaning=pair_judge(rules))
 
 
 def _pairs_of(name: str) -> list[tuple[str, str]]:
@@ -101,7 +102,14 @@ def _pair_of(line: bytes) -> tuple[str, tuple[str, str] | None]:
 
 
 def _print_line(judgement: "Judgement") -> None:
-    told = {"verdict": judgement.verdict, "score": round(judgement.score, 4), "reasons": list(judgement.reasons)}
+    told: dict[str, object] = {
+        "verdict": judgement.verdict,
+        "score": round(judgement.score, 4),
+        "reasons": list(judgement.reasons),
+    }
+    if judgement.meaning is not None:
+        names = ("duplicate", "conflict", "update", "related", "distinct")
+        told["model"] = {name: round(getattr(judgement.meaning, name), 4) for name in names}
     sys.stdout.write(json_text(told) + "\n")
 
 

@@ -1,9 +1,9 @@
-"""A small judge of meaning that runs offline: which statements are worth remembering.
+"""A small judge of meaning that runs offline: which statements are worth remembering, and how two of them relate.
 
-It is half of all-MiniLM-L6-v2, fine-tuned by `python -m judge.train`, with int8 weights, on one core. README.md says on
-what it was trained and how well it judges what it never saw.
+Both models are fine-tuned from all-MiniLM-L6-v2 and run with int8 weights on one core. README.md says on what they were
+trained and how well they judge what they never saw.
 
-Must not know: Slowwave. Whoever asks passes plain text.
+Must not know: Slowwave. The caller passes plain text.
 """
 
 import json
@@ -15,7 +15,9 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-__all__ = ["NAME", "Judge"]
+from slowwave_judge.pairs import PAIRS_NAME, PairJudge, Relation
+
+__all__ = ["NAME", "PAIRS_NAME", "Judge", "PairJudge", "Relation"]
 
 PACKAGE = files("slowwave_judge")
 NAME: str = json.loads((PACKAGE / "card.json").read_text("utf-8"))["name"]
