@@ -3,6 +3,7 @@
 Must not know: where changes are stored, who made them.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from typing import Any
@@ -12,6 +13,7 @@ from slowwave_server.domain.similarity import AttributeClaim, read
 from slowwave_server.domain.spoken_time import pluralize
 
 QUOTED = 140
+_ID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")
 _REFERENCES = ("superseded_by", "merged_into", "target", "with", "from")
 _STATUS = {
     "inbox": "new",
@@ -62,8 +64,8 @@ def change_sentences(
     told = list(_of_other(was, became, content or "", others))
     told += _of_text(was, became)
     told += _of_status(was, became)
-    told += _of_cases(became)
-    told += _of_sources(became)
+    told += [name_memories(one, others) for one in _of_cases(became)]
+    told += _of_sources(became, is_first=before is None)
     told += _of_figures(was, became)
     return told
 
@@ -77,6 +79,16 @@ def value_change(old: str, new: str) -> str | None:
             name = claim.attribute.partition(":")[0].replace("_", " ")
             return f"{name}: {earlier.object_text} → {claim.object_text}"
     return None
+
+
+def name_memories(sentence: str, contents: Mapping[UUID, str], other: str = "this memory") -> str:
+    """Put what memories say in place of their ids; other: stands for an id that is not among `contents`."""
+
+    def words(found: re.Match[str]) -> str:
+        said = contents.get(UUID(found[0]))
+        return other if said is None else f"“{_cut(said)}”"
+
+    return _ID.sub(words, sentence)
 
 
 def day_words(given: Any) -> str:
@@ -154,10 +166,11 @@ def _of_cases(became: dict[str, Any]) -> Iterator[str]:
         yield f"question {item} asked" if state == "open" else f"question {item}: {state}"
 
 
-def _of_sources(became: dict[str, Any]) -> Iterator[str]:
+def _of_sources(became: dict[str, Any], *, is_first: bool) -> Iterator[str]:
     sources = became.get("sources")
     if isinstance(sources, list) and sources:
-        yield f"{pluralize(len(sources), 'source')} more: {', '.join(f'#{seq}' for seq in sources[:8])}"
+        more = "" if is_first else " more"
+        yield f"{pluralize(len(sources), 'source')}{more}: {', '.join(f'#{seq}' for seq in sources[:8])}"
 
 
 def _of_figures(was: dict[str, Any], became: dict[str, Any]) -> Iterator[str]:

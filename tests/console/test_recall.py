@@ -24,7 +24,7 @@ def test_question_shows_hits_with_reasons_and_prompt(spoken: Console) -> None:
     page = words(spoken.get("/recall?agent=maya&query=boat").text)
     hits, _, prompt = page.partition("Next prompt")
     assert "The boat is called Tern." in hits
-    assert "It holds 100% of the question's words" in hits
+    assert "It holds 100 % of the question's words" in hits
     assert "The boat is called Tern." in prompt
     assert 'href="/session?agent=maya&amp;session=s1&amp;at=1#e1"' in spoken.get("/recall?agent=maya&query=boat").text
 

@@ -56,6 +56,14 @@ def test_decision_of_contradiction_says_its_resolution() -> None:
     assert change_sentences({"review_item": 9, "state": "open"}, asked, "x", {}) == ["question 9: accepted"]
 
 
+def test_resolution_names_memories_by_their_text() -> None:
+    after = {"conflict": 4, "status": "resolved", "resolution": f"{BOSCH} was said later and holds", "with": str(BOSCH)}
+    assert change_sentences(None, after, "x", {BOSCH: "Maya works at Bosch."})[1] == (
+        "“Maya works at Bosch.” was said later and holds"
+    )
+    assert change_sentences(None, after, "x", {})[1] == "this memory was said later and holds"
+
+
 def test_undone_end_holds_again() -> None:
     back = change_sentences({"valid_to": END, "superseded_by": str(BOSCH)}, {"valid_to": None}, "x", {})
     assert back == ["holds again; before, it held until 10 June 2025"]

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from slowwave.errors import InvalidMessage, InvalidQuery
+from slowwave_server.domain.change_words import name_memories
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.inbox import (
     ITEM_KINDS,
@@ -150,6 +151,7 @@ def _show(req: PageRequest, *, problem: str | None = None) -> Response:
 
 def _values(found: OpenItem, around: Mapping[tuple[str, str, int], tuple[Utterance, ...]]) -> dict[str, Any]:
     item = found.item
+    contents = {side.id: side.content for side in item.sides}
     labels = ["Later statement", "Earlier statement"] if item.conflict else ["This memory"]
     labels += ["Another memory"] * (len(item.sides) - len(labels))
     return {
@@ -159,6 +161,7 @@ def _values(found: OpenItem, around: Mapping[tuple[str, str, int], tuple[Utteran
         "lapse": found.lapse,
         "seen": written(found.seen),
         "around": around,
+        "closed": item.closed and name_memories(item.closed, contents, "a memory"),
         "verdict": item.conflict.evidence.get("asked") if item.conflict else None,
         "stays": [("", "the one with the better witness"), *((str(s.id), s.content[:80]) for s in item.sides)],
     }

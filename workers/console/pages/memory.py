@@ -11,12 +11,13 @@ from uuid import UUID
 from starlette.responses import Response
 
 from slowwave.errors import InvalidMessage
-from slowwave_server.domain.change_words import change_sentences
+from slowwave_server.domain.change_words import change_sentences, name_memories
 from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
 from slowwave_server.services.memories.masking import RevealRefused, check_reveal
 from slowwave_server.services.reports.explain import Explanation, explain_memory
 from slowwave_server.services.reports.mentioned import contents_named
+from slowwave_server.services.reports.relations import Conflict
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.timeline import Held, Timeline, draw_timeline
@@ -109,11 +110,17 @@ def _page(
         changes=[
             (change, change_sentences(change.before, change.after, memory.content, named)) for change in memory.changes
         ],
+        resolutions={one.id: _resolution(one, memory) for one in memory.conflicts},
         flushes={flush.id: flush for flush in memory.flushes},
         undone={run.id for run in memory.runs if run.undone_by is not None},
         chain=_chain(memory, req),
         wrong_words=isinstance(refused, InvalidMessage),
     )
+
+
+def _resolution(conflict: Conflict, memory: Explanation) -> str | None:
+    contents = {conflict.memory: conflict.content, memory.id: memory.content}
+    return conflict.resolution and name_memories(conflict.resolution, contents, "another memory")
 
 
 def _chain(memory: Explanation, req: PageRequest) -> Timeline | None:

@@ -60,7 +60,8 @@ def reasons(hit: Hit) -> Iterator[str]:
     if why is None:
         return
     if why.coverage > 0:
-        yield f"It holds {why.coverage:.0%} of the question's words, weighted by rarity (words {why.words:+.2f})."
+        share = why.coverage * 100
+        yield f"It holds {share:.0f} % of the question's words, weighted by rarity (words {why.words:+.2f})."
     elif why.words > 0:
         yield f"Its words are related to the question's (words {why.words:+.2f})."
     if why.cosine is not None and why.vector > 0:
