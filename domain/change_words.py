@@ -49,13 +49,13 @@ def change_sentences(
     content: str | None,
     others: Mapping[UUID, str],
 ) -> list[str]:
-    """Say what a change did, without the reason for it.
+    """Put a change into sentences, without its reason.
 
     Args:
         before: the values that the change replaced, as JSON has them; None for a memory that it made.
         after: the new values; None for a memory that it took away.
-        content: what the memory says.
-        others: what the other memories say that the change names (see `mentioned`).
+        content: the text of the memory.
+        others: the texts of the other memories that the change names (see `mentioned`).
 
     Returns:
         One sentence for each thing that differs; empty if nothing does.
@@ -82,7 +82,7 @@ def value_change(old: str, new: str) -> str | None:
 
 
 def name_memories(sentence: str, contents: Mapping[UUID, str], other: str = "this memory") -> str:
-    """Put what memories say in place of their ids; other: stands for an id that is not among `contents`."""
+    """Replace ids of memories by their texts. other: the words for an id outside `contents`."""
 
     def words(found: re.Match[str]) -> str:
         said = contents.get(UUID(found[0]))

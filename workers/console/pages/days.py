@@ -1,4 +1,4 @@
-"""Days: the book of them, what a day's summary says and rests on, and what one version says that another does not.
+"""Days: the list of days, one day's summary with its evidence, and the differences between two versions.
 
 Must not know: SQL, how summaries are made.
 """
@@ -40,7 +40,7 @@ def book(req: PageRequest) -> Response:
 
 
 def show(req: PageRequest) -> Response:
-    """One day: how it stands, and a version of its summary, or what differs between two."""
+    """Show one day: its status, and a version of its summary or the differences between two versions."""
     agent, day = req.word("agent"), req.word("day")
     if agent is None or day is None:
         raise PageError(HTTPStatus.BAD_REQUEST, "This page is of one day of one agent", "choose it in the book of days")
@@ -75,14 +75,14 @@ def _lines(story: DayStory | None) -> list[dict[str, Any]]:
 
 
 def _compared(older: DayStory | None, told: SummaryVersion) -> list[Differing]:
-    """The lines of a version; beside an older one, also those that only that has."""
+    """The lines of a version; with an older version, also the lines that only the older version has."""
     if older is None or older.summary is None:
         return [Differing("same", line) for line in told.lines]
     return compare_lines(older.summary.lines, told.lines)
 
 
 def _by_facet(lines: Iterable[Differing]) -> list[tuple[str, list[Differing]]]:
-    """Under the headings that summaries have, in the order in which they stand."""
+    """Group lines under the headings of summaries, in order."""
 
     def heading(one: Differing) -> str:
         facet = one.line.get("facet", "said")

@@ -25,13 +25,13 @@ VALUES = 60
 TRUSTED = 0.7
 """The confidence from which one memory is enough to draw a relation."""
 LONGEST_NAME, LETTER = 24, 8.5
-"""So many letters of a name stand in the plot, each at most so wide."""
+"""The most letters of a name in the plot, and the width of a letter."""
 NAMED = 24
-"""Of so many relations of one entity each has its words in the plot; all have them in the table."""
+"""The most relations of one entity that have words in the plot; the table has the words of all."""
 
 
 class Stated(NamedTuple):
-    """One row of the table: a relation, since when it holds, and the memories that state it, the oldest first.
+    """One relation of the table: the day from which it holds, and the memories that state it, the oldest first.
 
     trusted: two memories state it, or one that names both ends or an attribute outright.
     """
@@ -45,7 +45,7 @@ class Stated(NamedTuple):
 
 
 def graph(req: PageRequest) -> Response:
-    """The entities of a scope that have most relations, or all around one of them."""
+    """Show the entities of a scope with most relations, or the entities around one."""
     entity, depth = req.word("entity"), req.number("depth", 1, least=1, most=MOST_STEPS)
     found, problem = None, None
     with req.reading() as connection:
@@ -114,19 +114,19 @@ def _graph(
 
 
 def _nodes(found: EntityGraph, stated: Sequence[Stated]) -> dict[str, Any]:
-    """The entities of these relations in the order of the graph, and the one that was asked for."""
+    """The entities of these relations and the entity in the address, in the order of the graph."""
     ends = {end for row in stated for end in (row.source, row.target)} | {found.entity}
     return {name: node for name, node in found.graph.nodes(data=True) if name in ends}
 
 
 def _margin(nodes: Mapping[str, Any]) -> float:
-    """Room for the longest name, as the template cuts it."""
+    """Room for the longest name after the template has cut it."""
     longest = max(len(node["name"]) for node in nodes.values())
     return 30.0 + LETTER * min(longest, LONGEST_NAME)
 
 
 def _stated(found: EntityGraph) -> list[Stated]:
-    """Relations by the entity that they begin at, each once, however many memories state it."""
+    """Relations by their first entity, each once even if several memories state it."""
     rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for source, target, edge in found.graph.edges(data=True):
         rows.setdefault((source, edge["predicate"], target), []).append(edge)
@@ -140,7 +140,7 @@ def _stated(found: EntityGraph) -> list[Stated]:
 
 
 def timeline(req: PageRequest) -> Response:
-    """The values that one relation of an entity had, one after the other; or the relations that changed most."""
+    """Show the values of one relation in order, or the relations that changed most."""
     subject, predicate = req.word("subject"), req.word("predicate")
     changed: list[Changed] = []
     values: list[Value] = []

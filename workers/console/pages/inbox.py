@@ -62,7 +62,7 @@ def listing(req: PageRequest) -> Response:
 
 
 def show(req: PageRequest) -> Response:
-    """One item: both statements with what was said around them, and the answers."""
+    """Show one item: both statements, the turns around each, and the answers."""
     return _show(req)
 
 

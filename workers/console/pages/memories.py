@@ -1,4 +1,4 @@
-"""What agents know and since when: a list with filters, a page after the other.
+"""The list of memories of an agent, with filters and pages.
 
 Must not know: SQL, how memories are found.
 """
@@ -21,7 +21,7 @@ Word = TypeVar("Word", bound=str)
 
 SHOWN = 50
 CHANGES_TAKEN_OFF = 1_000
-"""Of a look at what was known: each change since takes some 0.1 ms, and nobody waits for a page for seconds."""
+"""The most later changes that a list as of an earlier time may have to reverse. Each takes about 0.1 ms."""
 TYPES = MEMORY_TYPES
 STATUSES: tuple[MemoryStatus, ...] = get_args(MemoryStatus)
 _DAY = len("2026-03-05")
@@ -76,7 +76,7 @@ def _one_of(name: str, given: str | None, words: tuple[Word, ...]) -> Word | Non
 
 
 def _moment(req: PageRequest, name: str) -> date | datetime | None:
-    """A day, which means its end, or a time, in the agent's zone where it has none. Raises InvalidQuery."""
+    """Read a day, which means its end, or a time; without a zone, in the agent's. Raises InvalidQuery."""
     given = req.word(name)
     if given is None:
         return None
@@ -87,7 +87,7 @@ def _moment(req: PageRequest, name: str) -> date | datetime | None:
 
 
 def _key(given: str | None) -> tuple[datetime, UUID] | None:
-    """Where a page ended, as the link to the next one has it. Raises InvalidQuery."""
+    """Read the key at which a page ended, from the link to the next page. Raises InvalidQuery."""
     if given is None:
         return None
     moment, _, memory = given.partition(",")

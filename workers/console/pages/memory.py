@@ -1,4 +1,4 @@
-"""One memory: what was said, what became of it, what it touches; and what a person may do to it.
+"""One memory: its evidence, its history, its relations; and the actions edit, archive and forget.
 
 Must not know: SQL, what a correction does.
 """
@@ -24,12 +24,12 @@ from slowwave_server.workers.console.timeline import Held, Timeline, draw_timeli
 
 
 def show(req: PageRequest) -> Response:
-    """The whole life of a memory."""
+    """Show the memory."""
     return _show(req)
 
 
 def reveal(req: PageRequest) -> Response:
-    """The same with the secrets in what was said, this once, and noted in the person's name."""
+    """Show the memory once with the secrets in its evidence, and write that to the audit log."""
     memory = _memory(req)
     what = f"what was said for memory {memory}"
     with req.writing() as connection:
@@ -48,7 +48,7 @@ def reveal(req: PageRequest) -> Response:
 
 
 def edit(req: PageRequest) -> Response:
-    """Replace its text, in the person's name."""
+    """Replace the memory's text, in the person's name."""
     words = req.field("words")
     try:
         done = correct(req.engine, req.tenant, _memory(req), words, revision=_seen(req), by=req.user.name, now=req.now)
@@ -58,7 +58,7 @@ def edit(req: PageRequest) -> Response:
 
 
 def archive(req: PageRequest) -> Response:
-    """Archive it, in the person's name: answers no longer use it."""
+    """Archive the memory, in the person's name: answers no longer use it."""
     try:
         done = withdraw(req.engine, req.tenant, _memory(req), revision=_seen(req), by=req.user.name, now=req.now)
     except CannotCorrect as refused:
@@ -124,7 +124,7 @@ def _resolution(conflict: Conflict, memory: Explanation) -> str | None:
 
 
 def _chain(memory: Explanation, req: PageRequest) -> Timeline | None:
-    """The values that followed each other, this one among them; None where it stands alone."""
+    """The values of one attribute in order, this memory among them; None if there is only this one."""
     parts = memory.chain
     if not parts:
         return None

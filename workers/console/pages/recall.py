@@ -1,4 +1,4 @@
-"""A question to an agent's memory: what a search finds and why, and what the next prompt would hold.
+"""A question to an agent's memory: the hits with their reasons, and the next prompt.
 
 Must not know: SQL, how the ranking works.
 """
@@ -20,7 +20,7 @@ MOST_SCOPES = 30
 
 
 def recall(req: PageRequest) -> Response:
-    """The hits of a question, and the prompt as it would be at this moment."""
+    """Show the hits of a question, and the prompt at this moment."""
     query, session, review = req.word("query"), req.word("session"), req.word("review") is not None
     scopes, days, tokens = _scopes(req), req.word("days"), req.word("max_tokens")
     with req.reading() as connection:

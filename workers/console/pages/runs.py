@@ -1,4 +1,4 @@
-"""Runs: what passes and people did to memories, every change with what was before and after, and taking a run back.
+"""Runs: what jobs and people changed, each change in sentences, and the undo of a run.
 
 Must not know: SQL, what a pass does, how a run is undone.
 """
@@ -29,7 +29,7 @@ KINDS: tuple[RunKind, ...] = get_args(RunKind)
 
 
 def listing(req: PageRequest) -> Response:
-    """The runs that this tenant may see, the newest first."""
+    """List the runs of this tenant, the newest first."""
     agent, scope, kind = req.word("agent"), req.word("scope"), _kind(req)
     if agent is not None and scope is not None:
         raise PageError(HTTPStatus.BAD_REQUEST, "Choose an agent or a scope, one of the two")
@@ -54,12 +54,12 @@ def listing(req: PageRequest) -> Response:
 
 
 def show(req: PageRequest) -> Response:
-    """One run with its changes."""
+    """Show one run with its changes."""
     return _show(req)
 
 
 def take_back(req: PageRequest) -> Response:
-    """Undo a run in the person's name, or say what stands in the way: then nothing was changed."""
+    """Undo a run in the person's name, or show why it can't be undone; then nothing changes."""
     run = req.request.path_params["run"]
     _check_own(req, run)
     try:
@@ -120,7 +120,7 @@ def _show(req: PageRequest, *, problem: str | None = None) -> Response:
 
 
 def _can_be_undone(story: RunStory) -> bool:
-    """Whether asking makes sense: what builds on it is found out when it is asked for."""
+    """Whether to offer the undo. The undo itself checks whether later runs depend on this one."""
     run = story.run
     if run.undone_by is not None or run.status == "running":
         return False
@@ -138,7 +138,7 @@ def _kind(req: PageRequest) -> RunKind | None:
 
 
 def _undone(report: UndoReport) -> str:
-    """What the shell says after an undo."""
+    """The sentence after an undo."""
     said = f"R{report.summary[1:]}."
     if report.gone:
         said += f" {'Written back' if report.again else 'Removed with it'}: {report.gone}."

@@ -1,4 +1,4 @@
-"""One session as a conversation: its turns, the memories beside each, what it waits for; and asking for a flush.
+"""One session as a transcript with the memories of each turn; and a request for a flush.
 
 Must not know: SQL, the rules behind an answer.
 """
@@ -26,7 +26,7 @@ SEQ_MOST = 2**62
 
 
 def show(req: PageRequest) -> Response:
-    """A page of the transcript, and what the session waits for."""
+    """Show one page of the transcript, and the reason why the session waits."""
     agent = agent_of(req.query.get("agent", ""))
     ref = SessionRef(req.tenant, agent, _session(req)).checked()
     seen = req.state.watch.latest()
@@ -58,7 +58,7 @@ def show(req: PageRequest) -> Response:
 
 
 def flush(req: PageRequest) -> Response:
-    """Ask for a flush of one session, or of all of an agent's that wait."""
+    """Request a flush of one session, or of all sessions of an agent that have unprocessed events."""
     agent, name = req.field("agent"), req.field("session")
     priority: Priority = "high" if req.field("high") else "normal"
     with req.reading() as connection:
@@ -75,7 +75,7 @@ def flush(req: PageRequest) -> Response:
 
 
 def _turns(said: Sequence[Utterance]) -> list[tuple[int, list[Utterance], list[ProducedMemory]]]:
-    """Events by turn, each turn with the memories that its events produced, every memory once."""
+    """Group events by turn, and add the memories that each turn produced, each memory once."""
     turns = []
     for turn, group in groupby(said, lambda one: one.turn):
         events = list(group)
