@@ -12,6 +12,7 @@ import redis
 import uvicorn
 
 from slowwave_server.workers.listening_sockets import listen_on
+from slowwave_server.workers.shared.header_deadline import protocol_within
 from tests.gateway.conftest import RIGHTS, Doors, open_doors
 from tests.gateway.test_record import EVENTS, TURN
 
@@ -39,9 +40,10 @@ def doors(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPa
 
 
 @contextmanager
-def on_a_port(doors: Doors) -> Iterator[tuple[str, int]]:
+def on_a_port(doors: Doors, header_seconds: float = 10) -> Iterator[tuple[str, int]]:
     """The gateway behind a socket, for what no well-behaved client sends."""
-    config = uvicorn.Config(doors.app, log_level="critical", access_log=False, lifespan="off")
+    protocol = protocol_within(header_seconds)
+    config = uvicorn.Config(doors.app, http=protocol, log_level="critical", access_log=False, lifespan="off")
     server = uvicorn.Server(config)
     with listen_on("127.0.0.1", 0) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
@@ -226,6 +228,61 @@ def test_bodies_that_never_end_are_given_up(doors: Doors) -> None:
         unknown = raw(address, head("sw_aaaaaaaa_" + "A" * 43, "Content-Length: 500"), b"{")
         assert unknown.startswith(b"HTTP/1.1 401"), "a body is not waited for before the key is known"
         assert b"connection: close" in unknown.lower()
+
+
+def trickle(address: tuple[str, int], sent: bytes, endless: bytes) -> tuple[bytes, float]:
+    """Send bytes, then one more every 20 ms until the server closes. Return its answers and the seconds since then."""
+    answer = b""
+    with socket.create_connection(address, timeout=0.02) as connection:
+        connection.sendall(sent)
+        began = time.monotonic()
+        while time.monotonic() - began < 20:
+            try:
+                connection.sendall(endless)
+                if not (portion := connection.recv(65_536)):
+                    break
+                answer += portion
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+        return answer, time.monotonic() - began
+
+
+@pytest.mark.parametrize(
+    ("sent", "answers"),
+    [
+        (b"GET /", 0),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", 0),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nX-Slow: ", 1),
+        (b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n", 1),
+    ],
+    ids=["path", "header", "second request", "body that no route reads"],
+)
+def test_headers_that_trickle_are_given_up(doors: Doors, sent: bytes, answers: int) -> None:
+    with on_a_port(doors, header_seconds=0.5) as address:
+        answer, seconds = trickle(address, sent, b"a")
+    assert 0.4 < seconds < 5
+    assert answer.count(b"HTTP/1.1 ") == answers + 1, answer
+    assert answer.endswith(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+
+
+def test_silent_connection_is_given_up(doors: Doors) -> None:
+    with on_a_port(doors, header_seconds=0.3) as address, socket.create_connection(address, timeout=10) as connection:
+        assert connection.recv(100).startswith(b"HTTP/1.1 408")
+        assert connection.recv(100) == b""
+
+
+def test_slow_answer_is_no_slow_request(doors: Doors) -> None:
+    with on_a_port(doors, header_seconds=0.3) as address, socket.create_connection(address, timeout=10) as connection:
+        connection.sendall(head(doors.full(), "Content-Length: 80"))
+        assert connection.recv(4096).startswith(b"HTTP/1.1 408"), "the body has a limit of its own"
+    slow = f"GET /v1/changes?agent=a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {doors.full()}\r\n\r\n".encode()
+    with on_a_port(doors, header_seconds=0.3) as address, socket.create_connection(address, timeout=1.5) as connection:
+        connection.sendall(slow)
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+        with pytest.raises(TimeoutError):
+            all(iter(lambda: connection.recv(4096), b""))
 
 
 def test_headers_out_of_form_are_refused_or_replaced(doors: Doors) -> None:

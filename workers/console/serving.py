@@ -16,6 +16,7 @@ from slowwave.settings import Settings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.console.app import make_app
 from slowwave_server.workers.listening_sockets import Serving, ended_by_signals, listen_on
+from slowwave_server.workers.shared.header_deadline import DeadlineProtocol
 from slowwave_server.workers.shared.proxies import BehindProxies, read_proxies
 
 CONNECTIONS = 10
@@ -46,6 +47,7 @@ def serve(
 def _config(app: Starlette, wanted: Serving) -> uvicorn.Config:
     return uvicorn.Config(
         app if wanted.behind_proxy is None else BehindProxies(app, read_proxies(wanted.behind_proxy)),
+        http=DeadlineProtocol,
         log_level="warning",
         access_log=False,
         lifespan="off",

@@ -28,6 +28,7 @@ from slowwave_server.workers.gateway.request_ids import log as requests_log
 from slowwave_server.workers.gateway.walls import Walls
 from slowwave_server.workers.listening_sockets import Serving, ended_by_signals, listen_on
 from slowwave_server.workers.shared.audit_log import write_log
+from slowwave_server.workers.shared.header_deadline import DeadlineProtocol
 from slowwave_server.workers.shared.proxies import BehindProxies, read_proxies
 
 CONNECTIONS = 8
@@ -115,6 +116,7 @@ def _config(wanted: Serving) -> uvicorn.Config:
     return uvicorn.Config(
         partial(process_app, wanted.behind_proxy),
         factory=True,
+        http=DeadlineProtocol,
         log_config=None,
         log_level="warning",
         access_log=False,
