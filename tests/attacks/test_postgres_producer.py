@@ -108,8 +108,10 @@ def test_a_held_capture_stops_no_other_tenant(deployment: Deployment) -> None:
 
 
 def test_waiting_for_a_held_row_ends_in_a_sentence(deployment: Deployment) -> None:
-    """Whoever waits behind a transaction that stays open is told so, and not after minutes."""
+    """A caller that waits for a transaction which stays open gets an error soon, and not after minutes."""
     engine = make_engine(deployment.url, lock_timeout_ms=50)
+    with psycopg.connect(deployment.url_of("acme app")) as earlier:
+        earlier.execute(CAPTURE, {"tenant": "acme"})
     with psycopg.connect(deployment.url_of("acme app")) as attacker:
         attacker.execute(CAPTURE, {"tenant": "acme"})
         shell = Shell()

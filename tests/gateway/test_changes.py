@@ -20,6 +20,7 @@ from slowwave_server.workers.gateway.change_feeds import WAITING
 from slowwave_server.workers.gateway.routes.changes import stream_of
 from tests.gateway.conftest import Doors
 from tests.support.installation import Installation
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.servers
 
@@ -97,10 +98,7 @@ def served(doors: Doors) -> Iterator[Served]:
     server = uvicorn.Server(uvicorn.Config(doors.app, log_level="warning", lifespan="off", access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
-    until = time.monotonic() + 10
-    while not server.started:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_until(lambda: server.started, 10, "the gateway listens")
     yield Served(doors, f"http://127.0.0.1:{listening.getsockname()[1]}", Installation(doors.owner))
     server.should_exit = True
     thread.join(15)
