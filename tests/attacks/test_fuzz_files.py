@@ -190,7 +190,7 @@ def test_an_import_takes_all_or_nothing(
         report = import_scope(fuzzed, target, root, days=Days(), by="maya", now=NOW, dry_run=dry_run)
     except SlowwaveError as error:
         problem = error
-    tried("memory", "import", taken=problem is None)
+    tried("import", taken=problem is None)
     if report is None or report.run is None:
         assert witness.look() == before, f"nothing was to be written: {problem}"
         return
@@ -227,7 +227,7 @@ def test_what_is_no_file_is_told_or_left_alone(fuzzed: Engine, witness: Witness,
         with pytest.raises((SlowwaveError, OSError)):
             import_scope(fuzzed, Target("default", "agent", "maya"), root, days=Days(), by="maya", now=NOW)
         assert witness.look() == before
-        tried("import of what is no file", taken=False)
+        tried("import of an invalid file", taken=False)
 
 
 @examples(8)
@@ -238,7 +238,7 @@ def test_hand_edits_of_any_kind_are_read_back_or_held_and_lose_no_byte(
     root = tmp_path / "files"
     shutil.rmtree(root, ignore_errors=True)
     with fuzzed.begin() as connection:
-        connection.exec_driver_sql(emptying("agent", "list", "scopes"))
+        connection.exec_driver_sql(emptying("agents", "scopes"))
     cabinet = Cabinet(fuzzed, root)
     cabinet.hearer.hear("Maya has a cat")
     for files in edits:

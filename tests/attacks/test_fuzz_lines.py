@@ -46,7 +46,7 @@ def memory(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempP
 def test_each_line_of_a_file_is_taken_ignored_or_rejected(memory: Memory, given_lines: list[str]) -> None:
     rejected: list[int] = []
     report = ingest(given_lines, memory.store, on_reject=lambda line: rejected.append(line.number))
-    tried("import", "events", taken=not rejected)
+    tried("ingest", taken=not rejected)
     assert report.added + report.repeated + report.ignored + report.rejected == report.read + report.further
     assert len(rejected) == report.rejected
     assert broken_sessions(memory.store.settings.database_url) == []

@@ -163,7 +163,7 @@ def test_gateway_and_key_are_saved_instead_of_a_login(person: Person) -> None:
     gateway = {"SLOWWAVE_URL": "https://memory.example", "SLOWWAVE_KEY": "sw_abcdefgh_heron"}
     done = person.connect("codex", "--yes", **gateway)
     assert "heron" not in done.output
-    assert "No MCP server: `slowwave mcp` needs a login of the database" in done.output
+    assert "No MCP server: `slowwave mcp` needs a database login" in done.output
     assert settings_of({"HOME": str(person.home)}) == gateway
     assert not (person.home / ".codex/config.toml").exists()
 

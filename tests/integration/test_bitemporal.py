@@ -169,7 +169,7 @@ SAYINGS = st.lists(
 @given(sayings=SAYINGS)
 def test_the_past_weighs_evidence_as_the_database_does(engine: Engine, sayings: list[tuple[int, float, int]]) -> None:
     with engine.begin() as connection:
-        connection.exec_driver_sql(emptying("agent", "list", "scopes", "memory_changes"))
+        connection.exec_driver_sql(emptying("agents", "scopes", "memory_changes"))
     past = Past(engine)
     memory = UUID(int=0)
     for session, confidence, at in sayings:

@@ -257,7 +257,7 @@ step = st.tuples(
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(step, max_size=25))
 def test_i5_any_sequence_of_calls_numbers_without_gaps_and_days_add_up(database: Database, steps: list[Any]) -> None:
-    database.connection.execute(emptying("agent", "list", "scopes", "events", "session_days"))
+    database.connection.execute(emptying("agents", "scopes", "events", "session_days"))
     database.now = NOW
     known: dict[str, set[str]] = {"a": set(), "b": set()}
     for session, roles, number, at, how, pause in steps:

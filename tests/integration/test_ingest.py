@@ -90,12 +90,12 @@ BAD = [
     (line("x", tenant="a\nb"), "tenant: character 2"),
     (line("x", role="wizard"), "role must be one of"),
     (line("x" * 100_001), "content has at most 100,000"),
-    (line("x", at="2026-01-01 10:00"), "needs a time zone"),
+    (line("x", at="2026-01-01 10:00"), "must have a time zone"),
     (line("x", at="2999-01-01T00:00:00+00:00"), "at must lie at most 1 day ahead of now"),
     (line("x", scope="cellar"), "room:NAME or team:NAME, got"),
     (line("x", scope={"a": 1}), "must be text"),
     (line("x", metadata="y"), "metadata must be a mapping"),
-    (line("x", key=""), "a key must be text"),
+    (line("x", key=""), "key must be text"),
 ]
 
 
@@ -274,7 +274,7 @@ def test_killed_in_the_middle_and_started_again_it_ends_in_the_same_state(
     ingest(lines, memory.store)
     wanted = everything(database_url)
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute(emptying("agent", "list", "scopes", "events"))
+        connection.execute(emptying("agents", "scopes", "events"))
     file = tmp_path / "events.jsonl"
     file.write_text("".join(lines))
     for commits in (1, 4, 9):
@@ -303,7 +303,7 @@ def test_any_file_in_any_batches_after_any_beginning_gives_the_same(
 ) -> None:
     lines = [line(f"sentence {number}", session, role=role) for session, role, number in events]
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute(emptying("agent", "list", "scopes", "events"))
+        connection.execute(emptying("agents", "scopes", "events"))
     ingest(lines[:begun], memory.store, batch_events=1)
     report = ingest(lines, memory.store, batch_events=batch_events)
     kept = [event for event in events if event[1] != "system"]

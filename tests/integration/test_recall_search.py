@@ -196,7 +196,7 @@ def test_a_query_of_a_hundred_thousand_characters_is_cut(shelf: Shelf) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.text(max_size=80), line=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 def test_any_query_over_any_text_is_answered(shelf: Shelf, query: str, line: str) -> None:
-    shelf.sql(emptying("agent", "list", "scopes"))
+    shelf.sql(emptying("agents", "scopes"))
     shelf.say("mine", line, "The dog sleeps.")
     shelf.say("mine", line, flushed=False)
     assert {hit.split("#")[0] for hit in found(shelf, query)} <= {"mine"}

@@ -97,7 +97,7 @@ def test_mistake_41_whatever_is_decided_nothing_waits_unasked_and_all_of_it_can_
     engine: Engine, chosen: list[tuple[str, int]]
 ) -> None:
     with engine.begin() as connection:  # what the last example left
-        connection.exec_driver_sql(emptying("agent", "list", "scopes", "maintenance_runs"))
+        connection.exec_driver_sql(emptying("agents", "scopes", "maintenance_runs"))
     dispute = _tangle(engine)
     start, runs = _open(dispute), []
     dumps = [dispute.dump()]

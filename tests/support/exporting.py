@@ -137,7 +137,7 @@ class Scope:
 
     def empty(self) -> None:
         """As if nothing had ever been here."""
-        self.sql(emptying("agent", "list", "scopes"))
+        self.sql(emptying("agents", "scopes"))
 
 
 def files(root: Path, *, manifest: bool = False) -> dict[str, bytes]:
