@@ -1,13 +1,13 @@
 """Traces of workers: OpenTelemetry's SDK and its instrumentations of Celery, psycopg and Redis, where `tracing` is on.
 
 Where the spans go is said by OpenTelemetry's own variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, …).
-Each process that runs tasks has an exporter of its own, made after the fork.
+Each process that runs tasks has its own exporter, made after the fork.
 
-Two things differ from what these libraries do by themselves. A worker asks Redis for messages all day: a statement
-that no task, hook or shell command asked for is no trace of its own. And of what libraries write on spans only what is
-listed here leaves the process: the text of an error may quote a conversation.
+Two things differ from what these libraries do by themselves. A worker polls Redis all the time: a statement outside of
+a task, hook or command makes no trace. Of the attributes that libraries set on spans, only the ones listed here leave
+the process: the text of an error may quote a conversation.
 
-Must not know: tasks, what spans are for.
+Must not know: tasks, the purpose of spans.
 """
 
 import threading
@@ -36,7 +36,8 @@ _CLOSE_SECONDS = 2.0
 
 _LEAVES = frozenset(
     (
-        *("slowwave.tenant", "slowwave.agent", "slowwave.session", "error.type", "exception.type"),
+        *("slowwave.tenant", "slowwave.agent", "slowwave.session", "slowwave.request_id"),
+        *("error.type", "exception.type"),
         *("celery.action", "celery.task_name", "celery.state", "celery.hostname", "celery.queue", "celery.retries"),
         *("gen_ai.operation.name", "gen_ai.request.model", "slowwave.purpose"),
         *("messaging.destination", "messaging.message.id", "messaging.message_id"),
@@ -64,7 +65,7 @@ def start_tracing() -> TracerProvider:
 
 
 def close_tracing(provider: TracerProvider) -> None:
-    """Send what is still to be sent, as far as that takes no longer than 2 s."""
+    """Send remaining spans, for 2 s at most."""
     closing = threading.Thread(target=provider.shutdown, name="slowwave-spans", daemon=True)
     closing.start()
     closing.join(_CLOSE_SECONDS)
