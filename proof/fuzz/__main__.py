@@ -74,15 +74,15 @@ def report(rounds: Rounds) -> str:
     entrances = sorted(name for name in rounds.tried if not name.endswith(" (taken)"))
     total = sum(rounds.tried[name] for name in entrances)
     lines = [
-        "# Fuzzing of every entrance",
+        "# Fuzzing of every entry point",
         "",
-        f"{total:,} examples at {len(entrances)} entrances in {rounds.seconds / 60:.1f} minutes;",
+        f"{total:,} examples at {len(entrances)} entry points in {rounds.seconds / 60:.1f} minutes;",
         f"{sum(map(len, rounds.failed.values()))} properties failed. Machine: {machine()}.",
         "",
-        "What is not taken is refused with a reason; nothing of it is written. `python -m proof.fuzz --minutes 10`",
-        f"tries others each time. Seeds of these rounds: {', '.join(map(str, rounds.seeds))}.",
+        "Invalid input is refused with a reason and without any write. `python -m proof.fuzz --minutes 10`",
+        f"tries other examples each time. Seeds of these rounds: {', '.join(map(str, rounds.seeds))}.",
         "",
-        "| entrance | examples | taken |",
+        "| entry point | examples | accepted |",
         "| --- | ---: | ---: |",
     ]
     for name in entrances:

@@ -1,7 +1,7 @@
-"""Break each promise on purpose, one at a time, in a copy; a test must notice.
+"""Break each guarantee, one at a time, in a copy of the tree; a test must notice.
 
-Run: python -m proof.mutants [NAME …] [--write]. First the unbroken copy must pass the same tests. Ends with 1 if a
-mutant survives, or proves nothing. --write: docs/proof/mutants.md too.
+Run: python -m proof.mutants [NAME …] [--write]. The unchanged copy must pass the same tests first. Exits with 1 if a
+mutant survives, or proves nothing. --write: docs/proof/mutants.md, too.
 
 Must not know: what any mutant does.
 """
@@ -21,9 +21,9 @@ REPORT = ROOT / "docs" / "proof" / "mutants.md"
 AT_A_TIME = 2
 HEAD = """# Mutants
 
-What keeps Slowwave's promises is broken on purpose, one place at a time, in a copy of the tree; the tests named in
-[the catalogue](../../proof/mutants/catalogue.toml) run on it, on real servers. A mutant that no test notices would be
-a promise that nothing holds. The unbroken copy passes the same tests in the same run. Written by `make mutants`.
+`make mutants` generates this page. It breaks the code of Slowwave's guarantees, one place at a time, in a copy of the
+tree, and runs the tests named in [the catalogue](../../proof/mutants/catalogue.toml) on real servers. If no test
+noticed a mutant, no test would protect the guarantee. The unchanged copy passes the same tests in the same run.
 """
 
 
@@ -85,7 +85,7 @@ def _table(mutants: Sequence[Mutant], outcomes: Sequence[Outcome]) -> str:
             " ([the numbers](../mistakes.md))."
         ),
         "",
-        "| broken on purpose | mistake | noticed by |",
+        "| mutant | mistake | noticed by |",
         "| --- | ---: | --- |",
     ]
     for mutant, outcome in zip(mutants, outcomes, strict=True):

@@ -10,29 +10,29 @@ from proof.redaction.measure import Alarms, Recall
 
 HEAD = """# Redaction
 
-What the redaction of secrets finds, and what it spoils. Written by `make redaction`; the machine has no part in the
-figures but in the time.
+`make redaction` generates this page: it measures which secrets redaction finds, and which other text it
+damages. Only the time depends on the machine.
 
-Each secret is made up from a seed: valid check digits, valid forms, and nobody's. It is announced in one of eight
-languages, by wordings that differ between groups of kinds, and again in twelve hostile spellings. **The rules were
-fitted on one half of the wordings and values; the figures below are of the other half.** A secret counts as found only
-if no six characters in a row of it are left. The sentences and forms stand in
-[proof/redaction/data](../../proof/redaction/data). What the figures promise, and what they do not, says
-[security](../security.md#redaction).
+Each secret is generated from a seed, with valid check digits and forms; none belongs to anybody. A sentence
+announces it in one of eight languages, with wordings that differ between groups of kinds, and again in twelve
+hostile spellings. **The rules were fitted on one half of the wordings and values; the numbers below come from
+the other half.** A secret counts as found only if no six consecutive characters are left. The sentences and
+forms are in [proof/redaction/data](../../proof/redaction/data). [Security](../security.md#redaction) says what
+the numbers guarantee and what they do not.
 """
-COUNTS = """{} kinds, {:,} sentences held out, {:,} for fitting. *Core* are the kinds that people name most: passwords,
-cards, IBANs, PINs, codes, seed phrases, keys without a prefix. One author wrote both halves, so real wordings will do
-worse than these. The wordings "told in passing" were mended on both halves.
+COUNTS = """{} kinds, {:,} sentences held out, {:,} for fitting. *Core* kinds are those that people mention most:
+passwords, cards, IBANs, PINs, codes, seed phrases, keys without a prefix. One author wrote both halves, so expect lower
+recall on real wordings. The wordings "told in passing" were corrected on both halves.
 """
-INDEPENDENT = """{:,} sentences by a second writer, who had seen neither the rules nor the wordings above, and types as
-people do: often with no announcing word at all. **{:.0%} of the secrets were found.** This is the figure to expect in
-conversations; the bar above does not stand over it. As many more by the same writer were at hand when the rules were
-fitted; they are not counted here.
+INDEPENDENT = """{:,} sentences by a second writer, who had seen neither the rules nor the wordings above, and
+writes as people do: often without any announcing word. **{:.0%} of the secrets were found.** Expect this number
+in conversations; the bar above does not apply to it. The rules were fitted with as many other sentences by the
+same writer, which are not counted here.
 """
-ORDINARY = """Ordinary sentences in which nothing is a secret: turns of public data sets, which the repository does not
-hold, and hard sentences of this project (order numbers, commits, UUIDs, ISBNs, prices, reservations, phones). The rules
-were fitted with alarms in RealMem and in the first hard sentences at hand. The hard sentences held out were written
-afterwards; one alarm in them (a shipment's number of 14 digits) led to one more rule.
+ORDINARY = """Ordinary sentences without a secret: turns of public data sets, which are not in the repository,
+and hard sentences of this project (order numbers, commits, UUIDs, ISBNs, prices, reservations, phones). The
+rules were fitted with the alarms in RealMem and in the first hard sentences. The held-out hard sentences were
+written afterwards; one alarm in them (a shipment number of 14 digits) led to one more rule.
 """
 COST = "µs per 1,000 characters"
 _RULE = "| --- | ---: | ---: | ---: | ---: |"

@@ -1,6 +1,6 @@
-"""`python -m proof.sizing [measure | check | run | report]`: how many workers a load needs, measured, checked, run.
+"""`python -m proof.sizing [measure | check | report]`: measure unit costs, check the simulation, write the report.
 
-Without a word it does all four. Each part keeps its figures as JSON beside the report, so that one can be done again.
+Without an argument it does all three. Each part stores its numbers as JSON beside the report, so you can repeat one.
 
 Must not know: how any of it is done.
 """
@@ -13,19 +13,18 @@ from typing import Any
 
 from proof.sizing.checking import Compared, check
 from proof.sizing.costs import Costs, load_costs
-from proof.sizing.growing import TURNS, Point, cases, grow
 from proof.sizing.measuring import measure
 from proof.sizing.needs import Assumed
-from proof.sizing.plots import plot_check, plot_growth
+from proof.sizing.plots import plot_check
 from proof.sizing.report import written
 
 FOLDER = Path(__file__).parents[2] / "docs" / "proof"
-COSTS, CHECKED, GROWN, REPORT = "sizing-costs.json", "sizing-check.json", "sizing-growth.json", "sizing.md"
+COSTS, CHECKED, REPORT = "sizing-costs.json", "sizing-check.json", "sizing.md"
 DERIVED = {"ratio", "near"}
 
 
 def main() -> int:
-    """Do what the command line says."""
+    """Run the requested parts. Returns the exit code."""
     options = _options()
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -37,20 +36,16 @@ def main() -> int:
     costs = load_costs(folder / COSTS)
     if options.what in (None, "check"):
         _check(costs, options.seconds, folder / CHECKED)
-    if options.what in (None, "run"):
-        _run(costs, options.workers, options.turns, folder / GROWN)
     _report(costs, folder, options)
     return 0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m proof.sizing", description=__doc__)
-    parser.add_argument("what", nargs="?", choices=("measure", "check", "run", "report"))
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where figures and report go")
-    parser.add_argument("--flushes", type=int, default=2000, help="of each size that are measured")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of each load that is checked")
-    parser.add_argument("--workers", type=int, default=1000, help="to how many the model runs")
-    parser.add_argument("--turns", type=int, default=TURNS, help="of each of its points, about")
+    parser.add_argument("what", nargs="?", choices=("measure", "check", "report"))
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="folder of the numbers and the report")
+    parser.add_argument("--flushes", type=int, default=2000, help="flushes measured for each size")
+    parser.add_argument("--seconds", type=float, default=60.0, help="duration of each checked load")
     usual = Assumed()
     parser.add_argument("--turns-per-flush", type=float, default=usual.turns_per_flush)
     parser.add_argument("--peak", type=float, default=usual.peak)
@@ -71,35 +66,20 @@ def _check(costs: Costs, seconds: float, file: Path) -> None:
         file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 
 
-def _run(costs: Costs, workers: int, turns: int, file: Path) -> None:
-    points = []
-    for case in cases(workers):
-        for point in grow(costs, case, turns):
-            print(
-                f"{case.name}: {point.workers} workers, {point.flushes_per_second:.0f}/s, full: {point.full}",
-                flush=True,
-            )
-            points.append(point.to_json())
-            file.write_text(json.dumps(points, indent=2) + "\n", encoding="utf-8")
-
-
 def _report(costs: Costs, folder: Path, options: argparse.Namespace) -> None:
     rows = [
         Compared(**{name: value for name, value in row.items() if name not in DERIVED})
         for row in _kept(folder / CHECKED)
     ]
-    points = [Point(**row) for row in _kept(folder / GROWN)]
     if rows:
         plot_check(rows, folder / "sizing-check.png")
-    if points:
-        plot_growth(points, folder / "sizing-growth.png")
     assumed = Assumed(
         turns_per_flush=options.turns_per_flush,
         peak=options.peak,
         model_seconds=options.model_seconds,
         tokens=options.tokens,
     )
-    (folder / REPORT).write_text(written(costs, rows, points, assumed), encoding="utf-8")
+    (folder / REPORT).write_text(written(costs, rows, assumed), encoding="utf-8")
     print(folder / REPORT)
 
 

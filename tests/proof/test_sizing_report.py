@@ -7,7 +7,6 @@ import pytest
 
 from proof.sizing.checking import Compared, saturated
 from proof.sizing.costs import Cost, Costs, load_costs
-from proof.sizing.growing import Case, bound, grow
 from proof.sizing.needs import Assumed, needs
 from proof.sizing.report import written
 
@@ -31,15 +30,6 @@ def test_what_is_needed_grows_with_the_peak_and_shrinks_with_longer_windows() ->
     )
 
 
-def test_more_workers_read_more_until_something_else_is_full() -> None:
-    roomy, narrow = Case("rules", (1, 4), 16), Case("rules", (50,), 1)
-    one, four = grow(Costs(), roomy, 600)
-    (many,) = grow(Costs(), narrow, 600)
-    assert four.flushes_per_second == pytest.approx(4 * one.flushes_per_second, rel=0.2)
-    assert many.flushes_per_second <= bound(Costs(), narrow, 50) * 1.15  # what was begun before half time ends after it
-    assert (one.full, many.full) == ("the workers: all slots are taken", "the cores of Postgres")
-
-
 def test_two_processes_bear_more_than_one() -> None:
     dear = replace(Costs(), flush=Cost(0.15, 1e-3), flush_taken=Cost(0.15, 1e-3))
     assert saturated(dear, 2, 10.0) > 1.2 * saturated(dear, 1, 10.0)
@@ -47,9 +37,8 @@ def test_two_processes_bear_more_than_one() -> None:
 
 def test_the_report_says_which_figures_are_not_near() -> None:
     rows = [Compared(1, 0.7, 40.0, "lag, p95", "s", 2.0, 2.2), Compared(2, 1.5, 90.0, "turns read", "/s", 10.0, 20.0)]
-    text = written(Costs(machine="a machine"), rows, [], Assumed())
+    text = written(Costs(machine="a machine"), rows, Assumed())
     assert "0.7 to" not in text.split("figures")[0]
     assert "1.10 to 2.00, 1 of 2 figures" in text
     assert "| 2.00 | **no** | 2 | 150% |" in text
     assert "Measured on: a machine." in text
-    assert "Not run: `python -m proof.sizing run`." in text
