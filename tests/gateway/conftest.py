@@ -92,14 +92,20 @@ class Doors:
             return [tuple(row) for row in found] if found.returns_rows else []
 
 
-def open_doors(url: str, broker: str, folder: Path, **rules: Any) -> Iterator[Doors]:
-    """A gateway on a migrated database, with a login that no other test has."""
+def open_doors(url: str, broker: str, folder: Path, *, through: Path | None = None, **rules: Any) -> Iterator[Doors]:
+    """A gateway on a migrated database, with a login that no other test has.
+
+    through: the folder of another socket, by which the gateway reaches Postgres.
+    """
     owner = make_engine(url)
     login = f"gateway_{uuid.uuid4().hex[:10]}"
     with owner.begin() as connection:
         apply_grants(connection)
         assert add_login(connection, login, "gateway", None)
-    own = make_url(url).set(username=login).render_as_string(hide_password=False)
+    reached = make_url(url).set(username=login)
+    if through is not None:
+        reached = reached.update_query_dict({"host": str(through)})
+    own = reached.render_as_string(hide_password=False)
     client = redis.Redis.from_url(broker)
     settings = Settings(
         database_url=own, broker_url=broker, tenant=TENANT, spool=folder / "spool", gateway=Gateway(**rules)
