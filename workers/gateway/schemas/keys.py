@@ -4,14 +4,14 @@ Must not know: how a key is stored or proved.
 """
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import AwareDatetime, Field, StringConstraints
 
+from slowwave_server.services.access.api_keys import Right
 from slowwave_server.workers.gateway.schemas.shapes import Answer, Body, Page
 
-Right = Literal["record", "read", "decide", "forget", "administer"]
 AgentPattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 ScopePattern = Annotated[str, StringConstraints(min_length=6, max_length=205, pattern=r"^(room|team):.+$")]
 
