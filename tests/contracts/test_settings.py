@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from slowwave.errors import InvalidSettings
-from slowwave.plain_errors import plain_problems
 from slowwave.settings import Settings, known_keys, load_settings, variable_of
+from slowwave.validation_errors import plain_problems
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("client/src/slowwave", "domain", "models", "services", "tasks", "workers")
@@ -117,7 +117,7 @@ def test_a_wrong_file_is_told_with_all_its_errors(tmp_path: Path) -> None:
         "tracing": "must be true or false, got 'maybe'",
         "memory.backend": "must be one of postgres, file, mem0, got 'oracle'",
         "memory.auto_flush.idle_seconds": "must be a number from 0 to 86400, got 'ten'",
-        "memory.days.timezone": "'Europe/Berln' is no IANA time zone; did you mean 'Europe/Berlin'?",
+        "memory.days.timezone": "'Europe/Berln' is not an IANA time zone; did you mean 'Europe/Berlin'?",
         "memory.days.cutoff_hour": "must be a whole number from 0 to 23, got 40",
         "memory.retention.event_days": "must be a whole number from 0 to 36500, got 1.5",
         "memory.files": "must be keys and values (root, sync_seconds), got 3",

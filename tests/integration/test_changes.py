@@ -165,7 +165,7 @@ def test_a_cursor_of_another_database_is_refused(installation: Installation, atl
     with pytest.raises(CursorExpired, match="cursor '999999999999-1' is unknown here"):
         read(installation.engine, "999999999999-1")
     for wrong in ("1042", "-1-0", "1-9223372036854775808", "18446744073709551616-1", "01-1", "1-1 "):
-        with pytest.raises(InvalidQuery, match="a cursor is the id of a change"):
+        with pytest.raises(InvalidQuery, match="a cursor must be the id of a change"):
             read(installation.engine, wrong)
 
 

@@ -129,7 +129,7 @@ def test_json_holds_the_same(shelf: Shelf) -> None:
 
 @pytest.mark.parametrize("options", [{"days": -1}, {"days": 10**6}, {"days": True}, {"query": 7}])
 def test_what_cannot_be_asked_is_refused_with_a_sentence(shelf: Shelf, options: dict[str, Any]) -> None:
-    with pytest.raises(InvalidQuery, match=r"is meant|must be"):
+    with pytest.raises(InvalidQuery, match="must be"):
         known(shelf, **options)
 
 

@@ -85,15 +85,15 @@ def test_other_roles_of_chat_apis_are_known_and_kept() -> None:
         ({"role": "user"}, "message 1: content is missing"),
         ({"role": "user", "content": 3}, "message 1: content must be text, null or a list of parts, got 3"),
         ("hello", "message 1: a message is a mapping"),
-        (USER | {"at": datetime(2026, 3, 1)}, "needs a time zone"),  # noqa: DTZ001 (the naive time is the point)
-        (USER | {"at": "2026-03-01T10:00:00"}, "needs a time zone"),
+        (USER | {"at": datetime(2026, 3, 1)}, "must have a time zone"),  # noqa: DTZ001 (the naive time is the point)
+        (USER | {"at": "2026-03-01T10:00:00"}, "must have a time zone"),
         (USER | {"at": "yesterday"}, "at must be a time like"),
         (USER | {"at": 1_772_000_000}, "at must be a time like"),
         (USER | {"at": "0001-01-01T00:00:00+00:00"}, "years 1900 to 2999"),
         (USER | {"metadata": ["x"]}, "metadata must be a mapping"),
         (USER | {"metadata": {"x": float("nan")}}, "can't be written as JSON"),
         (USER | {"metadata": {"x": object()}}, "can't be written as JSON"),
-        (USER | {"key": ""}, "a key must be text"),
+        (USER | {"key": ""}, "key must be text"),
         (USER | {"key": "a\0b"}, "can't hold NUL"),
     ],
 )

@@ -183,9 +183,9 @@ def page_of(told: Mapping[str, Any], after: str | None) -> ChangePage:
 def check_cursor(cursor: str) -> str:
     """The cursor, if it can be one. Raises InvalidQuery."""
     if not _CURSOR.fullmatch(cursor) or position(cursor) >= (1 << 64, 0):
-        raise InvalidQuery(f"a cursor is the id of a change, as '1042-7', not {shown(cursor)}")
+        raise InvalidQuery(f"a cursor must be the id of a change, such as '1042-7', got {shown(cursor)}")
     if position(cursor)[1] >= 1 << 63:
-        raise InvalidQuery(f"a cursor is the id of a change, as '1042-7', not {shown(cursor)}")
+        raise InvalidQuery(f"a cursor must be the id of a change, such as '1042-7', got {shown(cursor)}")
     return cursor
 
 

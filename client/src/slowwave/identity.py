@@ -21,7 +21,7 @@ def check_name(what: str, value: str) -> str:
     Raises `InvalidName`.
     """
     if not isinstance(value, str):
-        raise InvalidName(f"{what}: a name must be text, not {type(value).__name__}")
+        raise InvalidName(f"{what}: a name must be text, got {type(value).__name__}")
     if not value:
         raise InvalidName(f"{what}: a name can't be empty")
     if len(value) > MAX_NAME_CHARACTERS:

@@ -36,8 +36,8 @@ class RecordingMemory(BoundMemory):
             agent: the name of the agent.
             session: the name of the conversation.
             messages: {"role", "content"} and optionally name, at (aware), metadata and key; at most 100.
-            room_id: the room of the conversation, for your own use.
-            thread_id: the thread of the conversation, for your own use.
+            room_id: the room that the conversation belongs to; stored with the session.
+            thread_id: the thread that the conversation belongs to; stored with the session.
             scope: "room:NAME" or "team:NAME" to write to that scope instead of the agent's own. A session keeps the
                 scope of its first turn.
             key: an idempotency key: a repeated call with the same key adds nothing.

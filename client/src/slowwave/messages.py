@@ -83,7 +83,7 @@ def turn_events(
     Raises `InvalidMessage`, `TooLarge` or `InvalidName`, which say which message it is.
     """
     if not isinstance(messages, Collection) or isinstance(messages, (str, bytes, Mapping)):
-        raise InvalidMessage(f"messages must be a list of messages, not {shown(messages)}")
+        raise InvalidMessage(f"messages must be a list of messages, got {shown(messages)}")
     if len(messages) > MAX_MESSAGES:
         raise TooLarge(f"a call has at most {MAX_MESSAGES} messages, this one has {len(messages)}")
     events: list[EventJson] = []
@@ -145,9 +145,9 @@ def moment_of(at: Any) -> str:
     try:
         moment = at if isinstance(at, datetime) else datetime.fromisoformat(at)
     except (TypeError, ValueError):
-        raise InvalidMessage(f"at must be a time like 2026-03-01T09:30:00+01:00, not {shown(at)}") from None
+        raise InvalidMessage(f"at must be a time like 2026-03-01T09:30:00+01:00, got {shown(at)}") from None
     if moment.tzinfo is None:
-        raise InvalidMessage(f"at needs a time zone, as in 2026-03-01T09:30:00+01:00; {at!s:.60} has none")
+        raise InvalidMessage(f"at must have a time zone, as in 2026-03-01T09:30:00+01:00, got {at!s:.60}")
     if not YEARS[0] <= moment.year <= YEARS[1]:
         raise InvalidMessage(f"at must lie in the years {YEARS[0]} to {YEARS[1]}, not {moment.year}")
     return moment.astimezone(UTC).isoformat()
@@ -156,7 +156,7 @@ def moment_of(at: Any) -> str:
 def check_key(key: Any) -> str:
     """Answer an idempotency key unchanged: 1 to 200 characters. Raises InvalidMessage or TooLarge."""
     if not isinstance(key, str) or not key:
-        raise InvalidMessage(f"a key must be text that is not empty, not {shown(key)}")
+        raise InvalidMessage(f"key must be text that is not empty, got {shown(key)}")
     if len(key) > MAX_KEY_CHARACTERS:
         raise TooLarge(f"a key has at most {MAX_KEY_CHARACTERS} characters, this one has {len(key)}")
     if clean_text(key) != key:
@@ -168,7 +168,7 @@ def check_run(run: Any) -> str:
     """Answer the id of a task's run unchanged: 1 to 200 characters. Raises InvalidMessage."""
     if not isinstance(run, str) or not 0 < len(run) <= MAX_KEY_CHARACTERS:
         raise InvalidMessage(
-            f"run must be the id of a run, text of 1 to {MAX_KEY_CHARACTERS} characters, not {shown(run)}"
+            f"run must be the id of a run, text of 1 to {MAX_KEY_CHARACTERS} characters, got {shown(run)}"
         )
     if clean_text(run) != run:
         raise InvalidMessage("run can't hold NUL or half of a surrogate pair")
@@ -181,7 +181,7 @@ def _careful(fields: Any) -> tuple[str, Kind | None, Any]:
         raise InvalidMessage(f'a message is a mapping like {{"role": …, "content": …}}, not {type(fields).__name__}')
     role = fields.get("role")
     if not isinstance(role, str) or role not in KINDS:
-        raise InvalidMessage(f"role must be one of {', '.join(KINDS)}, not {shown(role)}")
+        raise InvalidMessage(f"role must be one of {', '.join(KINDS)}, got {shown(role)}")
     # OpenAI's messages may leave the content of a call out.
     if KINDS[role] is not None and "content" not in fields and not fields.get("tool_calls"):
         raise InvalidMessage("content is missing")

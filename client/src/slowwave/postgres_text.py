@@ -30,7 +30,7 @@ def clean_text(text: str) -> str:
 def check_metadata(metadata: Any) -> dict[str, Any]:
     """Answer metadata that Postgres can store: a JSON object of at most 16 KB. Raises InvalidMessage or TooLarge."""
     if not isinstance(metadata, Mapping):
-        raise InvalidMessage(f"metadata must be a mapping, not {type(metadata).__name__}")
+        raise InvalidMessage(f"metadata must be a mapping, got {type(metadata).__name__}")
     try:
         text = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
         cleaned = _clean_json(json.loads(text))

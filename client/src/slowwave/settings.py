@@ -44,7 +44,7 @@ OTHER_VARIABLES = frozenset(f"{PREFIX}{name}" for name in ("CONFIG", "URL", "KEY
 def _known_zone(name: str) -> str:
     if name not in available_timezones():
         close = difflib.get_close_matches(name, available_timezones(), n=1)
-        raise ValueError(f"{name!r} is no IANA time zone" + (f"; did you mean {close[0]!r}?" if close else ""))
+        raise ValueError(f"{name!r} is not an IANA time zone" + (f"; did you mean {close[0]!r}?" if close else ""))
     return name
 
 

@@ -113,14 +113,14 @@ def check_note(
     if len(content) > MAX_CONTENT_CHARACTERS:
         raise TooLarge(f"content has at most {MAX_CONTENT_CHARACTERS:,} characters, this one has {len(content):,}")
     if not _number(importance) or not 0 <= importance <= 1:
-        raise InvalidMessage(f"importance must be a number from 0 to 1, not {shown(importance)}")
+        raise InvalidMessage(f"importance must be a number from 0 to 1, got {shown(importance)}")
     if not isinstance(marked, bool):
-        raise InvalidMessage(f"marked must be true or false, not {shown(marked)}")
+        raise InvalidMessage(f"marked must be true or false, got {shown(marked)}")
     if kind not in MEMORY_TYPES:
-        raise InvalidMessage(f"type must be one of {', '.join(MEMORY_TYPES)}, not {shown(kind)}")
+        raise InvalidMessage(f"type must be one of {', '.join(MEMORY_TYPES)}, got {shown(kind)}")
     if ttl_seconds is not None and (not _number(ttl_seconds) or not 0 < ttl_seconds <= MAX_TTL_SECONDS):
         raise InvalidMessage(
-            f"ttl_seconds must be more than 0 and at most {MAX_TTL_SECONDS:,}, not {shown(ttl_seconds)}"
+            f"ttl_seconds must be more than 0 and at most {MAX_TTL_SECONDS:,}, got {shown(ttl_seconds)}"
         )
     if session is not None:
         check_name("session", session)

@@ -85,7 +85,7 @@ class EndpointEmbedder:
             failure = EmbeddingFailed(f"{self.name} can't be reached: {type(error).__name__}", transient=True)
         except (self._errors.OpenAIError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
             what = type(error).__name__
-            failure = EmbeddingFailed(f"{self.name} answered what is no vectors: {what}", transient=False)
+            failure = EmbeddingFailed(f"{self.name} answered something other than vectors: {what}", transient=False)
         # Outside of the handler: what is raised there would carry the request, and the key in it, as its context.
         if failure is not None:
             raise failure

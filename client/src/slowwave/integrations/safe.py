@@ -92,7 +92,7 @@ class SafeMemory:
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         if isinstance(scopes, str):
-            raise InvalidName(f"scopes must be a list of scopes, not the text {scopes[:50]!r}")
+            raise InvalidName(f"scopes must be a list of scopes, got the text {scopes[:50]!r}")
         self.memory = memory.memory if isinstance(memory, AsyncMemory) else memory
         self.memory.warm()
         self.agent = check_name("agent", agent)

@@ -61,7 +61,7 @@ def check_context_query(
     """Check the arguments of a request. Raises `InvalidName` and `InvalidQuery`."""
     days = DEFAULT_DAYS if days is None else days
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
-        raise InvalidQuery(f"days must be an integer from 0 to {MAX_DAYS}, not {shown(days)}")
+        raise InvalidQuery(f"days must be an integer from 0 to {MAX_DAYS}, got {shown(days)}")
     check_now(now)
     if session is not None:
         check_name("session", session)

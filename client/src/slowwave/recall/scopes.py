@@ -26,7 +26,7 @@ def reader(tenant: str, agent: str, scopes: Sequence[str]) -> Reader:
     check_name("tenant", tenant)
     check_name("agent", agent)
     if isinstance(scopes, (str, bytes)) or not isinstance(scopes, Collection):
-        raise InvalidName(f"scopes must be a list of scopes, not {shown(scopes)}")
+        raise InvalidName(f"scopes must be a list of scopes, got {shown(scopes)}")
     pairs = [("agent", agent), *(shared_scope(scope) for scope in scopes)]
     if len(pairs) > MAX_SCOPES + 1:
         raise InvalidName(f"one reading takes at most {MAX_SCOPES} scopes beside the agent's own, not {len(pairs) - 1}")

@@ -86,9 +86,9 @@ def scope_stats_steps(reader: Reader, question: str) -> Steps[ScopeStats]:
 def check_question(question: str, limit: int) -> None:
     """Raise `InvalidQuery` for a query or a limit that can't be used."""
     if not isinstance(question, str):
-        raise InvalidQuery(f"query: text is meant, not {type(question).__name__}")
+        raise InvalidQuery(f"query must be text, got {shown(question)}")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
-        raise InvalidQuery(f"limit: a number from 1 to {MAX_LIMIT} is meant, not {shown(limit)}")
+        raise InvalidQuery(f"limit must be an integer from 1 to {MAX_LIMIT}, got {shown(limit)}")
 
 
 def search_steps(
@@ -123,9 +123,9 @@ def check_search(
     check_around(around)
     selection.check()
     if not isinstance(review, bool):
-        raise InvalidQuery(f"include_review: true or false is meant, not {shown(review)}")
+        raise InvalidQuery(f"include_review must be true or false, got {shown(review)}")
     if order not in ORDERS:
-        raise InvalidQuery(f"order: one of {', '.join(ORDERS)} is meant, not {shown(order)}")
+        raise InvalidQuery(f"order must be one of {', '.join(ORDERS)}, got {shown(order)}")
     check_now(now)
 
 

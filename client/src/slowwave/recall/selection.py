@@ -44,7 +44,7 @@ class Selection:
         if self.max_tokens is not None and (
             isinstance(self.max_tokens, bool) or not isinstance(self.max_tokens, int) or self.max_tokens < 0
         ):
-            raise InvalidQuery(f"max_tokens must be an integer from 0 on, got {shown(self.max_tokens)}")
+            raise InvalidQuery(f"max_tokens must be an integer, 0 or more, got {shown(self.max_tokens)}")
         floor = self.min_relevance
         if floor is not None and (isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1):
             raise InvalidQuery(f"min_relevance must be a number from 0 to 1, got {shown(floor)}")

@@ -73,13 +73,13 @@ def budget_of(max_tokens: int | None, form: str, count: Count | None) -> Budget 
     """Check a budget; None: there is none. Raises `InvalidQuery`."""
     known = next((name for name in FORMATS if name == form), None)
     if known is None:
-        raise InvalidQuery(f"format: one of {', '.join(FORMATS)} is meant, not {shown(form)}")
+        raise InvalidQuery(f"format must be one of {', '.join(FORMATS)}, got {shown(form)}")
     if count is not None and not callable(count):
-        raise InvalidQuery(f"count_tokens: a function from a text to its tokens' number is meant, not {shown(count)}")
+        raise InvalidQuery(f"count_tokens must be a function that counts the tokens of a text, got {shown(count)}")
     if max_tokens is None:
         return None
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
-        raise InvalidQuery(f"max_tokens: a number from 0 on is meant, not {shown(max_tokens)}")
+        raise InvalidQuery(f"max_tokens must be an integer, 0 or more, got {shown(max_tokens)}")
     return Budget(max_tokens, known, count or estimate)
 
 
