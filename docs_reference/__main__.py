@@ -1,6 +1,6 @@
 """`python -m docs_reference`: write docs/reference and docs/openapi.json; `--check` says what differs, and exits 1.
 
-Must not know: what is on a page.
+Must not know: the content of the pages.
 """
 
 import argparse

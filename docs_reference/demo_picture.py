@@ -1,6 +1,6 @@
 """`python -m docs_reference.demo_picture`: run the demo, and record its output as docs/images/demo.svg.
 
-It is the real demo, on servers of its own. The picture leaves out the last step, whose context is long. Its lines
+It is the real demo, on its own servers. The picture omits the last step, because its context is long. Its lines
 appear one after another, in a loop; readers who prefer reduced motion see all lines at once. Fonts are the reader's: a
 picture asks no other host for anything.
 

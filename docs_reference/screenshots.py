@@ -1,9 +1,9 @@
 """`python -m docs_reference.screenshots`: pictures of the console and of Flower, as docs/images/*.png.
 
-A whole stack is started for it, told a story of a few days, consolidated, and looked at with Debian's Chromium: wide,
-400 pixels wide, and in the dark. Pages show the time, so pictures differ from one run to the next.
+It starts a whole stack, records and consolidates a story of a few days, and opens the pages with Debian's Chromium:
+wide, 400 pixels wide, and in dark mode. Pages show the time, so pictures differ from one run to the next.
 
-Must not know: what is on a page.
+Must not know: the content of the pages.
 """
 
 import shutil

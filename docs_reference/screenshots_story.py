@@ -1,6 +1,6 @@
 """A few days of invented conversations, for pictures of pages that have something on them.
 
-Must not know: how they are recorded, what is pictured.
+Must not know: how the screenshots are taken.
 """
 
 from collections.abc import Iterator

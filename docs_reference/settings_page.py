@@ -1,6 +1,6 @@
-"""docs/reference/settings.md: every key with its variable, type, bounds and default, from the classes of the settings.
+"""docs/reference/settings.md: every key with its variable, type, bounds and default, from the settings classes.
 
-Must not know: what a setting is for; docs/settings.md says it.
+Must not know: the purpose of a setting, which docs/settings.md describes.
 """
 
 import types
@@ -16,10 +16,10 @@ from pydantic.fields import FieldInfo
 from docs_reference.tables import code, paragraphs, table
 from slowwave.settings import Settings, variable_of
 
-HEAD = """# Settings, as the code has them
+HEAD = """# Settings, generated from the code
 
-Every key with its variable, its type, its bounds and its default. What each is for stands in
-[settings](../settings.md), which also says where they are read from.
+Every key with its variable, type, bounds and default. [Settings](../settings.md) describes the purpose of each, and
+the places from which Slowwave reads settings.
 """
 Row = tuple[str, str, str, str, str]
 NAMES = {str: "text", int: "whole number", float: "number", bool: "true or false", SecretStr: "secret"}
@@ -32,14 +32,14 @@ def settings_page() -> str:
         found = rows(section, path)
         if not found:
             continue
-        title = f"`{path}`" if path else "At the top"
+        title = f"`{path}`" if path else "Top level"
         parts += [f"## {title}\n", f"{paragraphs(getdoc(section) or '')}\n"]
         parts.append(table(("key", "variable", "type", "bounds", "default"), found.values()))
     return "\n".join(parts)
 
 
 def sections(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
-    """Every part of the tree with its path, from the top, parents before children."""
+    """Every section with its path, parents before children."""
     yield path, model
     for name, field in model.model_fields.items():
         inner = _section(field)
@@ -48,7 +48,7 @@ def sections(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, type
 
 
 def rows(section: type[BaseModel], path: str) -> dict[str, Row]:
-    """The keys that stand in one part of the tree, each with its line of the table."""
+    """The keys of one section, each with its row of the table."""
     own = {f"{path}.{name}".lstrip("."): field for name, field in section.model_fields.items() if not _section(field)}
     return {
         key: (code(key), code(variable_of(key)), _type(field.annotation), _bounds(field), _default(field))
@@ -57,7 +57,7 @@ def rows(section: type[BaseModel], path: str) -> dict[str, Row]:
 
 
 def defaults() -> dict[str, str]:
-    """Every key of the tree with its default, as the page shows it."""
+    """Every key with its default, as the page shows it."""
     return {key: row[-1] for path, section in sections(Settings) for key, row in rows(section, path).items()}
 
 
@@ -99,7 +99,7 @@ def _bounds(field: FieldInfo) -> str:
             case MaxLen():
                 words.append(f"≤ {rule.max_length:,} long")
             case _:
-                pass  # a rule in code says itself what is wrong
+                pass  # a rule in code has its own error message
     return ", ".join(words)
 
 

@@ -3,7 +3,7 @@
 Pages are written for the repository, where a link may lead to any file. Here links are made to lead to the same place
 in the site: pages beside `docs/` become pages, other files are copied, folders lose their link.
 
-Must not know: what any page says.
+Must not know: the content of the pages.
 """
 
 import os
@@ -51,7 +51,7 @@ _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Fill in the entries of the navigation that stand for many pages."""
+    """Expand the navigation entries that name a folder."""
     if config.nav is not None:
         named = set(_named(config.nav))
         filled = [entry for entry in (_filled(entry, named) for entry in config.nav) if entry is not None]
@@ -60,7 +60,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that stand beside docs/, and a copy of each file that a page links to."""
+    """Add the pages outside docs/, and a copy of each file that a page links to."""
     for source, name in BESIDE.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
     for page in [file for file in files if file.is_documentation_page()]:
@@ -135,7 +135,7 @@ def _named(entry: Any) -> list[str]:
 
 
 def _filled(entry: Any, named: set[str]) -> Any:
-    """The same entry with pages in place of patterns; None where nothing is left of it."""
+    """The same entry with pages in place of patterns; None if no page is left."""
     if isinstance(entry, str):
         return entry
     ((title, inner),) = entry.items()

@@ -1,6 +1,6 @@
 """Cells and tables of Markdown.
 
-Must not know: what stands in them.
+Must not know: their content.
 """
 
 import re

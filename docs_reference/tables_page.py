@@ -1,8 +1,8 @@
 """docs/reference/tables.md: every table of the schema with its columns, keys, checks and indexes, from the models.
 
-What a class says of itself in its docstring, and what a comment above a column says of it, are its description.
+Descriptions come from the docstrings of the classes and the comments above the columns.
 
-Must not know: what is done with the tables.
+Must not know: how the tables are used.
 """
 
 import ast
@@ -19,10 +19,10 @@ from docs_reference.tables import code, paragraphs, table
 from slowwave_server import models
 from slowwave_server.models.base import SCHEMA, Base
 
-HEAD = f"""# Tables, as the code has them
+HEAD = f"""# Tables, generated from the code
 
-All tables lie in the schema `{SCHEMA}`. They are Slowwave's own: read them, and change them through the client, the
-shell or messages. They may change with any release; migrations take along what is in them.
+All tables are in the schema `{SCHEMA}`. They are internal: read them, but change data only through the client, the
+command line or messages. Tables may change with any release; migrations keep their data.
 """
 DIALECT = URL.create("postgresql+psycopg").get_dialect()()
 
@@ -50,7 +50,7 @@ def _described(one: Table, declared: type) -> str:
 
 
 def column_comments(declared: type) -> dict[str, str]:
-    """What stands as a comment right above a column of a mapped class, by the column's name."""
+    """The comment right above each column of a mapped class, by the column's name."""
     lines = dedent(getsource(declared)).splitlines()
     (body,) = ast.parse("\n".join(lines)).body
     found = {}

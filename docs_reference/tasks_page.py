@@ -1,6 +1,6 @@
-"""docs/reference/tasks.md: every task with its queue, its limits, how often beat sends it, and what it does.
+"""docs/reference/tasks.md: every task with its queue, limits, interval in beat, and purpose.
 
-Must not know: what a task does beyond the first words of its docstring.
+Must not know: what a task does beyond the first paragraph of its docstring.
 """
 
 from inspect import getdoc
@@ -11,10 +11,11 @@ from slowwave.settings import Settings
 from slowwave_server.beat_schedule import Tick, schedule
 from slowwave_server.workers.app import make_app
 
-HEAD = """# Tasks, as the code has them
+HEAD = """# Tasks, generated from the code
 
-Which of them other programs may send, and with what, is a [contract](../tasks.md). Times in seconds; they hold for the
-defaults of the [settings](settings.md), and for `memory.source`, `memory.embeddings` and logs of sessions switched on.
+[The contract of tasks](../tasks.md) says which tasks other programs may send, with which payload. Times are in seconds
+and apply to the defaults of the [settings](settings.md), with `memory.source`, `memory.embeddings` and session logs
+enabled.
 """
 OPTIONAL = {
     "memory": {
@@ -33,7 +34,7 @@ def tasks_page() -> str:
     app.loader.import_default_modules()
     names = sorted(name for name in app.tasks if name.startswith("slowwave."))
     rows = [_row(app, name, ticks.get(name)) for name in names]
-    return f"{HEAD}\n{table(('task', 'queue', 'beat sends it', 'limits', 'does'), rows)}"
+    return f"{HEAD}\n{table(('task', 'queue', 'interval in beat', 'time limits', 'purpose'), rows)}"
 
 
 def _row(app: Any, name: str, tick: Tick | None) -> tuple[str, str, str, str, str]:

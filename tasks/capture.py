@@ -34,7 +34,7 @@ def record_turn(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
 
 @shared_task(name=PROMPT_ARRIVED, base=SlowwaveTask, bind=True)
 def prompt_arrived(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
-    """A prompt arrived for one session of an agent: its other dirty sessions come first now."""
+    """Make the other dirty sessions of an agent urgent, because a prompt arrived for one session."""
     prompt = self.parse(PromptArrived, args, kwargs)
     if prompt is not None:
         self.runtime.memory.for_tenant(prompt.tenant).prompt_arrived(prompt.agent, prompt.session)
@@ -42,7 +42,9 @@ def prompt_arrived(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
 
 @shared_task(name=REFUSED_MESSAGE, base=SlowwaveTask, bind=True)
 def refused_message(self: SlowwaveTask, task: str, args: list[Any], kwargs: dict[str, Any]) -> None:
-    """Keep a message whose task `capture` does not carry. One of another queue gets a name that is never sent again."""
+    """Store a message with a task that `capture` does not accept as a dead letter. A task of another queue gets a name
+    that is never sent again.
+    """
     known = task in self.app.tasks
     error = f"the queue capture does not carry the task {task!r}" if known else f"this version has no task {task!r}"
     self.store_dead_letter(

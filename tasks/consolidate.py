@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=REMEMBER, base=SlowwaveTask, bind=True)
 def remember(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
-    """Note something. Without a key the message's own id is the key, so that a redelivery adds nothing."""
+    """Add a note to working memory. Without a key the message's id is the key, so that a redelivery adds nothing."""
     # As in record_turn: dated before it asks.
     taken = self.runtime.clock().isoformat()
     if self.was_forgotten():
@@ -49,7 +49,7 @@ def remember(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
 
 @shared_task(name=CONSOLIDATE_SCOPE, base=SlowwaveTask, bind=True)
 def consolidate_scope(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
-    """Run a cycle over a scope's working memory, or a pass over its memories. What a cap left is asked for again."""
+    """Run a cycle over a scope's working memory, or a pass over its memories. If a cap ended it, request the rest."""
     asked = self.parse(ConsolidateScope, args, kwargs)
     if asked is None:
         return None
@@ -83,9 +83,9 @@ def _run(runtime: Runtime, scope_id: int, asked: ConsolidateScope, *, by: str | 
 
 @shared_task(name=CONSOLIDATE_WORKING, base=SlowwaveTask, bind=True)
 def consolidate_working_memories(self: SlowwaveTask) -> None:
-    """Ask for a cycle over each scope with notes that are due, then for a light pass over each with new memories.
+    """Request a cycle for each scope with due notes, then a light pass for each scope with new memories.
 
-    The scope that waited longest comes first.
+    The scope that has waited longest comes first.
     """
     runtime = self.runtime
     settings = runtime.settings.memory.consolidation

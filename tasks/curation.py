@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=CURATE_SCOPE, base=SlowwaveTask, bind=True)
 def curate_scope(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
-    """Curate a scope, unless its passes of the day are made: so a message too many changes nothing."""
+    """Curate a scope, unless its passes of the day have run, so that a redelivery changes nothing."""
     asked = self.parse(CurateScope, args, kwargs)
     if asked is None:
         return None

@@ -46,7 +46,7 @@ SCOPES_READ = 10_000
 
 @shared_task(name=SUMMARIZE_DAY, base=SlowwaveTask, bind=True, soft_time_limit=DAY_SECONDS, time_limit=DAY_SECONDS + 60)
 def summarize_day(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
-    """Summarise a day of one scope. One without new events is left as it is, so a message too many changes nothing."""
+    """Summarize a day of one scope. A day without new events stays unchanged, so a redelivery changes nothing."""
     asked = self.parse(SummarizeDay, args, kwargs)
     if asked is None:
         return None
@@ -74,8 +74,8 @@ def summarize_day(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
 
 @shared_task(name=SUMMARIZE_DUE_DAYS, base=SlowwaveTask, bind=True)
 def summarize_due_days(self: SlowwaveTask) -> None:
-    """Ask for a summary of each day that has enough new events, or new ones and quiet since, as many as there is room
-    for in the queue. A day that is over becomes final by it.
+    """Request a summary of each day with enough new events, or with new events and quiet since, up to the free room of
+    the queue. The summary makes a day that is over final.
     """
     runtime = self.runtime
     room = runtime.room_in(DAYS_QUEUE)
@@ -90,8 +90,8 @@ def summarize_due_days(self: SlowwaveTask) -> None:
 
 @shared_task(name=FINALIZE_DAYS, base=SlowwaveTask, bind=True)
 def finalize_days(self: SlowwaveTask) -> None:
-    """Ask for the final summary of each day that is over and is not final: a message each, so that they spread over the
-    workers, and a bad one keeps no other waiting.
+    """Request the final summary of each day that is over and not final, with one message for each: so they spread over
+    the workers, and a failing day delays no other.
     """
     runtime = self.runtime
     room = runtime.room_in(DAYS_QUEUE)

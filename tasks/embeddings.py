@@ -25,7 +25,7 @@ RUN_SECONDS = 15.0
 
 @shared_task(name=INDEX_VECTORS, base=SlowwaveTask, bind=True)
 def index_vectors(self: SlowwaveTask) -> str:
-    """Make vectors of what is new or has changed, for a while. Answers off, busy, done, more or failed."""
+    """Embed new and changed texts, for a bounded time. Returns off, busy, done, more or failed."""
     runtime = self.runtime
     end = time.monotonic() + RUN_SECONDS
     settings = runtime.settings.memory.embeddings

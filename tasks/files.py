@@ -48,7 +48,7 @@ def file_rules(settings: MemorySettings) -> FileRules:
     time_limit=DELIVERY_SECONDS + 60,
 )
 def deliver_outbox(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
-    """Bring the files of a scope up to date, hand edits first, or mem0. What a cap left is asked for again."""
+    """Update the files of a scope, after reading hand edits, or update mem0. If a cap ended it, request the rest."""
     asked = self.parse(DeliverOutbox, args, kwargs)
     if asked is None:
         return None
@@ -74,7 +74,7 @@ def deliver_outbox(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
 
 @shared_task(name=SYNC_FILES, base=SlowwaveTask, bind=True)
 def sync_files(self: SlowwaveTask) -> None:
-    """Ask for a delivery for each scope that has something waiting, or a file that somebody changed."""
+    """Request a delivery for each scope with waiting changes or with an edited file."""
     runtime = self.runtime
     settings = runtime.settings.memory
     room = runtime.room_in(CONSOLIDATE_QUEUE)

@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=FLUSH_SESSION, base=SlowwaveTask, bind=True)
 def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | Mapping[str, int] | None:
-    """Flush a session. A message without a ticket comes from another service: it asks for a flush, now.
+    """Flush a session. A message without a ticket comes from another service and requests a flush now.
 
-    Answers what it came to; where the turn went on with other sessions, how many came to what.
+    Returns the outcome; if the batch continued with other sessions, the number of sessions by outcome.
     """
     payload = self.parse(FlushSession, args, kwargs)
     if payload is None:

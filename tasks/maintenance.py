@@ -39,7 +39,7 @@ JOB_SECONDS = 3600
 
 @shared_task(name=SWEEP_SESSIONS, base=SlowwaveTask, bind=True)
 def sweep_sessions(self: SlowwaveTask, chain: str | None = None) -> None:
-    """Offer what is due. A cycle that a cap ended is followed by the next one as soon as its sessions are through."""
+    """Enqueue due sessions. If a cap ends the cycle, the next one follows as soon as its sessions are done."""
     runtime = self.runtime
     if not is_next_link(runtime.redis, chain):
         return
@@ -51,7 +51,7 @@ def sweep_sessions(self: SlowwaveTask, chain: str | None = None) -> None:
 
 @shared_task(name=WAKE_STALE, base=SlowwaveTask, bind=True)
 def wake_stale_sessions(self: SlowwaveTask) -> None:
-    """Give stale dirty sessions a last flush, and keep sessions that nobody ends within their bounds."""
+    """Give stale dirty sessions a last flush, and enforce the limits of abandoned sessions."""
     runtime = self.runtime
     wake_stale(runtime.engine, runtime.settings.memory.auto_flush, runtime.clock())
     bounds = bound_sessions(runtime.engine, runtime.settings.memory.sessions, runtime.clock())
@@ -69,13 +69,13 @@ def refresh_search(self: SlowwaveTask) -> None:
 
 @shared_task(name=TAKE_SAMPLES, base=SlowwaveTask, bind=True)
 def take_status_samples(self: SlowwaveTask) -> None:
-    """Keep the figures of each tenant for the charts of the console: a row a minute, later a row an hour."""
+    """Store samples of each tenant for the console's charts: one row a minute, later one row an hour."""
     take_samples(self.runtime.engine, self.runtime.clock())
 
 
 @shared_task(name=MAINTENANCE_TICK, base=SlowwaveTask, bind=True)
 def maintenance_tick(self: SlowwaveTask) -> None:
-    """Send a message for each maintenance job that is due, so that they spread over the workers."""
+    """Send one message for each due maintenance job, so that jobs spread over the workers."""
     runtime = self.runtime
     for job in _scheduler(runtime, "tick").find_due().jobs:
         publish(runtime.redis, QUEUE, envelope(RUN_MAINTENANCE, [job], {}, QUEUE, task_id=new_id()))
@@ -85,7 +85,7 @@ def maintenance_tick(self: SlowwaveTask) -> None:
     name=RUN_MAINTENANCE, base=SlowwaveTask, bind=True, soft_time_limit=JOB_SECONDS, time_limit=JOB_SECONDS + 60
 )
 def run_maintenance(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
-    """Run a job if it is due and nobody else runs it: a message too many changes nothing."""
+    """Run a job if it is due and no other process runs it, so that a redelivery changes nothing."""
     payload = self.parse(RunMaintenance, args, kwargs)
     if payload is None:
         return None

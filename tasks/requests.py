@@ -41,7 +41,7 @@ class AnswerRequest(BaseModel):
     time_limit=REQUEST_SECONDS + 60,
 )
 def answer(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
-    """Carry out one request and write down what came of it; a message too many changes nothing."""
+    """Execute one request and record its result. A redelivery changes nothing."""
     asked = self.parse(AnswerRequest, args, kwargs)
     if asked is None:
         return None
@@ -55,7 +55,7 @@ def answer(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
 
 @shared_task(name=SWEEP_REQUESTS, base=SlowwaveTask, bind=True)
 def sweep_requests(self: SlowwaveTask) -> None:
-    """Offer requests again whose message or worker was lost."""
+    """Enqueue requests again after the loss of their message or worker."""
     runtime = self.runtime
     room = min(MOST_OFFERED, runtime.room_in(REQUEST_QUEUE))
     if room <= 0:

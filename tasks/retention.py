@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=LOG_EVENTS, base=SlowwaveTask, bind=True)
 def log_events(self: SlowwaveTask) -> None:
-    """Write what is new into the logs of sessions, on this host."""
+    """Write new events to the session logs, on this host."""
     settings = self.runtime.settings.memory
     if not settings.sessions.session_event_logging_enabled:
         return

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=READ_SESSIONS, base=SlowwaveTask, bind=True)
 def read_sessions(self: SlowwaveTask) -> None:
-    """Send a message for each session with a run that is due, so that they spread over the workers."""
+    """Send one message for each session with a due run, so that sessions spread over the workers."""
     runtime = self.runtime
     room = runtime.room_in(CAPTURE_QUEUE)
     if runtime.source is None or room <= 0:
@@ -36,7 +36,7 @@ def read_sessions(self: SlowwaveTask) -> None:
 
 @shared_task(name=READ_SESSION, base=SlowwaveTask, bind=True)
 def read_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
-    """Record what is new in the runs of a session that hooks have named."""
+    """Record the new events in the runs of a session that hooks named."""
     asked = self.parse(ReadSession, args, kwargs)
     if asked is None:
         return

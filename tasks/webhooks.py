@@ -21,7 +21,7 @@ PUMP_SECONDS = 20.0
 
 @shared_task(name=DELIVER_WEBHOOKS, base=SlowwaveTask, bind=True)
 def deliver_webhooks(self: SlowwaveTask) -> None:
-    """Put what has changed into outboxes, and send what is due."""
+    """Queue changes in the outboxes of webhooks, and send due deliveries."""
     runtime = self.runtime
     rules = runtime.settings.gateway.webhooks
     sender = Sender(rules.timeout_seconds, read_networks(rules.allow_private))
