@@ -3,10 +3,11 @@
 Run: python -m judge.train                     trains, writes judge/src/slowwave_judge, and judges the people held out
      python -m judge.train --leave-out realmem,locomo+msc
                                                trains without each group of sets, and judges it: AUC and shares
-     python -m judge.train pairs               how two statements relate, which nothing ships: trains, writes to
-                                               --target (judge/build), and judges what is held out
-     python -m judge.train pairs --report      judges what is held out with the model that is there
+     python -m judge.train pairs --target DIR  how two statements relate: trains, writes to a folder (judge/build if
+                                               none is given), and judges what is held out
+     python -m judge.train pairs --report      judges what is held out with the model of the package
      python -m judge.train pairs --share 0.5   learns half of the groups: a point of the learning curve
+     python -m judge.train pairs --rounds 3    shows each group three times, and not twelve
 
 It needs `pip install -e './judge[train]'`, two cores and a quarter of an hour, and as long for each group left out.
 """
@@ -77,9 +78,9 @@ def train_worth(seed: int, left_out: str | None) -> None:
     print(f"{TARGET / 'model.onnx'}: {(TARGET / 'model.onnx').stat().st_size / 1e6:.1f} MB")
 
 
-def train_pairs(seed: int, share: float, folder: Path) -> None:
+def train_pairs(seed: int, share: float, rounds: int, folder: Path) -> None:
     """Train, calibrate and write the judge of pairs, with what it makes of what is held out."""
-    card = pair_training.train(read_groups(), seed, share, folder)
+    card = pair_training.train(read_groups(), seed, share, folder, rounds)
     pair_training.write_card(card, folder)
     pair_training.write_card(card | {"figures": pair_report.report(card, folder)}, folder)
 
@@ -92,15 +93,17 @@ def main() -> int:
     pairs = parser.add_subparsers(dest="judge").add_parser("pairs", help="the judge of how two statements relate")
     pairs.add_argument("--report", action="store_true", help="train nothing, measure the model that is there")
     pairs.add_argument("--share", type=float, default=1.0, help="of the groups that are learned")
-    pairs.add_argument("--target", type=Path, default=BUILD, help="the folder of the model")
+    pairs.add_argument("--rounds", type=int, default=pair_training.ROUNDS, help="how often each group is shown")
+    pairs.add_argument("--target", type=Path, help="the folder of the model")
     pairs.add_argument("--seed", type=int, default=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.judge is None:
         train_worth(options.seed, options.leave_out)
     elif options.report:
-        pair_report.report(read_card(options.target), options.target)
+        folder = options.target or TARGET
+        pair_report.report(read_card(folder), folder)
     else:
-        train_pairs(options.seed, options.share, options.target)
+        train_pairs(options.seed, options.share, options.rounds, options.target or BUILD)
     return 0
 
 

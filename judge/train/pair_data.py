@@ -39,6 +39,8 @@ CHANGED = 4
 """Changed statements, for each group of a round."""
 OF_FRAME = 20
 """Pairs of a frame in a round."""
+OF_ENDS = 0.3
+"""Share of the pairs of a frame that bring along two statements which both say that a value ended."""
 OF_SICK = 0.6
 """Share of the part of SICK that is learned in a round."""
 SAME_IN_SICK, KIN_IN_SICK = 4.5, 3.0
@@ -125,12 +127,22 @@ def _of_frame(frame: Group, frames: Sequence[Group], random_: random.Random) -> 
             choices["denied"] = (_fill(random_.choice(frame["denied"]), s, v), target(conflict=1.0))
         if frame["ended"]:
             choices["ended"] = (_fill(random_.choice(frame["ended"]), s, v), target(update=1.0))
+        if random_.random() < OF_ENDS:
+            yield from _both_ended(frame, s, v, random_)
         if apart:
             elsewhere = _fill(random_.choice(other["say"]), s, random_.choice(other["values"]))
             choices["other"] = (elsewhere, target(related=0.6, distinct=0.4))
         second, true = random_.choice(list(choices.values()))
         if (first := _fill(say, s, v)) != second:
             yield Pair(first, second, true, 0.7, "frames", frame["lang"])
+
+
+def _both_ended(frame: Group, subject: str, value: str, random_: random.Random) -> Iterator[Pair]:
+    """Two statements that both deny a value, or both say that it ended: they repeat each other."""
+    for name in ("ended", "denied"):
+        if len(frame[name]) > 1:
+            a, b = (_fill(one, subject, value) for one in random_.sample(frame[name], 2))
+            yield Pair(a, b, target(duplicate=1.0), 0.7, "frames", frame["lang"])
 
 
 def _fill(template: str, subject: str, value: str) -> str:

@@ -13,11 +13,13 @@ from scipy.optimize import minimize
 from judge.train.pairs import OUTPUTS, SWAPPED, Pair
 
 BINS = 10
+SHRINK = 1e-5
+"""How strongly large shifts are held back."""
 MOST_MERGED = 0.008
 """Share of contradictions that the threshold of a duplicate lets pass where it is fitted."""
 MOST_ALIKE = 0.015
 """The same, of related and distinct pairs."""
-MOST_ACCUSED = 0.04
+MOST_ACCUSED = 0.037
 """Share of related and distinct pairs that the threshold of a conflict lets pass where it is fitted."""
 DUPLICATE, CONFLICT, UPDATE, UPDATED, RELATED, DISTINCT = range(len(OUTPUTS))
 
@@ -42,19 +44,21 @@ class Scale:
 
 
 def fit_scale(logits: np.ndarray, pairs: Sequence[Pair]) -> Scale:
-    """The scale under which the labels are likeliest, each label counting as much as the others."""
+    """The scale under which the labels are likeliest."""
     true = np.array([one.target for one in pairs])
     # Both orders, so that update and updated shift alike.
-    logits, true = np.concatenate([logits, logits[:, SWAPPED]]), np.concatenate([true, true[:, SWAPPED]])
-    often = true.sum(0)
-    weight = (true / np.maximum(often, 1)).sum(1)
+    logits = np.concatenate([logits, logits[:, SWAPPED]]).astype(float)
+    true = np.concatenate([true, true[:, SWAPPED]])
 
-    def missed(told: np.ndarray) -> float:
-        chances = Scale(float(np.exp(told[0])), tuple(told[1:]))(logits)
-        likely = -(weight * (true * np.log(np.maximum(chances, 1e-9))).sum(1)).sum()
-        return float(likely + 0.02 * (told[1:] ** 2).sum())
+    def missed(told: np.ndarray) -> tuple[float, np.ndarray]:
+        factor, shifts = float(np.exp(told[0])), told[1:]
+        chances = Scale(factor, tuple(shifts))(logits)
+        likely = -(true * np.log(np.maximum(chances, 1e-12))).sum(1).mean() + SHRINK * (shifts**2).sum()
+        wrong = (chances * true.sum(1, keepdims=True) - true) / len(true)
+        slope = np.concatenate([[(wrong * logits).sum() * factor], wrong.sum(0) + 2 * SHRINK * shifts])
+        return float(likely), slope
 
-    found = minimize(missed, np.zeros(1 + len(OUTPUTS)), method="L-BFGS-B").x
+    found = minimize(missed, np.zeros(1 + len(OUTPUTS)), jac=True, method="L-BFGS-B").x
     return Scale(float(np.exp(found[0])), tuple(float(x) for x in found[1:]))
 
 

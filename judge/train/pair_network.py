@@ -21,13 +21,18 @@ from transformers import AutoModel
 from judge.train.network import WEIGHTS, batches, learn, write_int8
 from judge.train.pair_model import VOCABULARY, PairTokenizer
 from judge.train.pairs import Pair
+from slowwave_judge import MAX_TOKENS
 
 RATE = 1e-4
 FREQUENT = 8000
 """Word pieces of MiniLM's vocabulary that are kept anyway: it begins with characters and frequent words."""
-ENOUGH = 2
+ENOUGH = 5
 """Occurrences from which another word piece is kept."""
 WIDTH = 384
+SIZE = 64
+"""Pairs of a batch."""
+EXACT = r"layer\.\d+/output/dense/MatMul$|/head/"
+"""Products that lose most by int8: what follows the activation of each layer, and the head."""
 SMOOTH = 0.02
 """What of each target is spread over all relations."""
 
@@ -63,17 +68,19 @@ class PairNetwork(nn.Module):
         super().__init__()
         self.encoder: Any = AutoModel.from_pretrained(WEIGHTS, add_pooling_layer=False)
         table = self.encoder.embeddings.word_embeddings.weight.detach()[list(kept)].clone()
-        self.encoder.embeddings.word_embeddings = nn.Embedding.from_pretrained(table, freeze=True, padding_idx=0)
+        self.encoder.embeddings.word_embeddings = _frozen(table)
         self.head = nn.Sequential(nn.Dropout(0.1), nn.Linear(3 * WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, outputs))
+
+    def drop_places(self) -> None:
+        """Keep the places of as many tokens as a pair may have."""
+        embeddings = self.encoder.embeddings
+        embeddings.position_embeddings = _frozen(embeddings.position_embeddings.weight.detach()[:MAX_TOKENS].clone())
+        embeddings.position_ids = embeddings.position_ids[:, :MAX_TOKENS]
+        self.encoder.config.max_position_embeddings = MAX_TOKENS
 
     def renew(self, outputs: int) -> None:
         """Forget what the outputs meant, and have so many."""
-        self.head[-1] = nn.Linear(WIDTH, outputs)
-
-    def shorten(self, layers: int) -> None:
-        """Keep the first layers only; what follows has to be learned anew."""
-        self.encoder.encoder.layer = self.encoder.encoder.layer[:layers]
-        self.encoder.config.num_hidden_layers = layers
+        self.head[-1] = nn.Linear(WIDTH, outputs).to(self.head[1].weight.device)
 
     def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
         """The logits of each row."""
@@ -87,18 +94,25 @@ class PairNetwork(nn.Module):
         return self.head(torch.cat([hidden[:, 0], (a - b).abs(), a * b], 1))
 
 
-class PairTrainer:
-    """Trains networks of pairs. The same seed gives the same batches."""
+def _frozen(table: Any) -> Any:
+    embedding = nn.Embedding(*table.shape)
+    embedding.weight = nn.Parameter(table, requires_grad=False)
+    return embedding
 
-    def __init__(self, seed: int, folder: Path, kept: Sequence[int]) -> None:
+
+class PairTrainer:
+    """Trains networks of pairs, on "cpu" or "cuda". The same seed gives the same batches."""
+
+    def __init__(self, seed: int, folder: Path, kept: Sequence[int], device: str = "cpu") -> None:
         self._seed = seed
+        self._device = device
         self._tokenizer = PairTokenizer(folder)
         self._kept = kept
 
     def new(self, outputs: int) -> PairNetwork:
         """A network that knows no more than MiniLM."""
         torch.manual_seed(self._seed)
-        return PairNetwork(self._kept, outputs)
+        return PairNetwork(self._kept, outputs).to(self._device)
 
     def train(
         self, network: PairNetwork, rounds: Sequence[Sequence[Pair]], rate: float = RATE, *, both_orders: bool = True
@@ -108,13 +122,13 @@ class PairTrainer:
         plan = [
             [one.swapped() if both_orders and random_.random() < 0.5 else one for one in batch]
             for pairs in rounds
-            for batch in batches(pairs, random_, lambda one: one.length)
+            for batch in batches(pairs, random_, lambda one: one.length, SIZE)
         ]
 
         def loss(batch: Sequence[Pair]) -> Any:
-            target = torch.tensor([one.target for one in batch])
+            target = torch.tensor([one.target for one in batch], device=self._device)
             target = target * (1 - SMOOTH) + SMOOTH / target.shape[1]
-            weight = torch.tensor([one.weight for one in batch])
+            weight = torch.tensor([one.weight for one in batch], device=self._device)
             logits = network(**self.encode(batch)).float()
             missed: Any = nn.functional.cross_entropy(logits, target, reduction="none")
             return (missed * weight).mean()
@@ -124,12 +138,14 @@ class PairTrainer:
 
     def encode(self, batch: Sequence[Pair]) -> dict[str, Any]:
         """The batch as the network takes it."""
-        return {name: torch.from_numpy(rows) for name, rows in self._tokenizer(batch).items()}
+        return {name: torch.from_numpy(rows).to(self._device) for name, rows in self._tokenizer(batch).items()}
 
     def export(self, network: PairNetwork, target: Path) -> None:
         """Write the network with int8 weights."""
+        self._device = "cpu"
+        network.to("cpu").drop_places()
         example = self.encode([Pair("Maya lives in Porto.", "Maya lives in the city of Oslo.", ()), _SHORT])
-        write_int8(network, example, "relations", target)
+        write_int8(network, example, "relations", target, EXACT)
 
 
 _SHORT = Pair("Maya left.", "She left.", ())

@@ -1,8 +1,9 @@
 """Near pairs of real memories: what the rules make of the public data sets, of which next to nothing contradicts.
 
-What learns from written statements only takes most pairs of real ones for contradictions, since there a pair that
-shares words is seldom one. So pairs that a search would compare are learned as related, with half of the weight; those
-that the rules call the same are left out. Their text is read from `../shared/data` and is written nowhere.
+A network that learns written statements only takes most pairs of real memories for contradictions. So the training adds
+pairs that a pass would compare, as related, with half of the weight; it leaves out those that the rules call the same.
+So that the network doesn't learn that real memories never contradict each other, code changes some of them
+(`pair_changes`), and a memory is learned beside its changed form. The texts stay in `../shared/data`.
 
 Must not know: networks.
 """
@@ -16,6 +17,7 @@ from bench.msc_data import data_file
 from bench.replay import Compared
 from bench.session_data import FILES, talks
 from judge.train.data import group_of, is_held_out_group
+from judge.train.pair_changes import changed_memory
 from judge.train.pairs import Pair, target
 from slowwave_server.domain.blocking import block_keys
 from slowwave_server.domain.extraction import RulesExtractor
@@ -29,6 +31,8 @@ NEAREST = 8
 """Of all these, those that share most keys."""
 LEARNED = 1000
 """Pairs of a set that are learned in a round."""
+CHANGED = 400
+"""Memories of a set that are learned in a round beside a changed form."""
 MEASURED = 500
 """Pairs of those held out that are measured, of all sets together."""
 
@@ -69,10 +73,27 @@ def _pairs(*, held_out: bool) -> Iterator[list[Pair]]:
 def learned_real(seed: int) -> list[Pair]:
     """Near pairs of those that are learned from, another choice for each seed."""
     random_ = random.Random(seed)
-    return [one for found in _pairs(held_out=False) for one in random_.sample(found, min(LEARNED, len(found)))]
+    found: list[Pair] = []
+    for pairs in _pairs(held_out=False):
+        found += random_.sample(pairs, min(LEARNED, len(pairs)))
+        found += changed_pairs(random_.sample(pairs, min(CHANGED, len(pairs))), random_)
+    return found
+
+
+def changed_pairs(pairs: Sequence[Pair], random_: random.Random) -> Iterator[Pair]:
+    """The second memory of each pair beside a changed form, where code finds something to change."""
+    for pair in pairs:
+        if (change := changed_memory(pair.second, random_)) is not None:
+            name, a, b = change
+            yield Pair(a, b, target(**{name: 1.0}), WEIGHT, "changed real", pair.group)
 
 
 def held_out_real(seed: int = 1) -> list[Pair]:
     """Near pairs of the people and dialogues that nothing is learned from."""
     found = [one for of_set in _pairs(held_out=True) for one in of_set]
     return random.Random(seed).sample(found, min(MEASURED, len(found)))
+
+
+def held_out_changed(seed: int = 1) -> list[Pair]:
+    """Memories of the same people and dialogues beside their changed forms."""
+    return list(changed_pairs(held_out_real(seed), random.Random(seed)))

@@ -12,8 +12,10 @@ import numpy as np
 from judge.train.pair_data import apart, pairs_of, read_groups, read_shared, read_sick
 from judge.train.pair_measure import CONFLICT, DUPLICATE, Scale, Thresholds, calls, figures, fit_scale, fit_thresholds
 from judge.train.pair_model import PairModel
-from judge.train.pair_real import held_out_real
+from judge.train.pair_real import held_out_changed, held_out_real
 from judge.train.pairs import Pair, target
+from slowwave_server.domain.similarity import MeaningOf, judge, read
+from slowwave_server.services.consolidation.meaning import installed_pair_judge
 
 FOLDS = 5
 CALLS = {"called conflict": CONFLICT, "called duplicate": DUPLICATE}
@@ -40,8 +42,29 @@ def report(card: Mapping[str, Any], folder: Path) -> dict[str, Figures]:
         found["real memories"] = {"pairs": len(real)} | {
             name: float((called == call).mean()) for name, call in CALLS.items()
         }
+        found["changed real memories"] = _figures_of(held_out_changed(), model, scale, thresholds)
+    if pairs := _labelled("pairs-dev.jsonl"):
+        found["pairs-dev, rules alone"] = _verdicts(pairs, None)
+        found["pairs-dev, rules and the package's model"] = _verdicts(pairs, installed_pair_judge())
     for name, shares in found.items():
         tell(name, shares)
+    return found
+
+
+def _figures_of(pairs: Sequence[Pair], model: PairModel, scale: Scale, thresholds: Thresholds) -> Figures:
+    told = scale(model.logits(pairs))
+    return figures(calls(told, thresholds), told, pairs)
+
+
+def _verdicts(pairs: Sequence[Pair], meaning: MeaningOf | None) -> Figures:
+    """The shares of the verdicts that consolidation acts on: a contradiction, and a merge."""
+    verdicts = [judge(read(one.first), read(one.second), meaning=meaning).verdict for one in pairs]
+    kinds = {"contradictions": {"conflict"}, "repetitions": {"duplicate"}, "others": {"related", "distinct"}}
+    found: Figures = {"pairs": len(pairs)}
+    for kind, labels in kinds.items():
+        of_kind = [verdict for verdict, one in zip(verdicts, pairs, strict=True) if one.label in labels]
+        found[f"{kind}: conflict"] = sum(verdict == "conflict" for verdict in of_kind) / len(of_kind)
+        found[f"{kind}: merged"] = sum(verdict in {"duplicate", "merge"} for verdict in of_kind) / len(of_kind)
     return found
 
 

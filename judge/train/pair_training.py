@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from judge.train.data import DATA
 from judge.train.pair_data import Group, apart, learned_round, pairs_of, read_captions, statements
 from judge.train.pair_measure import fit_scale, fit_thresholds
@@ -20,47 +22,44 @@ from judge.train.pair_network import RATE, PairNetwork, PairTrainer, write_token
 from judge.train.pair_real import learned_real
 from judge.train.pairs import OUTPUTS, Pair
 
-STAGES = ((6, 2), (5, 3))
-"""Layers, and rounds that are learned with them: the last layer goes when the others have learned what to tell it."""
-CAPTIONS = 12_000
+ROUNDS = 12
+CAPTION_ROUNDS = 2
 CAPTION_RATE = 1.5e-4
 
 
-def prepare(groups: Sequence[Group], seed: int, folder: Path) -> tuple[PairTrainer, PairNetwork]:
+def prepare(groups: Sequence[Group], seed: int, folder: Path, device: str) -> tuple[PairTrainer, PairNetwork]:
     """Write the tokenizer; a trainer with it, and a network that has learned captions."""
     written = [json.loads(line)["text"] for line in (DATA / "statements.jsonl").read_text("utf-8").splitlines()]
     folder.mkdir(parents=True, exist_ok=True)
     kept = write_tokenizer([*written, *(text for group in groups for text in statements(group))], folder)
-    trainer = PairTrainer(seed, folder, kept)
+    trainer = PairTrainer(seed, folder, kept, device)
     captions = read_captions()
     network = trainer.new(len(captions[0].target) if captions else len(OUTPUTS))
     if captions:
-        shown = random.Random(seed).sample(captions, CAPTIONS)
-        trainer.train(network, [shown], CAPTION_RATE, both_orders=False)
+        trainer.train(network, [captions] * CAPTION_ROUNDS, CAPTION_RATE, both_orders=False)
     network.renew(len(OUTPUTS))
     return trainer, network
 
 
-def train(groups: Sequence[Group], seed: int, share: float, folder: Path) -> dict[str, Any]:
-    """Train on a share of the groups and write the model; its card."""
+def train(groups: Sequence[Group], seed: int, share: float, folder: Path, rounds: int = ROUNDS) -> dict[str, Any]:
+    """Train on a share of the groups, on an accelerator if there is one, and write the model; its card."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     began = time.monotonic()
     learned, held_out = apart(groups)
     learned = random.Random(seed).sample(learned, int(len(learned) * share))
-    trainer, network = prepare(learned, seed, folder)
-    shown: list[list[Pair]] = []
-    for layers, rounds in STAGES:
-        network.shorten(layers)
-        seeds = range(seed + len(shown), seed + len(shown) + rounds)
-        shown += [learned_round(learned, one, learned_real(one)) for one in seeds]
-        trainer.train(network, shown[-rounds:])
+    trainer, network = prepare(learned, seed, folder, device)
+    seeds = range(seed * 100, seed * 100 + rounds)
+    shown = [learned_round(learned, one, learned_real(one)) for one in seeds]
+    trainer.train(network, shown)
     trainer.export(network, folder / MODEL)
     digest = hashlib.sha256((folder / MODEL).read_bytes()).hexdigest()
     card = {
         "name": f"pairs {digest[:8]}",
         "sha256": digest,
         "seed": seed,
-        "stages": [{"layers": layers, "rounds": rounds} for layers, rounds in STAGES],
-        "captions": CAPTIONS,
+        "rounds": rounds,
+        "caption rounds": CAPTION_ROUNDS,
+        "device": device,
         "rate": RATE,
         "minutes": round((time.monotonic() - began) / 60),
         "groups": len(learned),
