@@ -128,7 +128,7 @@ def test_the_life_of_a_memory_is_told_with_all_it_touches(shell: Shell, past: Pa
     assert [r["kind"] for r in life["runs"]] == ["light", "deep"]
     text_ = shell("memory", "show", str(lisbon)).stdout
     for words in (
-        f"in the words of {home}", "Merged into it:", "One after the other:", "(this one)", "Conflicts:", "Links:",
+        f"in the words of {home}", "Merged into it:", "Versions over time:", "(this one)", "Conflicts:", "Links:",
         f"supersedes → {rome}", f"by run {run.id}, beat", "Noted by the agent itself:", "Maya — lives in — Lisbon",
     ):  # fmt: skip
         assert words in text_, words

@@ -48,7 +48,7 @@ def test_a_document_holds_dataclasses_times_ids_and_words() -> None:
 
 
 def test_what_has_no_form_in_json_is_an_error_and_not_its_repr() -> None:
-    with pytest.raises(TypeError, match="object has no form"):
+    with pytest.raises(TypeError, match="object has no JSON form"):
         document({"a": object()})
 
 

@@ -1,6 +1,6 @@
 """`slowwave agent list | show | clock`: agents, and when their local day begins.
 
-Must not know: SQL, what was said.
+Must not know: SQL, the content of conversations.
 """
 
 from typing import Annotated

@@ -28,7 +28,7 @@ def status(
     limit: Limit = 50,
     as_json: Json = False,
 ) -> None:
-    """Show what each backend holds, its backlog and its last error. Exit 1 if something is wrong."""
+    """Show each backend with its backlog and its last error. Exit 1 if a backend failed or needs a person."""
     shell = shell_of(context)
     found = {name: read(shell, limit) for name, read in _STATUS.items() if backend in {None, name}}
     if as_json:

@@ -25,7 +25,7 @@ def budget(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="The largest number of agents.")] = 50,
     as_json: Json = False,
 ) -> None:
-    """Show model calls and tokens of today and this week (UTC), what is left, and which cap is reached until when."""
+    """Show model calls and tokens of today and this week (UTC), the remaining tokens, and caps that are reached."""
     from slowwave_server.services.reports.budget import read_budget
     from slowwave_server.services.reports.spending import read_spending
 

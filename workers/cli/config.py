@@ -51,7 +51,7 @@ def get(
     *,
     as_json: Json = False,
 ) -> None:
-    """Print the value of one setting, without secrets. Exit 1 if there is no such setting."""
+    """Print the value of one setting, without secrets. Exit 1 if the setting does not exist."""
     from difflib import get_close_matches
 
     found = {one["key"]: one for one in _settings(shell_of(context))}

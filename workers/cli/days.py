@@ -155,7 +155,7 @@ def _show_lines(told: "SummaryVersion") -> None:
 
 
 def _trace(line: "dict[str, Any]") -> str:
-    """The source event of a line; lines of an imported summary may lack parts of it."""
+    """The source event of a line; an imported summary may lack some parts."""
     origin = f"{line['session']}#{line['seq']}" if line.get("session") and line.get("seq") else None
     at = line.get("at")
     when = f"{at[:16].replace('T', ' ')} UTC" if at else None

@@ -1,6 +1,6 @@
-"""A diff as people read it: changes that a run made, or that one would make, with what was and what becomes of it.
+"""Prints changes of a run, or of a dry run, as a diff: values before and after, and reasons.
 
-Must not know: where changes come from.
+Must not know: which command made the changes.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ _DOUBTS = frozenset({"conflict", "review"})
 
 
 def print_diff(changes: "Sequence[ChangeLine]", *, total: int | None = None) -> None:
-    """Print one block a change. total: how many there are where `changes` are only the first."""
+    """Print one block per change. total: the number of all changes, if `changes` are only the first."""
     out = console()
     for change in changes:
-        subject = "a memory that is gone" if change.content is None else change.content
+        subject = "a deleted memory" if change.content is None else change.content
         out.print(
             styled(f"{change.action:<11}", _style(change.action)), styled(one_line(subject, WIDTH)), soft_wrap=True
         )
@@ -32,7 +32,7 @@ def print_diff(changes: "Sequence[ChangeLine]", *, total: int | None = None) -> 
             lines.append(str(change.memory))
         print_rows(out, [(styled(line, "dim"),) for line in lines], indent=12)
     if total is not None and total > len(changes):
-        out.print(f"… and {total - len(changes):,} changes more; --limit shows them.")
+        out.print(f"… and {total - len(changes):,} more changes; --limit shows them.")
 
 
 def _style(action: str) -> str:

@@ -1,6 +1,6 @@
 """`slowwave memory | session | agent forget`, `slowwave admin receipts`: delete for good, with a preview and a receipt.
 
-Must not know: where the deleted data is stored.
+Must not know: the tables, keys and files that hold the data.
 """
 
 from typing import TYPE_CHECKING, Annotated
@@ -150,7 +150,7 @@ def _print(report: "Report", *, as_json: bool) -> None:
 
 
 def receipts(context: typer.Context, *, limit: Limit = 20, as_json: Json = False) -> None:
-    """List what was forgotten, the newest first: when, by whom, and how many rows of each kind."""
+    """List receipts of forgotten data, the newest first: time, person, and number of rows of each kind."""
     from slowwave_server.services.forget.receipts import receipts as read_receipts
 
     shell = shell_of(context)

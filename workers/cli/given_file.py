@@ -1,6 +1,6 @@
-"""The lines of a file that a command is given, or of standard input.
+"""The lines of a file argument, or of standard input.
 
-Must not know: any single command, what the lines hold.
+Must not know: any single command, the format of a line.
 """
 
 import io
@@ -16,18 +16,18 @@ STDIN = "-"
 
 
 def check_given(file: Path) -> None:
-    """Raises BadParameter if nothing can be read there; a pipe (`<(command)` of a shell) can be read like a file."""
+    """Raises BadParameter if the file cannot be read. A pipe (`<(command)` in a shell) counts as a file."""
     if str(file) != STDIN and not file.exists():
         raise typer.BadParameter(f"the file {file} does not exist")
     if file.is_dir():
-        raise typer.BadParameter(f"{file} is a folder: name a file, or - for standard input")
+        raise typer.BadParameter(f"FILE must be a file, or - for standard input; {file} is a folder")
 
 
 @contextmanager
 def given_lines(file: Path) -> Iterator[IO[str]]:
-    """The lines of the file, split at line feeds alone. Raises BadParameter if there is no such file.
+    """The lines of the file, split at line feeds alone. Raises BadParameter if the file does not exist.
 
-    A byte that is no UTF-8 becomes U+FFFD, since Postgres can't keep it.
+    Bytes that are not UTF-8 become U+FFFD, because Postgres cannot store them.
     """
     check_given(file)
     with sys.stdin.buffer if str(file) == STDIN else file.open("rb") as raw:

@@ -1,6 +1,6 @@
 """`slowwave memory graph`: relations between entities, as rows, JSON or GraphML.
 
-Must not know: SQL, how relations are read from what was said.
+Must not know: SQL, how relations are extracted.
 """
 
 import re
@@ -161,7 +161,7 @@ def _entities(found: "EntityGraph") -> list[tuple[str, dict[str, Any]]]:
 
 
 def _print_relations(found: "EntityGraph", out: Console) -> None:
-    """Print one row per relation, nearest to the entity first: both ends, since when, and the source memory."""
+    """Print one row per relation, nearest to the entity first: both ends, the start date, and the source memory."""
     nodes = found.graph.nodes
     node = nodes[found.entity]
     out.print(styled(f"{_name(node)} · {node['type']} · {_size(found)}", "bold"), soft_wrap=True)

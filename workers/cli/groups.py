@@ -1,4 +1,4 @@
-"""From the tree of commands to the program: a command's module is imported when somebody asks for the command.
+"""Builds the program from the tree of commands; importing a command's module waits until the command is used.
 
 Must not know: any single command.
 """
@@ -18,7 +18,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 class Commands(dict[str, Any]):
-    """The commands of a group by name; each one is made when it is asked for first."""
+    """The commands of a group by name; each command is built at its first use."""
 
     def __init__(self, nodes: Mapping[str, Node]) -> None:
         super().__init__(dict.fromkeys(nodes))

@@ -1,4 +1,4 @@
-"""What each coding agent's host is given: which entries, in which of its files.
+"""The entries for each coding agent's host, and the files they go into.
 
     host          hooks                               MCP server
     claude-code   settings.json                       .claude.json of the home, .mcp.json of a project
@@ -6,7 +6,7 @@
     cursor        hooks.json                          mcp.json
     opencode      plugins/slowwave.js                 opencode.json
 
-Must not know: how a file is changed on the disk, what a person is asked.
+Must not know: how a file is written, how a person confirms.
 """
 
 import json
@@ -21,10 +21,10 @@ from typing import Any
 from slowwave_server.domain.host_configs import json_edits, toml_edits
 
 HOOK_SECONDS = 10
-"""After so long the host gives a hook up. Hooks end by themselves long before."""
+"""The timeout of a hook in the host. Hooks end by themselves long before."""
 
 LAST_SECONDS = 3
-"""The same as a session ends: Codex allows no more."""
+"""The timeout at the end of a session; Codex allows at most this."""
 
 EVENTS: Mapping[str, tuple[str, ...]] = {
     "claude-code": ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"),
@@ -46,7 +46,7 @@ Edit = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file. empty: what a file holds in which nothing is left; such a file is removed."""
+    """A change of one file. empty: whether a content has no entries left; such a file is removed."""
 
     path: Path
     edit: Edit
@@ -55,7 +55,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How hosts are to call the hook. program: the words in front of `hook`; options: those behind the event."""
+    """How hosts call the hook. program: the words before `hook`; options: the words after the event."""
 
     program: Sequence[str]
     options: Sequence[str] = ()
@@ -68,14 +68,14 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The folders of a person, or of a project (then the variables of the environment do not count)."""
+    """The folders of a person, or of a project; for a project, environment variables have no effect."""
 
     home: Path
     environment: Mapping[str, str]
     project: Path | None = None
 
     def folder(self, host: str) -> Path:
-        """Where the host's files are."""
+        """The folder of the host's files."""
         hidden = {"claude-code": ".claude", "codex": ".codex", "cursor": ".cursor", "opencode": ".opencode"}[host]
         if self.project is not None:
             return self.project / hidden
@@ -88,7 +88,7 @@ class Where:
 
 
 def changes(host: str, where: Where, wanted: Wanted) -> list[Change]:
-    """The files to change, and how."""
+    """The files to change, with their changes."""
     if host == "opencode":
         return [_plugin(where, wanted), _opencode_mcp(where, wanted)]
     name = "settings.json" if host == "claude-code" else "hooks.json"
@@ -97,7 +97,7 @@ def changes(host: str, where: Where, wanted: Wanted) -> list[Change]:
 
 
 def _hooks(text: str, host: str, wanted: Wanted) -> str:
-    """Every event has exactly one entry of ours, or none."""
+    """Give every event exactly one entry of Slowwave, or remove it."""
     if host == "cursor" and not wanted.remove and "version" not in json_edits.read(text):
         text = json_edits.put(text, ("version",), 1)
     for event in EVENTS[host]:
@@ -123,7 +123,7 @@ def _list(value: Any, path: Sequence[str]) -> list[Any]:
 
 
 def _is_ours(item: Any, host: str) -> bool:
-    """Whether an entry calls our hook, and nothing else."""
+    """Whether an entry calls the hook of Slowwave and no other command."""
     if not isinstance(item, dict):
         return False
     inner = item["hooks"] if isinstance(item.get("hooks"), list) else [item]

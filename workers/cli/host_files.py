@@ -1,6 +1,6 @@
-"""Drafts of changed files: made and shown before anything is written, and written in one step.
+"""Drafts of changed files, shown before they are written, each written in one step.
 
-Must not know: what is changed in a file and why.
+Must not know: the content of a change.
 """
 
 import json
@@ -18,12 +18,12 @@ _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^\s@]*@|((?:KEY|PASSWORD|SECRET|TOKEN)\
 
 
 class Broken(Exception):
-    """A file can't be changed; the text says which one and why. It was left alone."""
+    """A file cannot be changed; the message names the file and the reason. The file is unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a file holds, and what it is to hold. new: None removes it. private: only its owner may read it."""
+    """The old and the new content of a file. new: None removes the file. private: only its owner may read it."""
 
     path: Path
     old: str | None
@@ -39,16 +39,16 @@ class Draft:
         return self.new is None
 
     def shown(self) -> tuple[str, str]:
-        """Both for a person's eyes: of settings without passwords."""
+        """Both contents for display; settings without passwords."""
         old, new = self.old or "", self.new or ""
         if not self.private:
             return old, new
         return _PASSWORD.sub(r"\1\2***", old), _PASSWORD.sub(r"\1\2***", new)
 
     def write(self) -> None:
-        """Write or remove the file. Raises Broken if it was changed since it was read, and OSError."""
+        """Write or remove the file. Raises OSError, and Broken if somebody changed the file since it was read."""
         if _text(self.path) != self.old:
-            raise Broken(f"{self.path} was changed meanwhile")
+            raise Broken(f"{self.path} was changed in the meantime")
         if self.new is None:
             self.path.unlink(missing_ok=True)
             return
@@ -69,8 +69,8 @@ class Draft:
 
 
 def draft_of(change: Change) -> Draft:
-    """Make the change in memory. Raises Broken, which leaves the file alone."""
-    path = change.path.resolve()  # what a link points to is changed, and stays where it is
+    """Make the change in memory. Raises Broken; the file stays unchanged."""
+    path = change.path.resolve()  # follow a link, and keep the link
     old = _text(path)
     try:
         new = change.edit(old or "")
@@ -81,7 +81,7 @@ def draft_of(change: Change) -> Draft:
 
 
 def settings_draft(environment: Mapping[str, str], folder: Path) -> list[Draft]:
-    """The settings of this call, for hooks that a host starts in another environment; [] if they are the defaults."""
+    """The settings of this call, saved for hooks that a host starts with another environment; [] for defaults."""
     from slowwave.hosts.places import CONFIG, KEY, PREFIX, URL, saved_file
     from slowwave.settings import DEFAULT_FILE, OTHER_VARIABLES
 
@@ -100,15 +100,15 @@ def settings_draft(environment: Mapping[str, str], folder: Path) -> list[Draft]:
 
 
 def _text(path: Path) -> str | None:
-    """What a file holds; None if there is none. Raises Broken."""
+    """The content of a file; None if the file does not exist. Raises Broken."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise Broken(f"{path} has more than {MAX_FILE_BYTES:,} bytes")
+            raise Broken(f"{path} is larger than {MAX_FILE_BYTES:,} bytes")
         with path.open(encoding="utf-8", newline="") as file:
             return file.read()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
-        raise Broken(f"{path} is not text in UTF-8") from None
+        raise Broken(f"{path} is not UTF-8 text") from None
     except OSError as error:
-        raise Broken(f"{path} can't be read: {error}") from None
+        raise Broken(f"{path} cannot be read: {error}") from None

@@ -77,7 +77,7 @@ def answer(
 
     earlier: the earlier statement is true, and the later one is rejected.
 
-    both: both statements are true; there is no contradiction.
+    both: both statements are true, and do not contradict each other.
 
     neither: both statements are wrong, and are rejected.
 

@@ -1,6 +1,6 @@
 """`slowwave import events FILE`: record events from JSON lines. Safe to repeat and to interrupt.
 
-Must not know: what a line may hold, how events are stored.
+Must not know: the format of a line, how events are stored.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""The life of a memory as people read it: what it says, where it comes from, what became of it, what it has to do with.
+"""Prints one memory: text, sources, changes, links and conflicts.
 
-Must not know: SQL, where an explanation comes from.
+Must not know: SQL, how an explanation is read.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ WIDTH = 300
 
 
 def print_life(found: "Explanation") -> None:
-    """Print all of it."""
+    """Print the memory with everything that is known about it."""
     out = console()
     out.print(styled(found.content, "bold"), soft_wrap=True)
     print_rows(out, _head(found), indent=2)
@@ -27,10 +27,10 @@ def print_life(found: "Explanation") -> None:
     _section("Noted by the agent itself", (_noted(note.session, note.content) for note in found.notes))
     _section("Read in files", (_read(line) for line in found.lines))
     _section("Merged into it", (_part(part) for part in found.parts))
-    _section("One after the other", (_part(part, here=part.id == found.id) for part in found.chain))
+    _section("Versions over time", (_part(part, here=part.id == found.id) for part in found.chain))
     _section("Conflicts", (_conflict(conflict) for conflict in found.conflicts))
     _section(
-        "Asked of a person",
+        "Questions",
         (
             f"{item.id}  {item.state}, {item.tier} risk"
             + (f", by {item.decided_by}" if item.decided_by else f", until {item.expires_at:%Y-%m-%d}")
@@ -45,16 +45,16 @@ def print_life(found: "Explanation") -> None:
 
 def _head(found: "Explanation") -> list[tuple[str, str]]:
     until = "" if found.valid_to is None else f" to {found.valid_to:%Y-%m-%d %H:%M}"
-    again = f"; said again for {found.reaffirmed_at:%Y-%m-%d}" if found.reaffirmed_at > found.valid_from else ""
+    again = f"; repeated {found.reaffirmed_at:%Y-%m-%d}" if found.reaffirmed_at > found.valid_from else ""
     recorded = f"recorded {found.recorded_at:%Y-%m-%d %H:%M} UTC"
     rows = [
         ("memory", str(found.id)),
         ("scope", found.scope),
-        ("kind", f"{found.type}, {found.status}, on the word of: {found.trust}"),
+        ("kind", f"{found.type}, {found.status}, source: {found.trust}"),
         ("holds", f"from {found.valid_from:%Y-%m-%d %H:%M}{until} UTC; {recorded}{again}"),
         ("confidence", f"{found.confidence:.2f}"),
         ("importance", f"{found.importance:.2f}"),
-        ("because of", ", ".join(found.signals) or "no signal was noted"),
+        ("because of", ", ".join(found.signals) or "no signal was recorded"),
     ]
     if found.entities:
         rows.append(("about", ", ".join(found.entities)))
@@ -97,7 +97,7 @@ def _read(line: "ReadLine") -> str:
     when = "" if line.read_at is None else f", {line.read_at:%Y-%m-%d %H:%M} UTC"
     words = f", in the words of {line.via}" if line.via is not None else ""
     named = ", ".join(f"{session}#{seq}" for session, seq in line.sources)
-    return f"{line.file}{when}{by}{words}; on the word of: {line.trust}{f'; it names {named}' if named else ''}"
+    return f"{line.file}{when}{by}{words}; source: {line.trust}{f'; it names {named}' if named else ''}"
 
 
 def _part(part: "Part", *, here: bool = False) -> str:
@@ -116,7 +116,7 @@ def _conflict(conflict: "Conflict") -> str:
 def _link(link: "Link") -> str:
     how = f"{link.predicate} ({link.confidence:.2f})" if link.predicate == "related_to" else link.predicate
     arrow = f"{how} →" if link.direction == "to" else f"← {how}"
-    ended = "" if link.ended_by is None else f"  (taken back by run {link.ended_by})"
+    ended = "" if link.ended_by is None else f"  (undone by run {link.ended_by})"
     return f"{arrow} {link.memory}: {link.content}{ended}"
 
 

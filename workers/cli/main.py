@@ -1,4 +1,4 @@
-"""The program `slowwave`: its tree of commands, and what holds for all of them.
+"""The program `slowwave`: its tree of commands and its global options.
 
 Must not know: what a command does.
 """

@@ -1,9 +1,9 @@
-"""How answers are shown: one JSON document for programs, plain sentences and columns for people.
+"""Prints results: one JSON document for programs, sentences and columns for people.
 
-Conversation text comes from strangers: before it reaches a terminal, what a terminal obeys is made visible: control
-characters, and those that change the order in which a line is shown, or end it.
+Conversation text is untrusted. Before it reaches a terminal, control characters, and characters that reorder or end a
+line, are replaced by visible escapes.
 
-Must not know: what the answers mean.
+Must not know: the meaning of a result.
 """
 
 import dataclasses
@@ -22,24 +22,24 @@ from rich.text import Text
 
 PIPE_WIDTH = 120
 _CONTROLS = [code for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"]
-# Line and paragraph separators, marks that reorder a line, letters that nobody sees.
+# Line and paragraph separators, marks that reorder a line, invisible letters.
 _UNSEEN = [0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF, *range(0xE0000, 0xE0080)]
 _VISIBLE = {code: f"\\x{code:02x}" for code in _CONTROLS} | {code: f"\\u{code:04x}" for code in _UNSEEN}
-# The same within JSON, which has its own way to write them and writes only the first 32 so.
+# JSON escapes of the same characters; json.dumps escapes only the first 32.
 _ESCAPED = {code: json.dumps(chr(code))[1:-1] for code in (*range(128, 160), *_UNSEEN)} | {127: "\\u007f"}
 XML_ESCAPED = {code: f"&#{code};" for code in _ESCAPED}
-"""How XML writes what a terminal would obey, for `str.translate`."""
+"""XML escapes of control characters, for `str.translate`."""
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that takes text as it is: no markup, no guessing at highlights."""
+    """A console that prints text literally, without markup or highlighting."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PIPE_WIDTH
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, width=width)
 
 
 def safe(text: str) -> str:
-    """Text that a terminal shows and does not obey: what it would obey becomes its hexadecimal name."""
+    """Text that is safe for a terminal: control characters become hexadecimal escapes."""
     return text.translate(_VISIBLE)
 
 
@@ -60,14 +60,14 @@ def print_json(value: Any) -> None:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """JSON of what JSON holds, in which nothing stands that a terminal obeys."""
+    """The JSON text of a document, with control characters escaped for terminals."""
     return json.dumps(value, ensure_ascii=False, indent=indent).translate(_ESCAPED)
 
 
 def document(value: Any) -> Any:
-    """A value as JSON has it: dataclasses as objects, times in ISO 8601, ids and paths as text.
+    """A value in JSON types: dataclasses as objects, times in ISO 8601, ids and paths as text.
 
-    Raises TypeError for what has no form there.
+    Raises TypeError for a type that JSON lacks.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: document(getattr(value, field.name)) for field in dataclasses.fields(value)}
@@ -83,7 +83,7 @@ def _word(value: Any) -> str:
         return value.isoformat()
     if isinstance(value, (UUID, Path)):
         return str(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def print_rows(out: Console, rows: Iterable[tuple[str | Text, ...]], *, indent: int = 0) -> None:

@@ -61,7 +61,7 @@ def _splits(place: str) -> Iterator[tuple[str, str]]:
 
 
 def retry_events(shell: Shell, events: "Sequence[QuarantinedEvent]") -> "Iterator[tuple[str, RetryResult]]":
-    """Extract each event again, and answer what came of it."""
+    """Extract each event again; yield its id and the result."""
     from slowwave.identity import SessionRef
     from slowwave_server.services.dead_letters.quarantine import retry_quarantined
     from slowwave_server.services.extraction.build import build_extractor

@@ -62,13 +62,13 @@ class SentenceGroup(TyperGroup):
 
 
 def _readable(error: typer.TyperException) -> typer.TyperException:
-    """The same, with a message that a terminal shows and does not obey: it quotes what was typed."""
+    """Make the control characters of a quoted argument visible in the message."""
     error.message = safe(error.message)
     return error
 
 
 def complain(sentence: str, cure: str | None = None, *more: str) -> None:
-    """Say on stderr what is wrong, one sentence a line, and what to do."""
+    """Print sentences about a failure to stderr, one per line, and the fix."""
     for one in (sentence, *more):
         sys.stderr.write(f"slowwave: {one_line(one, LONGEST_SENTENCE)}\n")
     if cure:

@@ -1,4 +1,4 @@
-"""`slowwave session list | why | flush`: conversations, what one waits for, and a flush at once.
+"""`slowwave session list | why | flush`: conversations, their state, and a flush now.
 
 Must not know: SQL, the rules behind an answer.
 """
@@ -48,7 +48,7 @@ def why(
     *,
     as_json: Json = False,
 ) -> None:
-    """Explain what a session waits for, and how to continue it if it is stuck."""
+    """Explain why a session is not processed yet, and how to continue it if it is stuck."""
     from slowwave.identity import SessionRef
     from slowwave_server.services.reports.why import why_waiting
 

@@ -1,6 +1,6 @@
 """Two contradicting statements, one below the other, with dates and sources.
 
-Must not know: what is decided about them.
+Must not know: how a contradiction is decided.
 """
 
 from typing import TYPE_CHECKING

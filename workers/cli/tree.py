@@ -36,7 +36,7 @@ class Noun:
 
 
 _MEMORY = Noun(
-    "What agents remember: list, show, change and forget memories.",
+    "Memories: list, show, change, forget, export, import.",
     {
         "list": Verb(
             "memories:list_memories",
@@ -60,7 +60,7 @@ _MEMORY = Noun(
 )
 
 _SESSION = Noun(
-    "Conversations: how far each is processed, and what it waits for.",
+    "Conversations: list, explain why one waits, flush, forget.",
     {
         "list": Verb("sessions:list_sessions", ("session list concierge --dirty",)),
         "why": Verb("sessions:why", ("session why concierge monday",)),
@@ -94,7 +94,7 @@ _DAY = Noun(
 )
 
 _NOTE = Noun(
-    "Working memory: add notes, list them, make the best of them long-term memories.",
+    "Notes in working memory: add, list, promote to long-term memories.",
     {
         "add": Verb("notes:add", ('note add concierge "Maya prefers trains." --importance 0.8',)),
         "list": Verb("notes:list_notes", ("note list concierge", "note list concierge --settled")),
@@ -115,7 +115,7 @@ _ALIAS = Noun(
 )
 
 _INBOX = Noun(
-    "Questions and conflicts that wait for a person: list, show, answer.",
+    "Questions and contradictions that wait for a person: list, show, answer.",
     {
         "list": Verb("inbox:list_", ("inbox list --tier high", "inbox list --agent concierge --older-than 7d")),
         "show": Verb("inbox:show", ("inbox show q12",)),
@@ -128,7 +128,7 @@ _INBOX = Noun(
 )
 
 _RUN = Noun(
-    "What passes and people did to memories: list, show, undo; read conversations again.",
+    "Runs, which change memories: list, show, undo; rebuild an agent's memories.",
     {
         "list": Verb("runs:list_", ("run list --agent concierge --kind deep",)),
         "show": Verb("runs:show", ("run show 42",)),
@@ -139,7 +139,7 @@ _RUN = Noun(
 )
 
 _IMPORT = Noun(
-    "Bring in conversations, and what other memory systems hold.",
+    "Import conversations, or the data of another memory system.",
     {
         "events": Verb("ingest:ingest", ("import events history.jsonl --wait", "import events - <history.jsonl")),
         "from": Verb("import_from:import_from", ("import from mem0 mem0.json --agent concierge --dry-run",)),
@@ -180,7 +180,7 @@ _JOB = Noun(
 )
 
 _WEBHOOK = Noun(
-    "URLs that are told of changes to memories: list, add, remove, and what was delivered.",
+    "URLs that receive changes of memories, and their delivery log.",
     {
         "list": Verb("webhooks:list_", ("webhook list",)),
         "add": Verb("webhooks:add", ("webhook add https://example.com/hooks/memory --agent 'app-*'",)),

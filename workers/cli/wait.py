@@ -1,6 +1,6 @@
-"""Waiting for sessions to be processed: asks for their flush, watches their watermarks, and says why when time is up.
+"""Waits until sessions are processed: watches their watermarks, and explains the delay at a timeout.
 
-Waiting ends when what was there at the beginning is processed: a conversation that goes on holds nobody up.
+Later events do not prolong the wait.
 
 Must not know: which command waits.
 """
@@ -26,9 +26,9 @@ REASONS_SHOWN = 5
 
 
 def wait_until_processed(shell: Shell, refs: Sequence[SessionRef], timeout_seconds: float) -> None:
-    """Return when all that `refs` held at the beginning is processed; show progress on stderr.
+    """Return when the events that these sessions had at the beginning are processed; show progress on stderr.
 
-    Raises typer.Exit(3) after `timeout_seconds`, having said what the first of the others wait for.
+    After `timeout_seconds`, explain why the first unprocessed sessions wait, and raise typer.Exit(3).
     """
     deadline = time.monotonic() + timeout_seconds
     with shell.connection() as connection:
@@ -59,7 +59,7 @@ def wait_until_processed(shell: Shell, refs: Sequence[SessionRef], timeout_secon
 
 
 def _give_up(shell: Shell, left: Sequence[Goal], timeout_seconds: float) -> None:
-    complain(f"after {timeout_seconds:g} s, {pluralize(len(left), 'session')} not processed yet; what they wait for:")
+    complain(f"after {timeout_seconds:g} s, {pluralize(len(left), 'session')} not processed yet, for these reasons:")
     listening, swept_ago = shell.queues_with_listener(), shell.swept_ago()
     with shell.connection() as connection:
         for goal in left[:REASONS_SHOWN]:
