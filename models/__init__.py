@@ -1,6 +1,6 @@
-"""Tables, engine and migrations: what Postgres holds.
+"""Tables, engine and migrations.
 
-Must not know: Celery, Redis, and what the rows are used for.
+Must not know: Celery, Redis, the use of the rows.
 """
 
 from slowwave_server.models.aliases import AliasChange, AliasPair, AliasSource

@@ -18,9 +18,9 @@ _SESSION = "slowwave.sessions.id"
 class WindowAnswer(Base):
     """One question about the window that comes next in a session. answer: NULL until the model has answered.
 
-    digest: of what was asked, without what was known. known: what the prompt showed beside the window, by which the
-    answer is read. owner: the worker that asks; from expires_at on it counts as dead. The commit of the window deletes
-    the row, as do a forget in the session's scope and, after a day, retention.
+    digest: of the question, without its context. known: what the prompt showed beside the window, by which the answer
+    is read. owner: the worker that asks; from expires_at on it counts as dead. The commit of the window deletes the
+    row, as do a forget in the session's scope and, after a day, retention.
     """
 
     __tablename__ = "window_answers"

@@ -11,7 +11,7 @@ from slowwave_server.models.base import Base, BigId, CreatedAt
 
 class AuditEntry(Base):
     """One act. tenant: None for what belongs to no single one. actor: None for a login with an unknown name, which may
-    be somebody's password. via: where it was done.
+    be somebody's password. via: the interface of the action.
     """
 
     __tablename__ = "audit_log"

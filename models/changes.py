@@ -1,4 +1,4 @@
-"""The feed of changes: what tells its readers that memories are gone, and who waits for changes.
+"""The feed of changes: records of deleted memories, and listeners.
 
 The changes themselves are rows of `memory_changes` (models.consolidation).
 
@@ -33,8 +33,8 @@ _NEXT_CHANGE = text("nextval('slowwave.memory_changes_id_seq'::regclass)")
 
 
 class MemoryTombstone(Base):
-    """A memory that was deleted: no word of it, only whose it was. id: of the sequence that changes have, so that one
-    order holds for both.
+    """A deleted memory: its owner, without its text. id: of the sequence that changes have, so that one order holds for
+    both.
 
     cause: "forgotten", or "removed" by an undo, after which it may come back. memory_id: None in the one row up to
     which retention has removed all others.
@@ -57,7 +57,7 @@ class MemoryTombstone(Base):
 
 
 class ChangeListener(Base):
-    """A tenant whose changes are announced on a channel until `until`, because somebody listens."""
+    """A tenant with a listener: its changes are announced on a channel until `until`."""
 
     __tablename__ = "change_listeners"
 

@@ -30,8 +30,8 @@ class ConsoleUser(Base):
 class ConsoleSession(Base):
     """A login that lasts until it expires, is ended, or its person's password changes.
 
-    digest: SHA-256 of the secret that the browser keeps, so that who reads this table can't be anybody. tenant: whose
-    memories are looked at.
+    digest: SHA-256 of the secret that the browser keeps, so that who reads this table can't be anybody. tenant: the
+    tenant in view.
     """
 
     __tablename__ = "console_sessions"

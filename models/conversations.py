@@ -26,9 +26,9 @@ from slowwave_server.models.base import Base, BigId, CreatedAt, Json, Moment
 class Session(Base):
     """One conversation of an agent. Dirty while `last_seq > processed_until`.
 
-    `flush_due_at` is the one column that the sweep reads; NULL where nothing is dirty. The facts behind it stay
-    beside it: `invalidated_at` (the seq at which processing was asked for), `dirty_since` (arrival of the oldest
-    unprocessed event), `last_seen_at`, `boosted_at`, `not_before` (back-off after failures).
+    `flush_due_at` is the only column that the sweep reads; NULL if no event is unprocessed. It derives from:
+    `invalidated_at` (the seq at which processing was requested), `dirty_since` (arrival of the oldest unprocessed
+    event), `last_seen_at`, `boosted_at`, `not_before` (back-off after failures).
     """
 
     __tablename__ = "sessions"
@@ -112,9 +112,9 @@ class SessionDay(Base):
     """How many events of a session fall on a local day of its agent. Days are added up when read: a counter per
     agent and day would make an agent's sessions wait for each other's commits.
 
-    from_seq, to_seq: the first and the last of them; events of other days may lie between. summarized: how many of them
+    from_seq, to_seq: the first and the last event; events of other days may lie between. summarized: how many of them
     the newest summary was made from; removed: how many retention took away since. pending: there are more than that.
-    look_at: before that time no summary is due for want of new events; the past where nobody has looked yet.
+    look_at: before that time no summary is due without new events; in the past before the first check.
     """
 
     __tablename__ = "session_days"

@@ -2,7 +2,7 @@
 
 A day belongs to one agent and one scope: a room's day is never mixed with the agent's own (I8).
 
-Must not know: what a summary says, when a day is due, which instant belongs to which day.
+Must not know: contents of summaries, when a day is due, day boundaries.
 """
 
 from datetime import date
@@ -19,8 +19,8 @@ _SCOPE = "slowwave.scopes.id"
 
 
 class Day(Base):
-    """How far a day is summarised. Its total is added up from `session_days` when read, so `status` here is what was
-    decided last: a final day with more events than `last_summarized_total` is open again, whatever stands here (I5).
+    """How far a day is summarised. Its total is added up from `session_days` when read, so `status` is the last
+    decision: a final day with more events than `last_summarized_total` is open again, in spite of this column (I5).
 
     attempts, not_before, last_error: of the summary that is due now; one bad day keeps no other waiting.
     """
@@ -50,8 +50,8 @@ class Day(Base):
 class DaySummary(Base):
     """One snapshot of a day; the highest version counts, older ones stay.
 
-    messages: how many events it was made from, those that were read. lines: [{facet, text, speaker, session, seq, at}].
-    run_id: of the import that brought it.
+    messages: the number of events read for it. lines: [{facet, text, speaker, session, seq, at}]. run_id: of the import
+    that brought it.
     """
 
     __tablename__ = "day_summaries"
@@ -80,8 +80,8 @@ class DaySummary(Base):
 
 
 class DaySegment(Base):
-    """What is kept of one run of a session's events on one day. Events are only ever added behind it, so a full segment
-    is never read again; the last one of a session is made anew when it has grown.
+    """The stored lines of consecutive events of a session on one day. Events are only ever added behind it, so a full
+    segment is never read again; the last segment of a session is made again when it has grown.
     """
 
     __tablename__ = "day_segments"

@@ -25,12 +25,12 @@ def make_engine(
     pre_ping: bool = True,
     autocommit: bool = False,
 ) -> Engine:
-    """An engine whose connections are tested before use and whose statements cannot wait for ever.
+    """An engine that tests connections before use and limits the time of statements.
 
-    pre_ping: False spares that test, a round trip each time, for callers that try again by themselves.
-    autocommit: each statement is a transaction of its own. It is said here and not by `execution_options`, since an
-    engine derived from that one could never have transactions again: of two derivations the first wins.
-    Make it after a fork, never before: a psycopg connection must not be shared between processes.
+    pre_ping: False spares that test, a round trip each time, for callers that try again by themselves. autocommit: each
+    statement is its own transaction. It is said here and not by `execution_options`, since an engine derived from that
+    one could never have transactions again: of two derivations the first wins. Make it after a fork, never before: a
+    psycopg connection must not be shared between processes.
     """
     url = make_url(database_url).set(drivername="postgresql+psycopg")
     return create_engine(
@@ -54,10 +54,10 @@ def make_engine(
 
 @contextmanager
 def driver_connection(engine: Engine) -> Iterator[psycopg.Connection[Any]]:
-    """A connection of the engine's pool without SQLAlchemy around it, for what is asked many times a second.
+    """A driver connection of the engine's pool, without SQLAlchemy, for frequent statements.
 
-    Each statement is a transaction of its own. Errors are those of psycopg, and a connection on which one was raised is
-    not used again.
+    Each statement is its own transaction. Errors are those of psycopg, and a connection on which one was raised is not
+    used again.
     """
     pooled = engine.raw_connection()
     try:

@@ -1,6 +1,6 @@
-"""What was forgotten: the receipts, and the names whose older entries must not come back (I10).
+"""Forgets: their receipts, and fences of names against older data (I10).
 
-Must not know: what was said; no text of what was forgotten may stand here.
+Must not know: contents; these tables never hold forgotten text.
 """
 
 from uuid import UUID
@@ -12,7 +12,7 @@ from slowwave_server.models.base import Base, BigId, Json, Moment
 
 
 class Erasure(Base):
-    """The receipt of one `forget`: what was named, and how much of what went."""
+    """The receipt of one `forget`: its target, and the number of deleted rows by kind."""
 
     __tablename__ = "erasures"
     __table_args__ = (
@@ -33,9 +33,9 @@ class Erasure(Base):
 
 
 class ErasedName(Base):
-    """A fence: what was taken for this agent and session before `erased_at`, and was kept waiting anywhere, is dropped
-    when it arrives. session '': all sessions of the agent. A scope's fence has agent '' (which names no agent), and the
-    scope as `kind:name` in place of a session.
+    """A fence: queued data of this agent and session from before `erased_at` is discarded on arrival. session '': all
+    sessions of the agent. A scope's fence has agent '' (which names no agent), and the scope as `kind:name` in place of
+    a session.
     """
 
     __tablename__ = "erased_names"

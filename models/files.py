@@ -1,5 +1,4 @@
-"""Memory outside of Postgres: what is still to be delivered to another backend, what its files held when they were
-last written, and what was read from files.
+"""Memory outside of Postgres: the outbox of other backends, the stored state of files, and sources read from files.
 
 Must not know: formats, folders, how a backend is reached.
 """
@@ -31,9 +30,9 @@ _RUN = "slowwave.maintenance_runs.id"
 
 
 class MemoryBackend(Base):
-    """A backend beside Postgres that is fed: while it stands here, every change of a memory is queued for it.
+    """An active backend beside Postgres: every change of a memory is queued for it.
 
-    identity: of mem0, what its vectors are made by.
+    identity: the model of mem0's vectors.
     """
 
     __tablename__ = "memory_backends"
@@ -44,9 +43,10 @@ class MemoryBackend(Base):
 
 
 class OutboxItem(Base):
-    """A memory that a backend has to hear of. Waiting while `delivered < changes`: what changes during a delivery is
-    counted up and delivered again. No foreign key to the memory: that one is gone is news, too. Of mem0 a row stays
-    while there may be a copy, also where nobody feeds it any more; forgotten: a forget concerns it, and it waits on.
+    """A memory that a backend has to hear of. Waiting while `delivered < changes`: a change during a delivery raises
+    the count and is delivered again. It has no foreign key to the memory, because deletions are delivered too. A row of
+    mem0 stays while mem0 may have a copy, even if mem0 is no longer the backend; forgotten: a forget deleted the
+    memory, and the row waits for the delivery.
     """
 
     __tablename__ = "outbox"
@@ -81,8 +81,8 @@ class FileState(Base):
     """A memory file as it was when it was last written or read: what differs from that, somebody edited.
 
     digest: empty until it was written once. modified_ns: the time of its last change then, of its file system. writing:
-    the digest of a write under way: a file that has it was written, though nobody lived to note that. held: why it is
-    neither read nor written until somebody says what is meant.
+    the digest of a started write; a file with it was written, even if the process died before it stored that. held: the
+    reason why the file is skipped until a person decides.
     """
 
     __tablename__ = "memory_files"
@@ -111,7 +111,7 @@ class FileLine(Base):
 
 
 class MemoryImport(Base):
-    """Provenance of what was read from a file: this memory stands in that line. `via` as in MemorySource.
+    """Provenance from a file: the line that this memory rests on. `via` as in MemorySource.
 
     digest: of the line's statement and marks, so that reading it twice changes nothing. sources: [[session, seq], …] as
     the line names them, which need not exist here. reaffirmed_at: the last time from which it was said to hold, where

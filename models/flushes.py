@@ -1,4 +1,4 @@
-"""The ledger of flushes, and the letters that could not be delivered.
+"""The ledger of flushes, and dead letters.
 
 Must not know: what extraction does.
 """
@@ -10,11 +10,11 @@ from slowwave_server.models.base import Base, BigId, CreatedAt, Json, Moment
 
 
 class Flush(Base):
-    """One committed window. Unique (session, from_seq): that an event lies in one window only (I2) is the
-    database's promise. `oldest_recorded_at` is the arrival of its oldest event: lag is committed_at minus that.
+    """One committed window. Unique (session, from_seq): the database guarantees that an event is in one window only
+    (I2). `oldest_recorded_at` is the arrival of its oldest event: lag is committed_at minus that.
 
-    tokens: what a model took. fallback: why another extractor than the one of the settings made it, with fallback_why:
-    the cap that was reached, or what was wrong. dropped: how many of a model's memories were not believed, by why.
+    tokens: what a model took. fallback: why another extractor than the configured one made it; fallback_why: the
+    reached cap, or the error. dropped: how many of a model's memories were not believed, by why.
     """
 
     __tablename__ = "flushes"

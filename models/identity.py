@@ -1,6 +1,6 @@
-"""Agents and scopes: every other table hangs off one of them, so that a key cannot cross a tenant.
+"""Agents and scopes: every other table refers to one of them, so a key cannot cross a tenant.
 
-Must not know: sessions, memories, or how tenants are told apart by callers.
+Must not know: sessions, memories, or how callers identify their tenant.
 """
 
 from sqlalchemy import (
@@ -48,8 +48,8 @@ class Scope(Base):
     The search statistics belong to a scope: how many documents it had when its common terms were last counted, how
     long they were on average, in lexemes, and how many events had been flushed by then, which shows its growth since.
 
-    flushed_events: how many by now, as far as the ledger of flushes was read (flushed_through: to which of them, where
-    this scope had one); grown: its words should be counted.
+    flushed_events: their number, up to the last flush read from the ledger (flushed_through: its number, if this scope
+    had one); grown: its words should be counted.
     """
 
     __tablename__ = "scopes"

@@ -1,4 +1,4 @@
-"""Maintenance jobs and their runs: the schedule lives here, so that what was missed while all was off is seen.
+"""Maintenance jobs and their runs: the schedule is stored, so that runs missed during a downtime are found.
 
 Must not know: what a job does.
 """
@@ -50,8 +50,8 @@ class MaintenanceRun(Base):
     """One execution: of a job, of a cycle of working memory, or by hand. A running one holds a lease that it renews.
 
     scope_id: of a run over one scope. undoes: the run that this one took back; undone_by: the run that took this back.
-    part_of: the run that started this one (a job starts one for each scope) and whose undo covers it.
-    no_repeat: of an undo: no later pass repeats what the undone run had decided.
+    part_of: the run that started this one (a job starts one for each scope) and whose undo covers it. no_repeat: of an
+    undo: no later pass repeats the decisions of the undone run.
     """
 
     __tablename__ = "maintenance_runs"

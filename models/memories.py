@@ -139,8 +139,8 @@ class Memory(Base):
 class MemorySource(Base):
     """Provenance: this memory names that event. Repeats and merges add sources; only an undo takes one away.
 
-    The other columns are what that event says for the memory; slowwave.score_memory makes the memory's own of them all.
-    via: the merged memory that brought this source; NULL where the event says it in these words.
+    The other columns are the event's scores for the memory; slowwave.score_memory computes the memory's own from all
+    sources. via: the merged memory that brought this source; NULL where the event says it in these words.
     """
 
     __tablename__ = "memory_sources"

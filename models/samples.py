@@ -10,7 +10,7 @@ from slowwave_server.models.base import Base, Moment
 
 
 class StatusSample(Base):
-    """The figures of one tenant at `taken_at`. hourly: the row stands for an hour, not for a minute.
+    """The figures of one tenant at `taken_at`. hourly: the row covers an hour, not a minute.
 
     events, decisions, tokens and failures: sums of the `seconds` before taken_at. All others: gauges at taken_at, of an
     hour the highest; lag: from the arrival of a batch's oldest event to the commit of its memories.

@@ -1,6 +1,6 @@
 """Conversations that another program keeps (`memory.source`): which of their runs were named, and what became of each.
 
-Must not know: that program, what was said.
+Must not know: that program, contents of conversations.
 """
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, Text, text
@@ -13,9 +13,9 @@ from slowwave_server.models.base import Base, Moment
 class SourceRun(Base):
     """One run (a prompt and what came of it) that a hook named: only these are ever read.
 
-    asked_at: when it was named last. due_at: when it is to be looked at, None when that is done. looks: how often in a
-    row that was in vain; missing_since: since when the store answers without it. taken: keys of its messages that were
-    recorded, which outlive the events themselves.
+    asked_at: when it was named last. due_at: when it is to be looked at, None when that is done. looks: number of reads
+    in a row without it; missing_since: the time of the store's first answer without it. taken: keys of its messages
+    that were recorded, which outlive the events themselves.
     """
 
     __tablename__ = "source_runs"

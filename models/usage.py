@@ -1,6 +1,6 @@
 """What calls of models cost: a row for each call, and counters per tenant and agent, day and week (I7).
 
-Must not know: what was asked and answered; no text of a prompt or an answer may stand here.
+Must not know: prompts and answers; these tables never hold their text.
 """
 
 from datetime import date
@@ -18,7 +18,8 @@ class LlmCall(Base):
     model: driver and model; prompt: the name and number of its text. tokens_reserved: an upper bound, set aside before
     the call; tokens_settled: what it cost. counted: whether the endpoint told that, else the whole reservation stands.
     run_id is a plain number: a run may be gone before its calls are, and a call never waits for a run's row. about: of
-    calls without an answer, a digest of what they were about (names and numbers): what never gets one is given up.
+    calls without an answer, a digest of their subject (names and numbers); after repeated calls without an answer the
+    subject is given up.
     """
 
     __tablename__ = "llm_calls"

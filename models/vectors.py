@@ -1,7 +1,7 @@
 """Vectors of memories and of raw events, each in the space of one embedding model.
 
-A vector is an array of real numbers, NULL where the model takes no such text. It becomes a `vector` where it is
-compared: the tables exist in databases without the extension, too.
+A vector is an array of real numbers, NULL where the model takes no such text. Queries cast it to `vector`: the tables
+also exist in databases without the extension.
 
 Must not know: how vectors are made, how answers are ranked.
 """

@@ -1,4 +1,4 @@
-"""Webhooks: URLs that changes are sent to, what signs them, and the outbox of what is to be sent.
+"""Webhooks: URLs that get changes, signing secrets, and the outbox of deliveries.
 
 Must not know: how anything is sent.
 """
@@ -55,7 +55,7 @@ class WebhookEndpoint(Base):
 
 
 class WebhookSecret(Base):
-    """What deliveries of an endpoint are signed with: the newest one, and for a day the one before it.
+    """A signing secret of an endpoint: the newest one signs, and for a day also the one before it.
 
     A gateway adds rows and reads none.
     """
@@ -72,7 +72,7 @@ class WebhookSecret(Base):
 class WebhookDelivery(Base):
     """A change that an endpoint is to be told of: no word of the memory, which is read as it is sent.
 
-    id: the same for each attempt. taken_until: a worker is at it. skipped: the memory was gone before it was told.
+    id: the same for each attempt. taken_until: a worker is at it. skipped: the memory was deleted before the delivery.
     """
 
     __tablename__ = "webhook_deliveries"

@@ -3,8 +3,8 @@
 A message of Celery may carry more than work: a time to start at, callbacks and chains (other tasks, in other queues,
 sent in the worker's name when it is done), limits, a compressed body, a place to go back to. Whoever may write into one
 queue could so reach all others, fill a worker's memory, or end it with a header of a wrong type. So each message is
-written anew from what is known to be harmless before Celery sees it; what is no message of ours is dropped. What
-monitors show of it is written here as well: names, ids and numbers, never words.
+rebuilt from its harmless parts before Celery sees it; other messages are dropped. Headers for monitors are rebuilt too:
+names, ids and numbers, never text.
 
 Must not know: settings, what tasks do.
 """
@@ -47,7 +47,7 @@ class Inadmissible(ValueError):
 
 
 def admit(message: Any, queue: str) -> tuple[dict[str, Any], list[str]]:
-    """Answer the message as a worker may take it, and what was taken off it. Raises Inadmissible.
+    """Return the message in the form that a worker may take, and the removed parts. Raises Inadmissible.
 
     message: an entry of a queue, read as JSON. A content type other than JSON stays as it is: Celery refuses it unread.
     """
@@ -150,7 +150,7 @@ def _opened(body: str, encoding: Any) -> tuple[list[Any], dict[str, Any], list[s
 
 
 def _written(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """A body with these alone. NaN and the like are no JSON."""
+    """A body with these alone. JSON has no NaN."""
     try:
         return json.dumps([args, kwargs, dict.fromkeys(_EXTRAS)], allow_nan=False)
     except (ValueError, RecursionError):
@@ -178,7 +178,7 @@ def _mapping(message: Any, key: str) -> Mapping[str, Any]:
 
 
 def _name(value: Any, what: str) -> str:
-    """A word that can stand in a log: no line of its own, no control character, no invisible one."""
+    """A name that is safe in a log: without line breaks, control characters and invisible characters."""
     if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= MAX_ID_CHARACTERS:
         raise Inadmissible(f"its {what} is no word of at most {MAX_ID_CHARACTERS} characters")
     return value

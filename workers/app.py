@@ -1,7 +1,6 @@
 """The composition root: settings in, one configured Celery app out, with the runtime of each process behind it.
 
-Must not know: what tasks do. The settings of Celery
-stand in `workers.celery_settings`.
+Must not know: what tasks do. Celery's settings are in `workers.celery_settings`.
 """
 
 import logging
@@ -57,7 +56,7 @@ LOADER = "slowwave_server.workers.loader:InstalledLoader"
 
 
 class SlowwaveApp(Celery):
-    """A Celery app that makes the runtime of its process on first use, and anew after a fork."""
+    """A Celery app that makes the runtime of its process on first use, and again after a fork."""
 
     def __init__(
         self,
@@ -211,7 +210,7 @@ def refuse_source(settings: Settings) -> None:
 
 @worker_init.connect
 def refuse_a_model_that_is_not_set_up(sender: Any = None, **_: Any) -> None:
-    """What is missing is said once, where the worker starts, and not by every task. Nothing is reached yet."""
+    """The worker reports a missing package once at its start, and not in every task. Nothing is reached yet."""
     app = getattr(sender, "app", None)
     if not isinstance(app, SlowwaveApp):
         return
@@ -226,7 +225,7 @@ def refuse_a_model_that_is_not_set_up(sender: Any = None, **_: Any) -> None:
 
 @worker_ready.connect
 def look_around_at_start(sender: Any = None, **_: Any) -> None:
-    """What became due while everything was off, sessions, days and jobs, is seen as soon as a worker is there."""
+    """A starting worker looks for sessions, days and jobs that became due during a downtime."""
     app = getattr(sender, "app", None)
     if isinstance(app, SlowwaveApp):
         for task, queue in AT_START:
@@ -256,7 +255,7 @@ def feed_the_backend_of_the_settings(sender: Any = None, **_: Any) -> None:
 
 @worker_ready.connect
 def stop_softly_on_term(sender: Any = None, **_: Any) -> None:
-    """Make SIGTERM the soft shutdown, which waits a bounded time, where nobody set REMAP_SIGTERM.
+    """Make SIGTERM the soft shutdown, which waits a bounded time, unless REMAP_SIGTERM is set.
 
     Celery reads that variable long before it loads an app, so it can't be set here. Only processes stop softly; a
     worker with threads waits for its tasks. Children do not get this handler, Celery resets theirs.

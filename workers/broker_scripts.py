@@ -1,7 +1,7 @@
 """Workers load into the broker the scripts that others may run and not load: producers' and the exporter's.
 
-A worker's consumer starts anew with each connection, so a broker that was restarted knows them again some seconds
-later. Until then a producer's offers fail, and the sweep finds what is due.
+A worker's consumer restarts with each connection, so a restarted broker has the scripts again some seconds later. Until
+then a producer's enqueues fail, and the sweep finds due sessions.
 
 Must not know: what the scripts do.
 """
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 def load_scripts(redis: Redis) -> None:
-    """Load all of them. Raises redis' own errors."""
+    """Load all scripts. Raises redis' own errors."""
     for script in SCRIPTS:
         script.load(redis)
     load_oldest(redis)

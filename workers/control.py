@@ -1,8 +1,8 @@
 """What remote control may ask of a worker: how it is and what it does, and to send events. It can't be told to act.
 
-Whoever may publish to the workers' channel, as Flower and the exporter do, could else stop them, take queues from them,
-give them queues whose messages nobody looks at, or read the arguments of running tasks. Supervisors stop workers, and
-`slowwave worker --queues` says what a worker takes from.
+Without this, any client that may publish to the workers' channel, such as Flower and the exporter, could stop workers,
+remove or add queues, or read the arguments of running tasks. Supervisors stop workers, and `slowwave worker --queues`
+says what a worker takes from.
 
 Must not know: settings, what tasks do.
 """
@@ -110,12 +110,12 @@ def _reply_to(given: Any) -> Mapping[str, str] | None:
 
 @inspect_command(name="reserved", alias="dump_reserved")
 def reserved(state: Any, **_: Any) -> list[Any]:
-    """What waits in this worker, as Celery answers it but for the values of arguments."""
+    """Reserved tasks of this worker, in Celery's form, without the values of arguments."""
     waiting = state.tset(worker_state.reserved_requests) - state.tset(worker_state.active_requests)
     return [request.info(safe=True) for request in waiting]
 
 
 @inspect_command(name="scheduled", alias="dump_schedule")
 def scheduled(_state: Any, **_: Any) -> list[Any]:
-    """What waits for a time: nothing ever does."""
+    """Tasks with an ETA: always empty, since no task has one."""
     return []

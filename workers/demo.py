@@ -1,4 +1,4 @@
-"""`slowwave demo`: two weeks of an agent's memory in fast motion, on servers of its own, which it removes again.
+"""`slowwave demo`: two weeks of an agent's memory in fast motion, on its own servers, which it removes again.
 
 Everything in it is real: an embedded Postgres and Valkey in a temporary folder, two worker processes and beat.
 
@@ -87,4 +87,4 @@ class _Interrupt:
 
 
 def _quiet(part: str, line: str) -> None:
-    """Say nothing of the servers: what goes wrong ends the demo with a sentence of its own."""
+    """Silence the servers' logs: an error ends the demo with its own sentence."""

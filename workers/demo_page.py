@@ -48,7 +48,7 @@ class DemoPage:
         self._console.print(f"\n[bold]{self._steps}. {escape(title)}[/]{more}", highlight=False)
 
     def said(self, at: datetime, person: str, text: str, flushed: Flushed) -> None:
-        """Tell what somebody said, and what a worker remembers of it."""
+        """Show a spoken turn, and the memories that a worker makes."""
         kept = [f"[green]remembered[/]  {escape(memory)}" for memory in flushed.memories] or ["[dim]nothing is kept[/]"]
         if flushed.redactions:
             kept[-1] += f"[dim], {pluralize(flushed.redactions, 'secret')} redacted[/]"

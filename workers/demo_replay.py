@@ -2,7 +2,7 @@
 
 Nothing that it prints is written down in advance: it reads what the workers committed.
 
-Must not know: how the stack starts, how memories are made; it only uses what every user has.
+Must not know: how the stack starts, how memories are made; it only uses the public interface.
 """
 
 import threading
@@ -40,7 +40,7 @@ class DemoFailed(Exception):
 
 
 class Replay:
-    """Replays the two weeks that end at `now` on the servers of `settings`, and prints what becomes of them."""
+    """Replays the two weeks that end at `now` on the servers of `settings`, and prints the results."""
 
     def __init__(self, settings: Settings, console: Console, now: datetime) -> None:
         self._settings = settings

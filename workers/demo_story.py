@@ -1,6 +1,6 @@
 """The conversations that the demo replays: two weeks of one person with one agent.
 
-Must not know: how they are replayed, what becomes of them.
+Must not know: how they are replayed, the results.
 """
 
 from dataclasses import dataclass

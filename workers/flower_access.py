@@ -1,8 +1,8 @@
-"""Flower lets nobody in without a password: `celery -A slowwave_server flower` refuses to start where none is set.
+"""Flower requires a password: `celery -A slowwave_server flower` refuses to start without one.
 
 Its dashboard shows every task and its API starts any, so whoever reaches it may write into every memory. As shipped it
-opens the dashboard to whoever asks, on all addresses of the machine. Here it needs `FLOWER_BASIC_AUTH` (or a login by
-OAuth), and listens on the loopback address unless it is told another one.
+opens the dashboard to whoever asks, on all addresses of the machine. It needs `FLOWER_BASIC_AUTH` (or a login by
+OAuth), and listens on the loopback address unless another one is set.
 
 Must not know: tasks, settings of Slowwave.
 """
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class FlowerOptions(Protocol):
-    """What is read of Flower's options, from wherever they came: environment, command line, its own file."""
+    """The relevant options of Flower, from all sources: environment, command line, its own file."""
 
     auth: str
     basic_auth: list[str] | None
@@ -29,7 +29,7 @@ class FlowerOptions(Protocol):
 
 
 def why_refused(options: FlowerOptions) -> str | None:
-    """A sentence for whoever started Flower without a login that holds; None where it has one."""
+    """The error for a Flower without a safe login; None if it has one."""
     if options.auth:
         return None
     if not options.basic_auth:

@@ -54,7 +54,7 @@ class LeaseThread:
             self.renew_all()
 
     def renew_all(self) -> None:
-        """Renew what is held now, in one round trip."""
+        """Renew all held leases in one round trip."""
         with self._lock:
             held = list(self._held)
         if not held:

@@ -1,6 +1,6 @@
-"""What everything that is served over HTTP shares: a socket, an address, an end by signals, and where TLS is needed.
+"""Shared by all HTTP servers: a socket, an address, shutdown by signals, and the need for TLS.
 
-Must not know: what is served.
+Must not know: the served content.
 """
 
 import ipaddress
@@ -25,7 +25,7 @@ LARGEST_PORT = 65_535
 class Serving:
     """Where and how. behind_proxy: addresses and networks of a proxy that speaks https to browsers, between commas.
 
-    carries: what nobody on the way may read.
+    carries: the kind of data that needs TLS.
     """
 
     host: str
@@ -46,7 +46,9 @@ class Serving:
         return f"http{'s' if self.tls_cert else ''}://{host}:{port}/"
 
     def checked(self) -> "Serving":
-        """This, where it can be. Raises InvalidSettings: passwords don't go over a network as they are typed."""
+        """Return the value if it is valid. Raises InvalidSettings: passwords don't go over a network as they are
+        typed.
+        """
         if (self.tls_cert is None) != (self.tls_key is None):
             raise InvalidSettings("https needs both: --tls-cert and --tls-key")
         if self.behind_proxy is not None:
@@ -61,8 +63,8 @@ class Serving:
 
 @contextmanager
 def ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """Uvicorn has handlers of its own, and raises the signal again when all is answered: then, and before it runs,
-    these are asked. Whoever was told to end and did has not failed.
+    """Uvicorn has its own handlers, and raises the signal again after its last answer; these handlers run then, and
+    before Uvicorn starts. A process that ends because of a signal has not failed.
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -80,8 +82,8 @@ def ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
 def listen_on(host: str, port: int, backlog: int = BACKLOG) -> Iterator[socket.socket]:
     """A socket that listens; port 0: any that is free. Raises OSError.
 
-    What is written goes out at once, as asyncio sees to for sockets that it opens itself: else a page's last part waits
-    until the browser has acknowledged the one before, 40 ms.
+    Data is sent at once (TCP_NODELAY), as asyncio does for its own sockets: otherwise a page's last part waits 40 ms
+    for the browser's acknowledgement.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family, backlog=backlog) as listening:
@@ -99,7 +101,7 @@ def address_of(listen: str) -> tuple[str, int]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine gets there."""
+    """Whether only this machine can reach the address."""
     if host == "localhost":
         return True
     try:

@@ -1,9 +1,9 @@
 """Signs of life for whoever restarts processes: a file that is touched, and systemd's watchdog.
 
-A probe that asks a worker over the broker starts an interpreter each time and fails while the broker is away, when a
-restart helps nobody. So a process says by itself that it lives, as long as its work goes on: of a worker its event loop
-turns, of beat a message was sent. A thread says it in its stead while the broker does not answer. What is left is a
-process that could work and does not: it falls silent, and is restarted.
+A probe over the broker starts an interpreter each time, and fails during an outage of the broker, when a restart does
+not help. So a process says by itself that it lives, as long as its work goes on: of a worker its event loop turns, of
+beat a message was sent. A thread says it in its stead while the broker does not answer. These signs detect only a
+process that hangs: its signs stop, and it is restarted.
 
 Must not know: Kubernetes, Compose, what tasks do.
 """
@@ -34,7 +34,7 @@ Whoever restarts must allow a reconnection (30 s) besides."""
 
 
 class Liveness:
-    """What was seen of the work of this process, and the signs that are given of it.
+    """The progress of this process, and the signs that it gives.
 
     signs: each gives one. answers: whether the broker does. monotonic: seconds. patience: seconds.
     """
@@ -103,7 +103,7 @@ class LoopTurns(bootsteps.StartStopStep):
 
 
 def signs_asked_for(settings: Settings, notify_socket: str | None) -> list[Callable[[], None]]:
-    """What this process was asked to give: a file by its settings, a message by systemd. Often nothing.
+    """The requested signs: a file by the settings, a message by systemd. Often nothing.
 
     An older file is removed: it was another process's sign.
     """
@@ -138,13 +138,13 @@ def broker_answers(settings: Settings) -> Callable[[], bool]:
 
 @worker_init.connect
 def worker_gives_signs(sender: Any = None, **_: Any) -> None:
-    """Where they are asked for: as long as the worker's loop turns."""
+    """If signs are requested: give them as long as the worker's loop runs."""
     _start(getattr(sender, "app", None))
 
 
 @beat_init.connect
 def beat_gives_signs(sender: Any = None, **_: Any) -> None:
-    """Where they are asked for: as long as ticks leave it for the broker."""
+    """If signs are requested: give them as long as beat sends ticks to the broker."""
     liveness = _start(getattr(sender, "app", None))
     if liveness is not None:
         after_task_publish.connect(lambda **_: liveness.seen(), weak=False)

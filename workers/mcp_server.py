@@ -74,7 +74,7 @@ def _add_reading(server: MCPServer, tools: Tools) -> None:
         query: Annotated[str, Field(description="What is looked for, in plain words.")],
         limit: Annotated[int, Field(ge=1, le=50, description="At most so many.")] = 10,
     ) -> ToolAnswer:
-        """Find what this agent knows: memories and what was said, each with date and origin, the best first."""
+        """Search this agent's memories and conversations; each result has its date and origin, the best first."""
         return tools.search(query, limit)
 
     def context(
@@ -82,7 +82,7 @@ def _add_reading(server: MCPServer, tools: Tools) -> None:
         session: Annotated[str | None, Field(description="The session that asks: its own tail is left out.")] = None,
         max_tokens: Annotated[int, Field(ge=50, le=20_000, description="Keep to so many tokens, by estimate.")] = 2000,
     ) -> ToolAnswer:
-        """Read what this agent should know as a conversation begins: days, memories, what is said elsewhere."""
+        """Read the context for the start of a conversation: days, memories, other conversations."""
         return tools.context(query, session, max_tokens)
 
     def explain(memory_id: Annotated[str, Field(description="A memory's id, as search tells it.")]) -> ToolAnswer:
@@ -101,11 +101,11 @@ def _add_writing(server: MCPServer, tools: Tools) -> None:
         type: Annotated[MemoryType, Field(description="What kind of statement it is.")] = "fact",  # noqa: A002 (the word that memories have)
         scope: Annotated[str | None, Field(description=f"Not the agent's own, but one of: {_names(tools)}.")] = None,
     ) -> ToolAnswer:
-        """Note something in working memory; the next cycle makes a memory of it, or lets it expire."""
+        """Add a note to working memory; the next cycle stores it as a memory, or it expires."""
         return tools.remember(content, importance, type, scope)
 
     def consolidate_now() -> ToolAnswer:
-        """Ask the workers to make memories of what was said and noted so far, without waiting for quiet."""
+        """Request memories of all turns and notes so far now, without waiting for a quiet time."""
         return tools.consolidate_now()
 
     writing: tuple[Callable[..., ToolAnswer], ...] = (remember, consolidate_now)

@@ -1,6 +1,6 @@
 """What makes a worker's own work visible, put into its processes by Celery's signals: traces, and logs as JSON.
 
-Must not know: what is traced or logged.
+Must not know: contents of traces and logs.
 """
 
 import logging
@@ -37,7 +37,7 @@ def _missing(setting: str, error: ImportError, extra: str) -> SystemExit:
 
 @worker_init.connect
 def refuse_tracing_without_its_packages(sender: Any = None, **_: Any) -> None:
-    """What is missing is said once, where the worker starts."""
+    """The worker reports a missing package once at its start."""
     settings = _settings(getattr(sender, "app", None))
     if settings is not None and settings.tracing:
         try:
@@ -54,7 +54,7 @@ def trace_a_child(**_: Any) -> None:
 
 @worker_ready.connect
 def trace_threads(sender: Any = None, **_: Any) -> None:
-    """Threads are no processes: nothing is said when they begin. The parents of children run no tasks."""
+    """Celery has no signal for the start of a thread. The parents of children run no tasks."""
     if not isinstance(getattr(sender, "pool", None), PreforkPool | SoloPool):
         _trace(_settings(getattr(sender, "app", None)))
 

@@ -5,7 +5,7 @@ one process no other agent's flush would begin. So when URGENT_IN_A_ROW messages
 second one is looked into before it until it has given one. More in a row than one prompt boosts (5 by default): what a
 prompt asks for still overtakes all that is queued.
 
-Must not know: what the queues are called, what their messages are.
+Must not know: names of queues, kinds of messages.
 """
 
 from collections.abc import Iterable, Sequence

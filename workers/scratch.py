@@ -1,10 +1,9 @@
 """Servers for one command alone: an embedded Postgres and Valkey in a temporary folder, gone when the command ends.
 
-The settings are those of the process, so that what is measured is what they make. Only the addresses, the spool and the
-folder of files are the scratch servers' own, and Postgres is the backend: nothing that a deployment holds is read or
-changed.
+The settings are those of the process, so the measurement covers them. Only the addresses, the spool and the folder of
+files are the scratch servers' own, and Postgres is the backend: nothing that a deployment holds is read or changed.
 
-Must not know: what is recorded there.
+Must not know: the recorded data.
 """
 
 import os

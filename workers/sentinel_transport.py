@@ -1,4 +1,4 @@
-"""The guarded Redis transport behind sentinels: each connection goes to whoever is the master when it is made.
+"""The guarded Redis transport behind sentinels: each connection goes to the master at that time.
 
 Must not know: tasks, settings.
 """

@@ -1,8 +1,8 @@
 """A worker replaces the processes of its pool that somebody stopped (SIGSTOP): they look alive, and work no more.
 
 A stopped process gets jobs and begins none, and no time limit counts before a job begins. The worker's main process
-still answers `slowwave doctor`, so nobody would see it. If a process is stopped at two looks in a row, the main process
-kills it, and Celery starts another and gives its job back. It leaves a process alone that a debugger holds.
+still answers `slowwave doctor`, so the fault would stay hidden. If a process is stopped at two looks in a row, the main
+process kills it, and Celery starts another and gives its job back. It leaves a process alone that a debugger holds.
 
 Must not know: settings, tasks.
 """
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a process is stopped; False where the system does not tell (no /proc), and of one that is gone."""
+    """Whether a process is stopped; False without /proc, and for an ended process."""
     try:
         told = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
@@ -39,7 +39,7 @@ class StoppedChildren:
         self._before: frozenset[int] = frozenset()
 
     def look(self, pids: Iterable[int]) -> frozenset[int]:
-        """Kill those that are stopped and were at the look before; answers which."""
+        """Kill children that were stopped at this check and at the one before; return them."""
         stopped = frozenset(filter(is_stopped, pids))
         killed = stopped & self._before
         self._before = stopped - killed

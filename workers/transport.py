@@ -1,19 +1,19 @@
 """The Redis transport with guards, each against something that ends a worker.
 
 A lost connection: Celery 5.7.0 restores, acknowledges or rejects messages on a channel whose connection has just been
-lost, and the error of that is not caught (pull request 10242 of celery/celery). There is nothing to acknowledge on a
-dead connection: the message comes back after the visibility timeout, finds its ticket spent, and stops.
+lost, and does not catch the error (pull request 10242 of celery/celery). There is nothing to acknowledge on a dead
+connection: the message is delivered again after the visibility timeout, its ticket is spent, and its task stops.
 
-A stranger in the queue: what is no message at all (no JSON, or no envelope) is taken from the list and then raises
-where nobody catches it. It is dropped, and that is said without its text. So is what `workers.admission` does not let
-in, and what comes from a queue that is none of ours; what it takes off a message is said. A message whose *contents*
-are wrong is not meant here: its task buries it. Questions of remote control pass `workers.control`.
+A stranger in the queue: an entry that is not a message (invalid JSON, or no envelope) is taken from the list and then
+raises an uncaught error. It is dropped and logged without its text, and so are messages that `workers.admission`
+rejects and messages of unknown queues; removed parts are logged. A message with wrong *contents* passes: its task
+stores a dead letter. Messages of remote control pass `workers.control`.
 
 A key of a wrong type: all commands on a queue or on the transport's own keys fail. `MendingRedis` renames such a key,
-and what failed of it is done again.
+and repeats the failed command.
 
 A full broker (`maxmemory` with `noeviction`) refuses to note which messages a worker holds. The worker does their work
-all the same, since that is what empties the broker; if it ends meanwhile, the sweep offers their sessions again.
+all the same, because that empties the broker; if it dies meanwhile, the sweep enqueues their sessions again.
 
 A forged entry among the messages that workers hold would be put back into any list: it is dropped.
 
@@ -138,9 +138,9 @@ def _is_held_message(held: Any) -> bool:
 
 
 class Channel(redis.Channel):
-    """A Redis channel with the guarded QoS, which goes on after an entry that is no JSON and a key of a wrong type.
+    """A Redis channel with the guarded QoS, which goes on after an entry of invalid JSON and a key of a wrong type.
 
-    restores: a transport option; False for programs that are no workers.
+    restores: a transport option; False for programs other than workers.
     """
 
     QoS = QoS
@@ -148,7 +148,7 @@ class Channel(redis.Channel):
     from_transport_options = (*redis.Channel.from_transport_options, "restores")
 
     def get_table(self, exchange: str) -> Any:
-        """Who listens to an exchange, without entries that nobody writes who listens; to answers an asker alone."""
+        """The bindings of an exchange, without foreign entries; an exchange of answers has one binding."""
         rows = [row for row in super().get_table(exchange) if len(row) == 3]  # noqa: PLR2004 - key, pattern, queue
         if exchange in QUEUES:
             return [row for row in rows if row[2] == exchange]
@@ -234,7 +234,7 @@ class Transport(redis.Transport):
         super()._deliver(message, queue)
 
     def _let_in(self, message: Any, queue: str) -> tuple[Any, list[str]]:
-        """The message as it goes on, and what was taken off it. Raises Inadmissible."""
+        """The admitted message, and the removed parts. Raises Inadmissible."""
         if queue in QUEUES:
             return admit(message, queue)
         if queue.endswith(_QUESTIONS) and not queue.endswith(ANSWER_QUEUE):

@@ -30,7 +30,7 @@ def run_sql(text: str) -> None:
 
 
 def apply_functions(*names: str) -> None:
-    """Create or replace functions inside a migration, with their triggers. Without names: all of them.
+    """Create or replace functions inside a migration, with their triggers. Without names: all functions.
 
     Postgres does not check the bodies here: a function may name a table that a later revision creates.
     """

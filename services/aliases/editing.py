@@ -1,6 +1,6 @@
 """Edits of aliases by hand: add one, or remove one so that it is not learned again.
 
-Each edit is a run of its own, so that it can be shown and undone (I6). It wins over what flushes learn.
+Each edit is a separate run, so that people can see and undo it (I6). It wins over what flushes learn.
 
 Must not know: flushes, how a search uses aliases.
 """
@@ -46,7 +46,7 @@ def add_alias(engine: Engine, tenant: str, scope: Place, name: str, alias: str, 
 
     Args:
         engine: Of the database.
-        tenant: Whose scope it is.
+        tenant: The owner of the scope.
         scope: ("agent", "room" or "team", name).
         name: The name as texts write it.
         alias: The other name.
@@ -58,7 +58,7 @@ def add_alias(engine: Engine, tenant: str, scope: Place, name: str, alias: str, 
 
     Raises:
         UnknownName: Nothing was ever written to the scope.
-        InvalidMessage: One of the two is no name, or they are the same.
+        InvalidMessage: One of the two is not a name, or they are equal.
         CannotRename: They mean the same already.
     """
     one, other = _checked("name", name), _checked("alias", alias)
@@ -81,7 +81,7 @@ def remove_alias(
 ) -> AliasEdit:
     """Remove an alias of a name, or all pairs with a name if `alias` is None. It is not learned again.
 
-    Args and raises as `add_alias`; UnknownName also if there is no such pair.
+    Args and raises as `add_alias`; UnknownName also if the pair does not exist.
     """
     one, other = _checked("name", name), None if alias is None else _checked("alias", alias)
 

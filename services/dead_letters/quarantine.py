@@ -1,4 +1,4 @@
-"""Quarantine: an event that no extraction survived is set aside; here it is tried again when someone asks.
+"""Retry a quarantined event on request. An event is quarantined when every extraction of it fails.
 
 Must not know: leases (the watermark is past the event, so no flush can touch it), who asks.
 """
@@ -40,7 +40,7 @@ class RetryResult:
 
 
 def retry_quarantined(engine: Engine, extractor: Extractor, ref: SessionRef, seq: int, now: datetime) -> RetryResult:
-    """Extract a quarantined event again and commit what comes of it. On failure it stays where it is."""
+    """Extract a quarantined event again and commit the result. After a failure it stays in quarantine."""
     with engine.connect() as connection:
         row = connection.exec_driver_sql(_READ, (PRECEDING, ref.tenant, ref.agent, ref.session, seq)).mappings().first()
     if row is None:

@@ -1,4 +1,4 @@
-"""Dead letters: payloads that could not be taken, kept with their error until someone decides.
+"""Dead letters: refused payloads, stored with their error until a person decides.
 
 Must not know: which task refused them or how they are sent again.
 """
@@ -21,7 +21,7 @@ MAX_NAME = 1000
 def store_dead_letter(
     connection: Connection, *, task: str, tenant: str | None, payload: Mapping[str, Any], error: str, now: datetime
 ) -> int:
-    """Keep a payload that can't be taken; answers the letter's id.
+    """Store a refused payload; return the dead letter's id.
 
     One that is too large, or that Postgres can't hold as JSON, is kept as cut text, and says so. Its names are kept
     beside the text: by these it is found when they are forgotten.
@@ -52,7 +52,7 @@ def _written(payload: Mapping[str, Any]) -> tuple[str, bool]:
 
 
 def _storable(text: str) -> str:
-    """Without what JSON may hold and Postgres does not take: NUL, and halves of surrogate pairs."""
+    """Remove characters that JSON allows and Postgres rejects: NUL, and halves of surrogate pairs."""
     return text.replace("\0", "\ufffd").encode(errors="replace").decode()
 
 

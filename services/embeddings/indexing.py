@@ -3,7 +3,7 @@
 No transaction is open while vectors are made. One indexer at a time over all hosts, by a lock that Postgres lets go of
 when its holder dies; were there two, the second would store the same vectors again.
 
-Must not know: how vectors are made, what searches for them, when this is called.
+Must not know: how vectors are made, the searches, the schedule.
 """
 
 import logging
@@ -65,7 +65,7 @@ class Indexing:
 
 
 def index(run: Indexing) -> IndexReport:
-    """Bring vectors up to date. Raises VectorsUnavailable and EmbeddingFailed; what was stored until then stays."""
+    """Bring vectors up to date. Raises VectorsUnavailable and EmbeddingFailed; vectors stored so far stay."""
     own = run.models.own
     if own is None:
         return IndexReport("off")
@@ -91,7 +91,9 @@ def index(run: Indexing) -> IndexReport:
 
 
 def _keep_serving_fresh(run: Indexing, wanted: Space, report: IndexReport) -> None:
-    """While another model serves, what is new gets its vectors, too, if it can be reached; if not, words find it."""
+    """While another model serves, new texts also get its vectors if it is reachable; else full-text search finds
+    them.
+    """
     with run.engine.connect() as connection:
         others = [s for s in spaces.read_spaces(connection) if s.state == "serving" and s.id != wanted.id]
     for space in others:
@@ -129,7 +131,7 @@ def _fill(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) 
 
 
 def _memories(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> Step:
-    """To find what lacks a vector all memories are looked at: so much is taken at once that this is seldom."""
+    """The search for missing vectors scans all memories; large batches make it rare."""
     with run.engine.connect() as connection:
         stale = rows.stale_memories(connection, space.id, max(run.batch, READ_AT_ONCE))
     for begin in range(0, len(stale), run.batch):
@@ -158,7 +160,7 @@ def _events(run: Indexing, space: Space, embedder: Embedder, report: IndexReport
 
 
 def _given_up(run: Indexing, space: Space) -> bool:
-    """Somebody threw all vectors away meanwhile: what is made now would be stored nowhere, and made again for ever."""
+    """All vectors were dropped meanwhile: new ones would be stored nowhere and made again for ever."""
     with run.engine.connect() as connection:
         return all(other.id != space.id for other in spaces.read_spaces(connection))
 
@@ -194,7 +196,7 @@ def _one(embedder: Embedder, said: str) -> list[float] | None:
 
 @contextmanager
 def _alone(engine: Engine) -> Iterator[bool]:
-    """Give whether this is the only indexer. Held by a connection of its own, with no transaction open on it."""
+    """Give whether this is the only indexer. A separate connection holds the lock, without an open transaction."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         ours = bool(connection.execute(_LOCK).scalar_one())
         try:

@@ -1,7 +1,7 @@
 """What lacks a vector, and how vectors are stored: the statements of indexing.
 
-A memory is taken anew when its words or its day are no longer those that its vector was made of. Events never change:
-of each session a watermark tells how far they are done, and it moves in the transaction that stores their vectors.
+A memory is read again when its text or its day differs from the one of its vector. Events never change: of each session
+a watermark tells how far they are done, and it moves in the transaction that stores their vectors.
 
 Must not know: how vectors are made, or when.
 """
@@ -90,7 +90,7 @@ _LEFT = text(f"SELECT (SELECT count(*){_STALE}), (SELECT count(*){_BEHIND})")
 
 @dataclass(frozen=True, slots=True)
 class MemoryText:
-    """A memory that lacks a vector, and the text to make it of; hash (hex) and day: what it was when it was read."""
+    """A memory without a vector, and the text for it; hash (hex) and day: at the time of the read."""
 
     id: UUID
     hash: str
@@ -118,7 +118,7 @@ class EventBatch:
 
 
 def stale_memories(connection: Connection, space: int, limit: int) -> list[MemoryText]:
-    """Memories without a vector of what they say now, those made last first."""
+    """Memories without a vector of their current text, the newest first."""
     rows = connection.execute(_MEMORIES, {"space": space, "limit": limit})
     return [MemoryText(row.id, row.hash, row.day, memory_text(row.content, row.day)) for row in rows]
 

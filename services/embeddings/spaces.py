@@ -1,6 +1,6 @@
 """Spaces of vectors: one for each embedding model, one of which serves.
 
-    (none) ──▶ serving          the first model: searches use what there is, from its first vector on
+    (none) ──▶ serving    the first model: searches use its vectors from the first one on
     building ──▶ serving        another model has all its vectors: it takes over in one transaction
     serving, building ──▶ retired ──▶ (gone)      removed in small steps, then its index
 
@@ -31,7 +31,7 @@ _VERSION = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
 
 
 class VectorsUnavailable(Exception):
-    """This Postgres can't compare vectors; the message says what is missing. Everything else works without."""
+    """This Postgres can't compare vectors; the message names the missing extension. Everything else works without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def analyze(engine: Engine) -> None:
 
 
 def remove_retired(engine: Engine) -> int:
-    """Take away what retired spaces hold, some rows a transaction; answer how many spaces went.
+    """Delete the vectors of retired spaces, a few rows per transaction; return the number of deleted spaces.
 
     Their indexes go last, one statement each, without waiting for searches to end.
     """

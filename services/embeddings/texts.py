@@ -1,6 +1,6 @@
 """The texts that vectors are made of.
 
-Must not know: where they come from, what makes vectors of them.
+Must not know: their source, the model.
 """
 
 from datetime import date

@@ -4,7 +4,7 @@ The scores are those of bm25s with its defaults ("lucene", k1 1.5, b 0.75) over 
 frequencies and the mean length are those of the prefix, so a question sees nothing of what came after it. It is what
 evaluations compare search with; search itself does not use it. The package bm25s comes with the extra `evaluate`.
 
-Must not know: what the texts are, what is done with the places.
+Must not know: the origin of the texts, the use of the places.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,9 @@ class PrefixIndex:
         return scores
 
     def best(self, question: str, size: int, limit: int) -> list[int]:
-        """The places of the best texts among the first `size`, best first; only those that share a word with it."""
+        """The places of the best texts among the first `size`, best first; only texts that share a word with the
+        query.
+        """
         scores = self.scores(question, size)
         ranked = np.argsort(-scores, kind="stable")[:limit]
         return [int(place) for place in ranked if scores[place] > 0]

@@ -61,7 +61,7 @@ class Evaluation:
 def extract_session(
     extractor: Extractor, events: Sequence[Event], agent: str, bounds: ExtractorSettings
 ) -> list[Candidate]:
-    """The candidates of a session that is flushed after its last event. events: all of it, seq 1 to n."""
+    """The candidates of a session that is flushed after its last event. events: the whole session, seq 1 to n."""
     found: list[Candidate] = []
     done = 0
     while done < len(events):

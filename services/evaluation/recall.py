@@ -1,4 +1,4 @@
-"""Evaluate recall: record a data set as a host would, flush it, ask its questions, and judge what is found.
+"""Evaluate recall: record a data set as a host would, flush it, ask its questions, and judge the results.
 
 The events of an agent are recorded in their order. Before the event that a question must not see yet, its sessions are
 flushed to their end, the words of its scope are counted and vectors are made; then the question is asked. No pass of
@@ -46,7 +46,7 @@ class Recorder:
     indexing: Indexing | None = None
 
     def record(self, agent: str, events: Sequence[RecallEvent]) -> int:
-        """Record events in their order and flush their sessions; answer how many memories came of them."""
+        """Record events in their order and flush their sessions; return the number of new memories."""
         for session, run in groupby(events, key=lambda event: event.session):
             messages = [event.message for event in run]
             for begin in range(0, len(messages), RECORDED_AT_ONCE):
@@ -63,7 +63,7 @@ class Recorder:
             index(self.indexing)
 
     def flush(self, agent: str, session: str) -> int:
-        """Flush a session to its end; answer how many memories came of it."""
+        """Flush a session to its end; return the number of new memories."""
         self.memory.session_idle(agent, session)
         ref, stored, more = SessionRef(self.memory.tenant, agent, session), 0, True
         while more:
@@ -78,7 +78,7 @@ class Recorder:
 
 @dataclass(slots=True)
 class RecallEvaluation:
-    """What was counted, and the figures of every question."""
+    """Counts, and the figures of every question."""
 
     agents: int = 0
     messages: int = 0
@@ -111,7 +111,7 @@ def evaluate_recall(
     ways_of: Callable[[RecallAgent], Mapping[str, Way]] = bm25_ways,
     told: Callable[[RecallAgent], None] = lambda _agent: None,
 ) -> RecallEvaluation:
-    """Record every agent and ask its questions. ways: by name; ways_of: those that are made anew for each agent.
+    """Record every agent and ask its questions. ways: by name; ways_of: makes the ways that need an agent.
 
     told: hears of each agent that is done. Raises EvaluationFailed.
     """

@@ -3,10 +3,10 @@
     {"agent", "session", "role", "content"} and optionally id, name, at, metadata, tool_calls, tool_call_id, is_error
     {"agent", "question", "evidence": [ids of events]} and optionally before, category
 
-Events are the lines of `slowwave import events`. The events of an agent are ordered by their time; lines of one time keep
-their order in the file. A question without `before` sees all events of its agent.
+Events are the lines of `slowwave import events`. The events of an agent are ordered by their time; lines of one time
+keep their order in the file. A question without `before` sees all events of its agent.
 
-Must not know: what is done with events and questions.
+Must not know: the use of events and questions.
 """
 
 import json
@@ -38,7 +38,7 @@ class BadLine(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RecallEvent:
-    """A message to record. recorded: how many events Slowwave makes of it; text: what it says, with its speaker."""
+    """A message to record. recorded: number of Slowwave's events for it; text: its text, with its speaker."""
 
     id: str
     session: str

@@ -1,4 +1,4 @@
-"""The ways to find evidence that an evaluation of recall compares: search, context, and BM25 over the raw messages.
+"""The search methods that an evaluation of recall compares: search, context, and BM25 over the raw messages.
 
 Search and context are those of `Memory`, as every host calls them. BM25 is the plain method that needs no memory at
 all: a way of Slowwave that finds less is not worth its work.
@@ -86,7 +86,7 @@ def named_sources(shown: Any) -> Iterator[tuple[str, int]]:
 
 
 def bm25_ways(agent: RecallAgent) -> dict[str, Way]:
-    """BM25 over an agent's messages, and over chunks of 400 characters of them."""
+    """BM25 over an agent's messages, and over chunks of 400 characters of these messages."""
     return {
         "BM25, messages": _bm25(agent.events, whole),
         f"BM25, chunks of {CHUNK_CHARACTERS}": _bm25(agent.events, chunks),

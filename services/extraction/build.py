@@ -1,6 +1,6 @@
-"""The extractor of the settings: a model where one is set up and may read windows, else the rules.
+"""Build the extractor of the settings: a model if one is configured and may read windows, else the rules.
 
-Must not know: flushes, what a window holds.
+Must not know: flushes, contents of windows.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""What a model is told beside a window: memories that speak of the same, notes of the same day. One scope only (I8).
+"""Context of a window for a model: related memories, and notes of the same day. One scope only (I8).
 
-Only what was said before the window's first event counts, by event time, so that a window of an imported history is not
-told its own future. Ended, archived and broken memories are left out.
+Only memories from before the window's first event count, by event time, so a window of an imported history does not see
+its own future. Ended, archived and broken memories are left out.
 
 Everything is read before a model is asked: no transaction stays open.
 
@@ -60,7 +60,7 @@ class ScopeKnowledge:
     bounds: MemoryContext
 
     def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext:
-        """What was known before a window that begins at `before`. words: what the window says, the newest first.
+        """Read the context of a window that begins at `before`. words: words of the window, the newest first.
 
         Raises TransientError if Postgres can't be reached.
         """
@@ -104,7 +104,7 @@ class ScopeKnowledge:
         return standing[: self.bounds.memory_snippets]
 
     def _noted(self, connection: Connection, place: "_Place") -> tuple[KnownMemory, ...]:
-        """The day's memories, the newest of them, oldest first."""
+        """The newest memories of the day, in order of time."""
         if not self.bounds.daily_tail_lines:
             return ()
         since = datetime.combine(place.day, time.min, ZoneInfo(place.zone))
@@ -121,7 +121,7 @@ class ScopeKnowledge:
     def _lines(
         self, connection: Connection, place: "_Place", room: int, memories: tuple[KnownMemory, ...]
     ) -> tuple[str, ...]:
-        """Lines of the day's summary from before the window, each with its time, where there is room for them."""
+        """Lines of the day's summary from before the window, each with its time, if there is room."""
         if room <= 0:
             return ()
         lines = connection.execute(_SUMMARY, {"scope": place.scope_id, "day": place.day}).scalar() or []
@@ -138,7 +138,7 @@ class ScopeKnowledge:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Whose knowledge is read, and as of when. day: the window's first day in the agent's time zone."""
+    """The owner of the memories, and the time of the read. day: the window's first day in the agent's time zone."""
 
     scope_id: int
     before: datetime

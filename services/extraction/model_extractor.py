@@ -48,7 +48,7 @@ class KnowsAlready(Protocol):
 
 
 class KnowsNothing:
-    """For extractions beside the live memories: what is known is what they are to replace."""
+    """A context for rebuilds: the known memories are the ones to replace, so it is empty."""
 
     def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext:  # noqa: ARG002 - the contract's
         return KnownContext()
@@ -58,10 +58,10 @@ class KnowsNothing:
 class ModelExtractor:
     """Extractor (see `domain.candidates.Extractor`). rules: who takes over, and who reads milestones of tasks.
 
-    no_reply: what the model answers in plain text where nothing is to be kept. run: who pays, if a run asks. answers:
-    sees to it that a window is paid once; None where nobody else may ask about it. max_chars: the characters of one
-    event that the model is shown. Of a longer event it reads the beginning and the end in its one call, and the rules
-    read the middle; a note of the extraction says so.
+    no_reply: the model's plain-text answer for a window without memories. run: who pays, if a run asks. answers:
+    ensures that a window is paid once; None if no other worker may ask about it. max_chars: the characters of one event
+    that the model is shown. Of a longer event it reads the beginning and the end in its one call, and the rules read
+    the middle; a note of the extraction says so.
     """
 
     model: AskModel
@@ -107,7 +107,7 @@ class ModelExtractor:
     def _answer(
         self, prompt: Prompt, window: Window, context: ExtractionContext, asked: Asked, known: KnownContext
     ) -> tuple[Answer, KnownContext]:
-        """The model's answer, and what it was told to be known: by another worker that asked about the same window."""
+        """The model's answer and its context, also from another worker that asked about the same window."""
 
         def ask() -> Answer:
             return self.model.ask(prompt, Spender(context.tenant, context.agent, self.run))

@@ -11,7 +11,7 @@ Leases in Redis are lost (FLUSHALL, a busy machine, a slow heartbeat), and the r
 and what the prompt showed, since the answer cites that. A worker that died is recognised by `expires_at`: all tries of
 one question end before it. A time that is too far ahead was written by a worker with a wrong clock, and counts as past.
 
-Must not know: prompts, what an answer says, budgets.
+Must not know: prompts, contents of answers, budgets.
 """
 
 import json
@@ -65,7 +65,7 @@ _CLOSE = text("DELETE FROM slowwave.window_answers w WHERE w.session_id = :sessi
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked about which window. digest: of the window's text, the prompt's version and the model's name."""
+    """A question about a window. digest: of the window's text, the prompt's version and the model's name."""
 
     session_id: int
     from_seq: int
@@ -89,7 +89,7 @@ class WindowAnswers:
     monotonic: Callable[[], float] = time.monotonic
 
     def ask(self, question: Question, ask: Callable[[], Answer]) -> tuple[Answer, KnownContext]:
-        """The answer about a window, and what was known when it was asked for.
+        """The answer about a window, and the context of the question.
 
         Raises what `ask` raises; TransientError if another worker's call gave no answer; WindowTaken.
         """

@@ -8,10 +8,10 @@
       │
     commit_flush: memories, ledger, passages, watermark
       │
-     end memories that the new ones contradict (a cancelled plan, a lifted order), in a separate run
+     end memories that the new ones contradict (a cancelled plan, a lifted order), in another run
        │
-    release (and take the next session), then enqueue sessions requested meanwhile: the agent's next parked session, this
-    one if it has more
+    release (and take the next session), then enqueue sessions requested meanwhile: the agent's next parked session,
+    and this one if it has more
 
 A failure never moves the watermark. A lost compare-and-swap writes nothing and is not retried: the faster worker did
 the work.

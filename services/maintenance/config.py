@@ -24,7 +24,7 @@ NONE = "none"
 
 
 class InvalidJob(SlowwaveError, ValueError):
-    """A job can't be configured so; the message says what is wrong and what is known."""
+    """The configuration of a job is invalid; the message names the error and the known values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ _SCHEDULE = frozenset({"cadence", "interval_minutes", "weekday", "window_start",
 
 
 def find_job(connection: Connection, job_id: str) -> Job:
-    """The job of that name. Raises UnknownName, which names those that there are."""
+    """The job of that name. Raises UnknownName, which names the existing jobs."""
     jobs = {job.id: job for job in read_jobs(connection)}
     if job_id not in jobs:
         near = difflib.get_close_matches(job_id, jobs, n=3, cutoff=0.5)
@@ -65,8 +65,8 @@ def find_job(connection: Connection, job_id: str) -> Job:
 def configure(connection: Connection, job_id: str, wish: Wish, *, recompute: bool, now: datetime) -> Configured:
     """Change a job, in one transaction with the caller's. recompute: its due time, too, from now.
 
-    A job that is enabled again is always planned from now: what it missed while it was off was not wanted.
-    Raises UnknownName, InvalidJob.
+    A job that is enabled again is always planned from now: runs missed while it was off are not repeated. Raises
+    UnknownName, InvalidJob.
     """
     find_job(connection, job_id)
     before = lock_job(connection, job_id, wait=True)

@@ -1,6 +1,6 @@
 """Whether a maintenance job is due, cheap enough to be asked after every write.
 
-Must not know: who asks, what is done about it.
+Must not know: the callers.
 """
 
 import threading
@@ -15,7 +15,7 @@ from slowwave_server.services.maintenance.jobs import any_due
 class DueCheck:
     """Whether a job is due, asked at most once in `seconds` by one process: what a write can afford.
 
-    After a yes it rests for `rest_seconds`: whoever was told then has the time to take the job.
+    After a yes it rests for `rest_seconds`, so that the caller has time to claim the job.
     """
 
     def __init__(

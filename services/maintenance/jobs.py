@@ -1,4 +1,4 @@
-"""The rows of maintenance jobs: which are due, who takes one, what a dead run leaves behind, and how one is settled.
+"""The rows of maintenance jobs: due jobs, claims, dead runs, and the end of a run.
 
 Whatever writes to a job and its run locks the job first, so that no two wait for each other crosswise.
 
@@ -63,7 +63,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job whose run is ours, from now on until its lease ends."""
+    """A job whose run this process owns until the lease ends."""
 
     job: Job
     run: Run
@@ -95,7 +95,7 @@ def any_due(connection: Connection, now: datetime) -> bool:
 
 
 def due_jobs(connection: Connection, now: datetime) -> list[str]:
-    """The jobs whose time has come, the longest overdue first."""
+    """The due jobs, the longest overdue first."""
     query = (
         select(MaintenanceJob.id)
         .where(MaintenanceJob.enabled, MaintenanceJob.next_due_at <= now)
@@ -129,8 +129,8 @@ def _plan(connection: Connection, job: Job, now: datetime) -> None:
     )
 
 
-def bury_dead_runs(connection: Connection, now: datetime) -> list[str]:
-    """Mark runs as failed whose lease is over; their jobs are due at once, since their work was not done.
+def fail_dead_runs(connection: Connection, now: datetime) -> list[str]:
+    """Mark runs with an expired lease as failed; their jobs are due at once, because their work was not done.
 
     Answers these jobs. One that has killed MAX_DEATHS runs in a row waits for its schedule instead.
     """
@@ -206,7 +206,7 @@ def claim_job(
 def settle_job(
     connection: Connection, claim: ClaimedJob, *, status: str, summary: str, now: datetime, again: bool
 ) -> None:
-    """Write on the job how its run ended. again: it was cut short, and the next tick shall run it once more."""
+    """Write on the job how its run ended. again: it stopped early, and the next tick runs it once more."""
     _set(
         connection,
         claim.job.id,

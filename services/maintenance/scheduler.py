@@ -1,4 +1,4 @@
-"""The opportunistic scheduler: whoever is awake runs what is due, once, however long everything was off.
+"""The opportunistic scheduler: any running process runs due jobs once, even after a long downtime.
 
 A tick may come at any time and from anywhere: from beat, a worker's start, a write, the shell, a daemon. Two at once do
 no harm. The due time moves on in the transaction that starts the run, computed from now: a job that missed ten periods
@@ -26,9 +26,9 @@ from slowwave_server.models.errors import first_line
 from slowwave_server.services.maintenance.jobs import (
     ClaimedJob,
     Job,
-    bury_dead_runs,
     claim_job,
     due_jobs,
+    fail_dead_runs,
     lock_job,
     plan_jobs,
     read_jobs,
@@ -49,7 +49,7 @@ MAX_TIME = timedelta(minutes=45)
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """What a runner is given. build_model: answers None for settings without one.
+    """The arguments of a runner. build_model: answers None for settings without one.
 
     engine: of transactions; none is open. run: the run's id and lease. job: its row (details: llm_command and the
     like). dry_run: tell what would be done and change nothing. still_ours: False once another process has taken the
@@ -100,7 +100,7 @@ class JobReport:
 
 @dataclass(frozen=True, slots=True)
 class TickReport:
-    """What one tick did. taken_over: jobs whose last run had died. errors: jobs that could not even be begun."""
+    """What one tick did. taken_over: jobs with a dead last run. errors: jobs that could not even be begun."""
 
     at: datetime
     ran: tuple[JobReport, ...]
@@ -110,7 +110,7 @@ class TickReport:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """jobs: those to run, the longest overdue first; taken_over: those of them whose last run had died."""
+    """jobs: due ones, the longest overdue first; taken_over: of these, jobs with a dead last run."""
 
     jobs: tuple[str, ...]
     taken_over: tuple[str, ...]
@@ -138,14 +138,14 @@ class Scheduler:
         self._build_model = build_model
 
     def find_due(self) -> Due:
-        """Plan what has no due time yet, bury what died, and answer what is due."""
+        """Plan jobs without a due time, fail dead runs, and return due jobs."""
         return _on_a_living_connection(self._find_due)
 
     def _find_due(self) -> Due:
         now = self._clock()
         # A transaction each: one that locked jobs in another order than the next would wait for it crosswise.
         with self._engine.begin() as connection:
-            dead = bury_dead_runs(connection, now)
+            dead = fail_dead_runs(connection, now)
         with self._engine.begin() as connection:
             plan_jobs(connection, now)
         with self._engine.begin() as connection:
@@ -183,7 +183,7 @@ class Scheduler:
             return any(known.id == job for known in read_jobs(connection))
 
     def run_now(self, job: str, *, dry_run: bool = False) -> JobReport | None:
-        """Run a job whatever its due time, enabled or not; None: there is no such job.
+        """Run a job regardless of its due time, enabled or not; None: the job does not exist.
 
         dry_run is passed on to the runner, and leaves the job's due time and its last run as they are; the run itself
         is written down, as one that was dry. Raises AlreadyRunning, InvalidSchedule.
@@ -289,7 +289,7 @@ def _on_a_living_connection(work: Callable[[], T]) -> T:
 
 
 def _sentence(error: Exception) -> str:
-    """What an error says, without statements and their parameters: these may hold what somebody said."""
+    """An error's text, without SQL statements and parameters, which may contain conversations."""
     if isinstance(error, UnknownJobType):
         return str(error)
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error

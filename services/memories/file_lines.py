@@ -1,6 +1,6 @@
 """Lines of memory files as evidence: which of them a memory rests on, and which run read each.
 
-Every query names the scope or the tenant: what lies in another one is not there (I8).
+Every query is limited to the scope or the tenant (I8).
 
 Must not know: files as they are now; how any of it is shown.
 """
@@ -20,8 +20,8 @@ READ = 200
 
 @dataclass(frozen=True, slots=True)
 class ReadLine:
-    """A line that says a memory. file: below the scope's folder; trust: whose words; confidence: 0..1; read_at: None
-    where the run is gone. sources: (session, seq) as the line names them. via: the merged memory that brought it.
+    """A line that says a memory. file: below the scope's folder; trust: of its source; confidence: 0..1; read_at: None
+    if the run was deleted. sources: (session, seq) as the line names them. via: the merged memory that brought it.
     """
 
     file: str

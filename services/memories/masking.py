@@ -42,7 +42,7 @@ def check_reveal(connection: Connection, what: str, by: str) -> None:
 
     Args:
         connection: a connection with the login of the person who asks.
-        what: what is shown, for the log.
+        what: the shown data, for the log.
         by: the person who asks, for the log.
 
     Raises:

@@ -88,7 +88,7 @@ def merge_into(
 def part_again(
     connection: Connection, part: UUID, revision: int, status: str, *, author: Author, reason: str, now: datetime
 ) -> None:
-    """Take a merge back: the part stands for itself again. Raises Stale."""
+    """Revert a merge: the part becomes independent again. Raises Stale."""
     fields = {"status": status, "archive_reason": None, "merged_into": None}
     change_memory(connection, part, revision, fields, author=author, action="unmerged", reason=reason, now=now)
     end_links(connection, "merged_into", author=author, source=part)

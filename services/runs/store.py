@@ -25,7 +25,7 @@ LEASE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run under way. `lease` is what only its holder knows: renewing and ending it ask for that."""
+    """A run under way. `lease` is a secret of its holder: renewing and ending the run need it."""
 
     id: int
     lease: UUID
@@ -94,7 +94,7 @@ def _insert_dry(connection: Connection, values: Mapping[str, Any]) -> int:
 
 
 def renew_run(connection: Connection, run: Run, now: datetime) -> bool:
-    """Start the lease anew. False: the run was taken over or ended, and must stop."""
+    """Renew the lease. False: the run was taken over or ended, and must stop."""
     until = now + timedelta(seconds=run.lease_seconds)
     return bool(connection.execute(_held(run).values(lease_until=until)).rowcount)
 

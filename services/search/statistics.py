@@ -35,9 +35,9 @@ _REFRESH = text((Path(__file__).parent / "refresh.sql").read_text(encoding="utf-
 
 
 def scopes_to_refresh(connection: Connection, *, limit: int = 20) -> Sequence[int]:
-    """Answer the ids of scopes whose statistics are missing or old, those that have grown most first.
+    """Return the ids of scopes with missing or old statistics, the most grown first.
 
-    Notes what was flushed since the last call: that is all that is read, however much there is.
+    Reads only flushes since the last call.
     """
     while connection.execute(_NOTE, {"limit": FLUSHES_AT_ONCE}).scalar_one() == FLUSHES_AT_ONCE:
         pass
@@ -45,7 +45,8 @@ def scopes_to_refresh(connection: Connection, *, limit: int = 20) -> Sequence[in
 
 
 def refresh_statistics(connection: Connection, scope_id: int, now: datetime) -> int:
-    """Count the words of a scope anew; answer how many are common. One statement: readers see the old or the new.
+    """Count the words of a scope again; return the number of common ones. One statement: readers see the old or the
+    new.
 
     A scope that somebody else counts or forgets is left alone: 0, as for one that is unknown.
     """
@@ -70,7 +71,7 @@ def settled_scopes(connection: Connection, now: datetime, *, quiet_seconds: floa
 
 
 def refresh_grown_scopes(engine: Engine, now: datetime, *, quiet_seconds: float = QUIET_SECONDS) -> int:
-    """Count anew each scope that has grown by a tenth, or that has been quiet since it changed; answer how many.
+    """Count each scope again that has grown by a tenth, or that has been quiet since it changed; return their number.
 
     Each scope is its own transaction.
     """
