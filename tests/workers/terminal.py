@@ -32,6 +32,8 @@ _VARYING = (
     r"\d+(?:\.\d+)? (?:ms|s|min|h)\b(?: \d+ (?:s|min)\b)?",
     r"(?<=:)\d{4,5}\b",
 )
+# What a long command prints while it runs; on a slow machine more commands are long.
+_PROGRESS = re.compile(r"[a-z][\w ()./-]*, \d+(?:\.\d+)? (?:s|min)\b.*")
 # A plain call, without anything of bash's.
 _OURS = re.compile(r"slowwave [^$|<>;&\n]*")
 _TOKEN = re.compile(
@@ -99,7 +101,8 @@ class Terminal:
     def _call(self, command: str) -> str:
         """The same, of a command of ours."""
         result = CliRunner().invoke(app, shlex.split(command)[1:], env=self._environment, catch_exceptions=False)
-        return "".join(f"{line.rstrip()}\n" for line in result.output.splitlines())
+        lines = (line.rstrip() for line in result.output.splitlines() if not _PROGRESS.fullmatch(line))
+        return "".join(f"{line}\n" for line in lines)
 
     def follow(self, step: Step) -> None:
         """Do what a page says, and compare what it prints with what the page shows."""
