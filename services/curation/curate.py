@@ -15,7 +15,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, text
 
-from slowwave.settings import Consolidation, Curation
+from slowwave.settings_sections import Consolidation, Curation
 from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.curation import LEAST_WORTH, Note, by_worth, worth

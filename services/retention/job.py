@@ -8,7 +8,7 @@ Must not know: when the job is due, Celery.
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from slowwave.settings_of_models import Retention
+from slowwave.settings_sections import Retention
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.access.audit_log import remove_old_acts
 from slowwave_server.services.changes.feed import remove_old_tombstones

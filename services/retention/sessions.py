@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine
 
-from slowwave.settings import Sessions
+from slowwave.settings_sections import Sessions
 
 BATCH = 1000
 """So many rows one statement locks."""

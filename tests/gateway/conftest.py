@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 from slowwave import Memory
 from slowwave.settings import Settings
-from slowwave.settings_of_models import Gateway
+from slowwave.settings_sections import Gateway
 from slowwave.store import Store
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.grants import apply_grants

@@ -16,7 +16,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from slowwave.offers import ThrottledLog
-from slowwave.settings_of_models import Gateway
+from slowwave.settings_sections import Gateway
 from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.problems import Problem
 

@@ -76,9 +76,9 @@ class Writer:
         self._throttled_log = ThrottledLog()
 
     def put(self, entry: Entry) -> Literal["queued", "spool"]:
-        """Hand over an entry, to be committed soon. With a full queue it goes to the disk, the queue before it.
+        """Queue an entry for the next commit. If the queue is full, it and the entry go to the spool.
 
-        Raises SpoolFull; then it was not taken.
+        Returns where the entry is: "queued" or "spool". Raises SpoolFull; then the entry was not accepted.
         """
         with self._lock:
             self._queue.append(entry)

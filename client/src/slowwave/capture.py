@@ -26,7 +26,7 @@ _MANY = PreparedStatement(b"slowwave_capture", b"SELECT * FROM slowwave.capture_
 
 
 class Captured(NamedTuple):
-    """What one call came to. `problem` says why nothing of it was written; `due`: a flush is to be offered now."""
+    """The outcome of one call. `problem`: why nothing of it was written; `due`: a flush should be offered now."""
 
     last_seq: int
     added: int
@@ -88,7 +88,7 @@ def about_of(scope: str | None, room_id: str | None, thread_id: str | None) -> d
 
 
 class Delivery(NamedTuple):
-    """What became of many entries: an outcome a session and statement, and what can't be stored, each with its why."""
+    """The outcome of many entries: one for each session and statement, and the rejected entries with their reasons."""
 
     captured: list[tuple[SessionRef, Captured]]
     rejected: list[tuple[Entry, str]]
@@ -124,9 +124,9 @@ class Capture:
         return _captured(rows[0])
 
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
-        """Record what can be recorded: an entry that is refused holds up none of the others.
+        """Record all entries that Postgres accepts; a rejected entry does not affect the others.
 
-        Raises `StoreUnavailable`; then part of them may be recorded, and recording all of them again is harmless.
+        Raises `StoreUnavailable`; then some may be recorded, and a repeated delivery is harmless.
         """
         return self.begin(entries)()
 

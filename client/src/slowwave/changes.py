@@ -1,4 +1,4 @@
-"""The feed of changes: what happened to a tenant's memories, in the order of commits, each at least once.
+"""The feed of changes of a tenant's memories, in commit order, each at least once.
 
 Must not know: how changes come about, HTTP.
 """
@@ -163,9 +163,9 @@ def read_page(
     places: Sequence[str] | None = None,
     limit: int = PAGE,
 ) -> ChangePage:
-    """Read the changes after a cursor, over a connection to the primary. after: None answers the end of the feed.
+    """Read the changes after a cursor, over a connection to the primary. after: None returns the end of the feed.
 
-    places: what `places_of` answers; None for all scopes. Raises CursorExpired, InvalidQuery.
+    places: from `places_of`; None for all scopes. Raises CursorExpired, InvalidQuery.
     """
     if after is not None:
         check_cursor(after)

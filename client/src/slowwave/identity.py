@@ -13,12 +13,10 @@ SHARED_KINDS = ("room", "team")
 
 
 def check_name(what: str, value: str) -> str:
-    """Answer `value` unchanged if it may name a `what` ("agent", "session" …).
+    """Return `value` unchanged if it is a valid name of a `what` ("agent", "session" …).
 
-    A name has 1 to 200 characters, none of them a control character (NUL included) or half of a surrogate pair.
-    Anything else is just a name: spaces, slashes, braces, any script.
-
-    Raises `InvalidName`.
+    A name has 1 to 200 characters, without control characters (NUL included) and halves of surrogate pairs. Everything
+    else is allowed: spaces, slashes, braces, any script. Raises InvalidName.
     """
     if not isinstance(value, str):
         raise InvalidName(f"{what}: a name must be text, got {type(value).__name__}")
@@ -36,7 +34,7 @@ def check_name(what: str, value: str) -> str:
 
 
 def shared_scope(scope: str) -> tuple[str, str]:
-    """Answer ("room" or "team", name) for "room:NAME" or "team:NAME". Raises `InvalidName`."""
+    """("room" or "team", name) for "room:NAME" or "team:NAME". Raises `InvalidName`."""
     kind, colon, name = scope.partition(":") if isinstance(scope, str) else ("", "", "")
     if not colon or kind not in SHARED_KINDS:
         raise InvalidName(f"scope must be room:NAME or team:NAME, got {shown(scope)}")
@@ -45,14 +43,14 @@ def shared_scope(scope: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SessionRef:
-    """One conversation of one agent, by its names: what Redis, messages and callers know it by."""
+    """One conversation of one agent by its names, as Redis, messages and callers use them."""
 
     tenant: str
     agent: str
     session: str
 
     def checked(self) -> "SessionRef":
-        """Answer this reference if all three names keep the rules; raise `InvalidName` if not."""
+        """This reference. Raises `InvalidName` if one of its names is invalid."""
         check_name("tenant", self.tenant)
         check_name("agent", self.agent)
         check_name("session", self.session)

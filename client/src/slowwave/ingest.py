@@ -63,10 +63,10 @@ class IngestReport:
 
 
 def bounded_lines(file: IO[str], most: int = MAX_LINE_CHARACTERS) -> Iterator[str]:
-    """Read the lines of a file, each with at most `most` characters and its end.
+    """Read the lines of a file, each with its end and at most `most` characters.
 
-    Of a longer line comes the beginning, one character longer than `most`, so that `ingest` rejects it. The rest is
-    read in pieces and dropped: a line without an end costs no more memory than one of `most` characters.
+    A longer line is cut to one character more than `most`, so that `ingest` rejects it. Its rest is read in pieces and
+    dropped: a line without an end costs no more memory than one of `most` characters.
     """
     while line := file.readline(most + 1):
         yield line
@@ -123,7 +123,7 @@ def ingest(
 
 @dataclass(slots=True)
 class _Batch:
-    """Lines of one commit. Those of a session are together, as long as they say the same about it."""
+    """Lines of one commit, grouped by session, if they agree on the session's properties."""
 
     parts: list[tuple[Entry, list[tuple[int, str]]]] = field(default_factory=list)
     newest: dict[tuple[Any, ...], tuple[Entry, list[tuple[int, str]]]] = field(default_factory=dict)
@@ -179,7 +179,7 @@ class _Reader:
             yield batch
 
     def settle(self, delivery: Delivery, batch: _Batch) -> None:
-        """Count what a commit came to."""
+        """Add the outcome of a commit to the counts."""
         reasons = {id(entry): reason for entry, reason in delivery.rejected}
         accepted = [(entry, lines) for entry, lines in batch.parts if id(entry) not in reasons]
         taken = sum(len(entry.events) for entry, _ in accepted)

@@ -139,7 +139,8 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
             >>> memory.for_tenant("globex").tenant
             'globex'
         """
-        return Memory(self.backend.settings, backend=self.backend.for_tenant(tenant))
+        backend = self.backend.for_tenant(tenant)
+        return self if backend is self.backend else Memory(backend.settings, backend=backend)
 
     def status(self) -> Status:
         """Measure the backlog of the tenant and of this host's spool.

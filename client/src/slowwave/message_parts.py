@@ -25,7 +25,7 @@ _MEDIA = ("image", "audio", "video", "file")
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool. arguments: a mapping, or JSON as text; call_id: None if the host gives none."""
+    """A tool call. arguments: a mapping, or JSON as text; call_id: None if the host gives none."""
 
     name: str
     call_id: str | None

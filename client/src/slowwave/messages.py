@@ -75,12 +75,11 @@ _TOOLS = Tools()
 def turn_events(
     messages: Sequence["Message | Mapping[str, Any]"], key: str, tools: Tools = _TOOLS
 ) -> tuple[list[EventJson], int]:
-    """Answer the events of one call and how many messages were left out (system, empty, and tools if so set).
+    """The events of one call, and the number of messages that are not recorded (system, empty, and tools if disabled).
 
-    Message number i has the key `KEY:i` unless it brings its own; its calls of tools have the keys `KEY:i:tool1` …
-    A user event begins a turn; a call without one begins one too, unless it has tool events alone: they belong to the
+    Message number i has the key `KEY:i` unless it has its own; its tool calls have the keys `KEY:i:tool1` … A user
+    event begins a turn. A call without a user event begins one too, unless it has only tool events, which belong to the
     turn before. NUL and halves of surrogate pairs, which Postgres can't store, become U+FFFD.
-    Raises `InvalidMessage`, `TooLarge` or `InvalidName`, which say which message it is.
     """
     if not isinstance(messages, Collection) or isinstance(messages, (str, bytes, Mapping)):
         raise InvalidMessage(f"messages must be a list of messages, got {shown(messages)}")
@@ -108,11 +107,10 @@ def turn_events(
 def message_events(
     message: "Message | Mapping[str, Any]", key: str, tools: Tools = _TOOLS, names: dict[str, str] | None = None
 ) -> list[EventJson]:
-    """Answer the events of one message, their step still 0; none if it is to be left out.
+    """The events of one message, with step 0; none if the message is not recorded.
 
     Results of tools come first, then the text, then calls. The text has the message's key; without a text the first
-    event has it.
-    names: the tools of the calls so far, by call id; a result that names no tool gets its name from there.
+    event has it. names: the tools of the calls so far by call id, for results without a tool's name.
     """
     fields: Mapping[str, Any] = message.__dict__ if isinstance(message, Message) else message
     try:
@@ -141,7 +139,7 @@ def message_events(
 
 
 def moment_of(at: Any) -> str:
-    """Answer an aware datetime, or ISO text of one, as ISO text in UTC. Raises InvalidMessage."""
+    """An aware datetime, or its ISO text, as ISO text in UTC. Raises InvalidMessage."""
     try:
         moment = at if isinstance(at, datetime) else datetime.fromisoformat(at)
     except (TypeError, ValueError):
@@ -154,7 +152,7 @@ def moment_of(at: Any) -> str:
 
 
 def check_key(key: Any) -> str:
-    """Answer an idempotency key unchanged: 1 to 200 characters. Raises InvalidMessage or TooLarge."""
+    """The idempotency key unchanged: 1 to 200 characters. Raises InvalidMessage or TooLarge."""
     if not isinstance(key, str) or not key:
         raise InvalidMessage(f"key must be text that is not empty, got {shown(key)}")
     if len(key) > MAX_KEY_CHARACTERS:
@@ -165,7 +163,7 @@ def check_key(key: Any) -> str:
 
 
 def check_run(run: Any) -> str:
-    """Answer the id of a task's run unchanged: 1 to 200 characters. Raises InvalidMessage."""
+    """The id of a task's run unchanged: 1 to 200 characters. Raises InvalidMessage."""
     if not isinstance(run, str) or not 0 < len(run) <= MAX_KEY_CHARACTERS:
         raise InvalidMessage(
             f"run must be the id of a run, text of 1 to {MAX_KEY_CHARACTERS} characters, got {shown(run)}"
@@ -252,7 +250,7 @@ class _OfSession(_Named):
 
 
 class RecordTurn(_OfSession):
-    """What `slowwave.record_turn` takes, by name or in this order; the arguments of `Memory.turn_completed`."""
+    """The payload of `slowwave.record_turn`, by name or in this order; the arguments of `Memory.turn_completed`."""
 
     messages: list[Message] = Field(max_length=MAX_MESSAGES)
     room_id: str | None = None
@@ -263,13 +261,16 @@ class RecordTurn(_OfSession):
 
 
 class PromptArrived(_OfSession):
-    """What `slowwave.prompt_arrived` takes: somebody wrote to `agent` in `session`."""
+    """The payload of `slowwave.prompt_arrived`: a prompt for `agent` arrived in `session`."""
 
     tenant: str | None = None
 
 
 class FlushSession(_Named):
-    """What `slowwave.flush_session` takes. Without a ticket it asks for a flush; with one it is the flush's turn."""
+    """The payload of `slowwave.flush_session`.
+
+    Without a ticket it asks for a flush; with one it is the flush itself.
+    """
 
     tenant: str | None = None
     agent: str

@@ -98,7 +98,7 @@ class Offers:
             self._redis.close()
 
     def redis(self) -> Redis:
-        """The broker, connected when it is first asked for. Raises InvalidSettings for a broker_url of no use."""
+        """The broker, connected on first use. Raises InvalidSettings for an invalid broker_url."""
         if self._redis is None:
             from slowwave.coordination.broker import connect_broker  # noqa: PLC0415 (as above)
 
@@ -109,7 +109,7 @@ class Offers:
         return self._redis
 
     def queue(self) -> FlushQueue:
-        """The flush queue, made when it is first asked for. Raises InvalidSettings for a broker_url of no use."""
+        """The flush queue, made on first use. Raises InvalidSettings for an invalid broker_url."""
         if self._queue is None:
             from slowwave.coordination.flush_queue import FlushQueue  # noqa: PLC0415 (as above)
 

@@ -172,10 +172,10 @@ class Postgres:
         self._closed = False
 
     def call(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> list[Row]:
-        """Run a prepared statement by itself; answer its rows as text.
+        """Run a prepared statement in its own transaction, and return its rows as text.
 
-        A broken connection, a deadlock and the like are tried once more, so what `statement` does must be harmless
-        when done twice. Raises `Refused` and `StoreUnavailable`.
+        After a broken connection, a deadlock and the like it runs once more, so `statement` must be idempotent.
+        Raises `Refused` and `StoreUnavailable`.
         """
         try:
             with self._link() as link:
@@ -284,7 +284,7 @@ def _broken(error: psycopg.Error) -> bool:
 
 
 def _verdict(error: psycopg.Error) -> SlowwaveError:
-    """Whether trying later could help. When in doubt it could: nothing is thrown away for a reason not foreseen."""
+    """Whether a retry could help. In doubt it could: no data is discarded for an unforeseen reason."""
     code = error.sqlstate
     text = str(error).strip() or type(error).__name__
     if code is not None and code[:2] in _REFUSED_CLASSES and code not in _TRY_AGAIN:

@@ -15,7 +15,7 @@ _REPLACEMENT = "\ufffd"
 
 
 def clean_text(text: str) -> str:
-    """Answer `text` with U+FFFD for what Postgres can't store: NUL, and halves of surrogate pairs."""
+    """`text` with U+FFFD in place of characters that Postgres can't store: NUL, and halves of surrogate pairs."""
     if "\0" in text:
         text = text.replace("\0", _REPLACEMENT)
     if text.isascii():
@@ -28,7 +28,7 @@ def clean_text(text: str) -> str:
 
 
 def check_metadata(metadata: Any) -> dict[str, Any]:
-    """Answer metadata that Postgres can store: a JSON object of at most 16 KB. Raises InvalidMessage or TooLarge."""
+    """Metadata that Postgres can store: a JSON object of at most 16 KB. Raises InvalidMessage or TooLarge."""
     if not isinstance(metadata, Mapping):
         raise InvalidMessage(f"metadata must be a mapping, got {type(metadata).__name__}")
     try:

@@ -57,7 +57,7 @@ class ReplicaReads:
         self._rests_until = float("-inf")
 
     def read(self, work: Callable[[Connection[Any]], T]) -> T:
-        """Answer what `work` reads; it is run again on the primary if the replica fails. Raises as `Postgres.read`."""
+        """The result of `work`; if the replica fails, `work` runs again on the primary. Raises as `Postgres.read`."""
         if self._replica is not None and self._clock() >= self._rests_until:
             try:
                 self._look(self._replica)

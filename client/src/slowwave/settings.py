@@ -1,6 +1,8 @@
-"""Settings: `SLOWWAVE_…` variables over `slowwave.yaml` over defaults, validated, frozen.
+"""Settings: `SLOWWAVE_…` variables over `slowwave.yaml` over defaults, validated and frozen.
 
-Must not know: who reads them. Built once where a process starts and passed down; nothing here is a global.
+A process builds them once at its start and passes them on; there is no global.
+
+Must not know: the readers of the settings.
 """
 
 import difflib
@@ -14,7 +16,21 @@ import yaml
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from slowwave.errors import InvalidSettings
-from slowwave.settings_of_models import Agno, Console, Embeddings, Gateway, Llm, Mem0, Retention, Section, Tools
+from slowwave.settings_sections import (
+    Agno,
+    Console,
+    Consolidation,
+    Curation,
+    Embeddings,
+    Files,
+    Gateway,
+    Llm,
+    Mem0,
+    Retention,
+    Section,
+    Sessions,
+    Tools,
+)
 from slowwave.unknown_settings import LONGEST_NAME, suggest_name
 from slowwave.validation_errors import plain_problems
 
@@ -56,7 +72,7 @@ class Batch(Section):
 
 
 class MemoryContext(Section):
-    """What a model sees beside the window that it reads: known already, and no evidence. 0: nothing of the kind."""
+    """Limits of the context that a model gets beside its window; the context is not evidence. 0: none of that kind."""
 
     daily_tail_lines: int = Field(20, ge=0, le=500)
     memory_snippets: int = Field(5, ge=0, le=100)
@@ -73,15 +89,6 @@ class ExtractorSettings(Section):
     max_chars_per_flush: int = Field(12_000, ge=100, le=1_000_000)
     max_extraction_seconds: float = Field(30, gt=0, le=3600)
     max_retries: int = Field(3, ge=0, le=100)
-
-
-class Curation(Section):
-    """Daily notes into `MEMORY.md`, a few lines a pass. append_only: they stay in their day's file, too."""
-
-    enabled: bool = False
-    max_lines_per_pass: int = Field(20, ge=1, le=1000)
-    max_passes_per_day: int = Field(1, ge=1, le=1000)
-    append_only: bool = True
 
 
 class AutoFlush(Section):
@@ -115,45 +122,6 @@ class Days(Section):
     quiet_seconds: float = Field(600, ge=1, le=604_800)
     max_summary_words: int = Field(220, ge=20, le=5000)
     daily_summary_use_model: bool = False
-
-
-class Files(Section):
-    """Where memory files and session logs are stored, and how often Slowwave checks for hand edits."""
-
-    root: Path = Path("~/.local/state/slowwave/memory")
-    sync_seconds: float = Field(30, ge=1, le=86_400)
-
-
-class Sessions(Section):
-    """Limits of sessions without an end. 0: no limit. The log is one file of JSON lines for each session."""
-
-    session_ttl_minutes: int = Field(1440, ge=0, le=5_256_000)
-    max_active_sessions: int = Field(0, ge=0, le=1_000_000)
-    session_event_logging_enabled: bool = False
-
-
-class Consolidation(Section):
-    """What becomes of memories later. Thresholds are similarities or confidences, 0..1.
-
-    judge: whether passes ask the model of pairs of slowwave-judge, if it is installed.
-    """
-
-    enabled: bool = True
-    judge: bool = True
-    interval_seconds: float = Field(300, ge=1, le=86_400)
-    min_importance: float = Field(0.4, ge=0, le=1)
-    batch_size: int = Field(50, ge=1, le=10_000)
-    working_ttl_seconds: float = Field(604_800, ge=1, le=31_536_000)
-    duplicate_threshold: float = Field(0.85, ge=0, le=1)
-    link_threshold: float = Field(0.7, ge=0, le=1)
-    extract_triples: bool = True
-    min_age_days: float = Field(0, ge=0, le=3660)
-    merge_threshold: float = Field(0.9, ge=0, le=1)
-    synthesize_threshold: float = Field(0.75, ge=0, le=1)
-    promote_confidence: float = Field(0.7, ge=0, le=1)
-    promote_importance: float = Field(0.5, ge=0, le=1)
-    max_memories_per_run: int = Field(5000, ge=1, le=1_000_000)
-    max_archived_share: float = Field(0.3, gt=0, le=1)
 
 
 class Maintenance(Section):

@@ -1,8 +1,7 @@
 """Entries on the local disk while Postgres can't be reached: appended, synced, delivered in order, then removed.
 
 A segment is a file of JSON lines, one entry for each line, which one process locks. A process that can lock a segment
-knows that its owner has ended, and delivers it. Entries carry idempotency keys, so a second delivery is harmless, and
-no progress within a segment needs to be stored.
+knows that its owner has ended, and delivers it. Entries carry idempotency keys, so a second delivery is harmless.
 
     DATABASE-ORDER-PID-RANDOM-LOGIN.jsonl            a segment
     DATABASE-ORDER-PID-RANDOM-LOGIN.jsonl.rejected   its entries that Postgres rejects permanently, with the reasons
@@ -53,7 +52,7 @@ class Segment:
         self._descriptor = descriptor
 
     def append(self, data: bytes) -> None:
-        """Write and sync; a write that fails leaves the file as it was. Raises OSError."""
+        """Write and sync; a failed write leaves the file unchanged. Raises OSError."""
         try:
             view = memoryview(data)
             while view:
@@ -101,15 +100,15 @@ class Segment:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file and its lock. In a forked child the lock stays with the parent."""
+        """Close the file and release its lock. In a forked child the lock stays with the parent."""
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
 
 
 class Spool:
-    """The segments of this process for one database. Any thread may append.
+    """The segments of this process for one database. Threads may share one object.
 
-    names: the digests of the place and the login, where entries go to something other than a database.
+    names: the digests of address and login, if entries go to something other than a database.
     """
 
     def __init__(self, folder: Path, database_url: str, *, names: tuple[str, str] | None = None) -> None:
@@ -145,7 +144,7 @@ class Spool:
                 self._active = None
 
     def reject(self, rejected: Sequence[dict[str, Any]]) -> None:
-        """Keep what Postgres refuses for good and never was in a segment. Raises SpoolFull."""
+        """Store entries that Postgres rejects permanently and that were never in a segment. Raises SpoolFull."""
         name = f"{self._name(time.time_ns())}.rejected"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -154,7 +153,7 @@ class Spool:
             raise SpoolFull(f"the spool in {self.folder} can't be written: {error}") from error
 
     def oldest(self) -> Segment | None:
-        """Answer the segment to deliver next; nothing is appended to it any more. None: nothing waits."""
+        """The segment to deliver next, to which no further entry is appended; None if no entry waits."""
         with self._lock:
             if not self._segments:
                 return None
@@ -189,7 +188,7 @@ class Spool:
             segment.close()
 
     def abandon(self) -> None:
-        """In a forked child: close the files. The locks stay with the parent, and so do the entries."""
+        """In a forked child: close the files. Locks and entries stay with the parent."""
         for segment in self._segments:
             segment.close()
 
@@ -226,7 +225,7 @@ class Spool:
 
 
 def spooled(folder: Path) -> Spooled:
-    """Look into a spool folder, whoever wrote there."""
+    """Measure a spool folder, whichever process wrote to it."""
     folder = folder.expanduser()
     sizes = []
     for path in folder.glob("*.jsonl"):
@@ -282,7 +281,7 @@ def _line(value: Any) -> bytes:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file in one step: whoever reads it sees all of it or nothing. Raises OSError."""
+    """Write a file atomically: a reader sees the whole new file or the previous state. Raises OSError."""
     hidden = path.with_name(f".{path.name}")
     with os.fdopen(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)

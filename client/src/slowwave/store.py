@@ -99,12 +99,12 @@ class Store:
             self._writer.start()
 
     def new_key(self) -> str:
-        """Answer a fresh idempotency key for one call."""
+        """A fresh idempotency key for one call."""
         return f"{self._prefix}-{next(self._calls):x}"
 
     @property
     def mem0(self) -> "Mem0Connection":
-        """mem0 as the settings have it; nothing is imported or connected before it is used."""
+        """The mem0 of the settings; it is imported and connected on first use."""
         if self._mem0 is None:
             from slowwave.mem0_backend import Mem0Connection  # noqa: PLC0415 (few have this backend)
 
@@ -112,12 +112,12 @@ class Store:
         return self._mem0
 
     def warm(self) -> None:
-        """Begin to connect mem0 in a thread, if it is the backend."""
+        """Start to connect mem0 in a thread, if it is the backend."""
         if self.settings.memory.backend == "mem0":
             self.mem0.warm()
 
     def source(self) -> "Source":
-        """Where readers are answered from."""
+        """The sources for reads."""
         from slowwave.read_routing import Source  # noqa: PLC0415 (writers need none of it)
 
         if self._questions is None:
@@ -127,9 +127,9 @@ class Store:
         return Source(self.settings, self._reads.read, lambda: self.mem0, self._questions)
 
     def record(self, entry: Entry) -> tuple[Captured | None, Stored]:
-        """Record an entry; the outcome is None unless it is in Postgres already.
+        """Record an entry; the outcome is None unless the entry is in Postgres already.
 
-        Raises `Refused`, `SpoolFull`, and with `raise_errors` StoreUnavailable after it was spooled.
+        Raises `Refused`, `SpoolFull`, and with `raise_errors` StoreUnavailable after the entry was spooled.
         """
         if self._closed:
             raise SlowwaveError("this memory is closed")
@@ -156,7 +156,7 @@ class Store:
         return None, "spool"
 
     def set_aside(self, entry: Entry, error: StoreUnavailable) -> None:
-        """Keep an entry on the disk until Postgres is back; it is there when this returns. Raises SpoolFull."""
+        """Spool an entry until Postgres is back; it is on the disk when this returns. Raises SpoolFull."""
         if self._closed:
             raise SlowwaveError("this memory is closed")
         entry.stamp(_now())
@@ -166,9 +166,9 @@ class Store:
         self._throttled_log.warn("what was said or noted waits in %s: %s", self._spool.folder, error)
 
     def boost(self, tenant: str, agent: str, session: str) -> list[str]:
-        """Ask for the other dirty sessions of an agent now, and offer them first; answers their names.
+        """Mark the other dirty sessions of an agent as due, and offer them first; returns their names.
 
-        A lost boost costs only time: nothing is spooled. With `raise_errors` raises StoreUnavailable.
+        A lost boost costs only time, so it is not spooled. With `raise_errors` raises StoreUnavailable.
         """
         flushing = self.settings.memory.auto_flush
         if not flushing.enabled or not flushing.max_cross_session_reprioritize:

@@ -29,7 +29,7 @@ UNKNOWN = "tool"
 def with_tools(
     spoken: EventJson, said: list[EventJson], parts: Parts, tools: Tools, names: dict[str, str]
 ) -> list[EventJson]:
-    """Answer the events of a message: results, the text, calls.
+    """The events of a message: results, the text, calls.
 
     spoken: the event of the text, whose key, time and metadata all events share; said: the same event in a list, or an
     empty list if the message has no text. The first event's metadata counts the parts that are not recorded.

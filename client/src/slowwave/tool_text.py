@@ -44,7 +44,7 @@ def tool_name(name: str | None) -> str | None:
 
 
 def call_text(name: str, arguments: Any, limit: int) -> str:
-    """Answer a call in one line: `name(key=value, …)`, at most `limit` characters. Raises InvalidMessage."""
+    """A call in one line: `name(key=value, …)`, at most `limit` characters. Raises InvalidMessage."""
     given = _parsed(arguments)
     if given is None or given == "":
         inside = ""
@@ -56,7 +56,7 @@ def call_text(name: str, arguments: Any, limit: int) -> str:
 
 
 def result_text(text: str, limit: int) -> str:
-    """Answer a result as lines, at most `limit` characters."""
+    """A result as lines, at most `limit` characters."""
     given = _parsed(text)
     if isinstance(given, dict) and given:
         text = "\n".join(f"{_one_line(key)}: {_shown(value)}" for key, value in given.items())
@@ -66,7 +66,7 @@ def result_text(text: str, limit: int) -> str:
 
 
 def bounded(text: str, limit: int) -> str:
-    """Answer `text`, or its head and its tail around a mark with the number of characters left out."""
+    """`text`, or its beginning and its end around a mark with the number of omitted characters."""
     if len(text) <= limit:
         return text
     text = _PRIVATE_KEY.sub("[private key left out]", text)
@@ -80,7 +80,7 @@ def bounded(text: str, limit: int) -> str:
 
 
 def _whole_words(text: str, head: int, end: int) -> tuple[int, int]:
-    """Answer the end of the head and the start of the tail, moved apart to the nearest blanks."""
+    """The end of the first part and the start of the last part, moved apart to the nearest blanks."""
     if match := _WORD_END.search(text, max(head - MAX_WORD, 0), head + 1):
         head = match.start() if match.start() > 0 else head
     if match := _BLANK.search(text, max(end - 1, 0), end + MAX_WORD):
@@ -93,7 +93,7 @@ def _mark(number: int) -> str:
 
 
 def _parsed(given: Any) -> Any:
-    """Answer the value of JSON text; other values unchanged."""
+    """The value of JSON text; other values unchanged."""
     if not isinstance(given, str) or len(given) > MAX_PARSED_CHARACTERS or given.lstrip()[:1] not in ("{", "["):
         return given
     try:
@@ -107,7 +107,7 @@ def _shorter(value: Any, limit: int) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Answer a value as text. Further lines of a text are indented, so that none of them looks like a key."""
+    """A value as text. Further lines of a text are indented, so that none of them looks like a key."""
     return value.replace("\n", "\n  ") if isinstance(value, str) else _json(value)
 
 

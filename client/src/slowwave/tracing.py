@@ -55,7 +55,7 @@ def hook_span(name: str, ref: SessionRef) -> AbstractContextManager[Any]:
 
 
 def flush_span(ref: SessionRef, trace: str | None) -> AbstractContextManager[Any]:
-    """The span of a flush that another one's task took on. trace: what its message carried. Errors as above."""
+    """The span of a flush that another flush's task processed. trace: the message's traceparent. Errors as above."""
     if _tracer is None:
         return _NO_SPAN
     from opentelemetry.context import Context  # noqa: PLC0415 (as above)
@@ -115,7 +115,7 @@ def span_ids() -> tuple[str, str, str] | None:
 
 
 def valid_traceparent(value: object) -> str | None:
-    """The value if it is a traceparent of version 00, as W3C writes it; anything else is None."""
+    """The value if it is a W3C traceparent of version 00, else None."""
     return value if isinstance(value, str) and _VALID.fullmatch(value) else None
 
 

@@ -17,7 +17,7 @@ RENAMED = {
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str:
-    """The end of an error's sentence: `; use 'b' instead`, `; did you mean 'b'?`, or nothing."""
+    """The end of an error's sentence: `; use 'b' instead`, `; did you mean 'b'?`, or ""."""
     if name in RENAMED:
         return f" was renamed; use {RENAMED[name]!r} instead"
     close = difflib.get_close_matches(name[:LONGEST_NAME], list(known), n=1, cutoff=0.5)

@@ -93,7 +93,7 @@ class WorkingStats:
 
 
 def scope_of(agent: str | None, scope: str | None) -> tuple[str, str]:
-    """Answer (kind, name) of "room:NAME", "team:NAME" or, without either, of the agent's own. Raises InvalidName."""
+    """(kind, name) of "room:NAME" or "team:NAME", or of the agent's own scope without one. Raises InvalidName."""
     return shared_scope(scope) if scope is not None else ("agent", check_name("agent", agent or ""))
 
 
@@ -107,7 +107,10 @@ def check_note(
     session: str | None,
     at: datetime | str | None,
 ) -> tuple[str, str]:
-    """Answer the content as Postgres can store it, and `at` as ISO text or "". Raises InvalidMessage and its kin."""
+    """The content as Postgres can store it, and `at` as ISO text or "".
+
+    Raises InvalidMessage, TooLarge, InvalidName.
+    """
     if not isinstance(content, str) or not content or content.isspace():
         raise InvalidMessage("content must be text that is not empty")
     if len(content) > MAX_CONTENT_CHARACTERS:
@@ -192,7 +195,7 @@ def _number(value: Any) -> bool:
 
 
 class Remember(BaseModel):
-    """What `slowwave.remember` takes, by name or in this order; the arguments of `Memory.remember`."""
+    """The payload of `slowwave.remember`, by name or in this order; the arguments of `Memory.remember`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -255,7 +258,7 @@ class OfTenantScope(OfScope):
 
 
 class ConsolidateScope(OfScope):
-    """What `slowwave.consolidate_scope` takes: whose memories, and which pass over them."""
+    """The payload of `slowwave.consolidate_scope`: a scope, and the mode of the pass."""
 
     mode: PassMode = "working"
     tenant: str | None = None

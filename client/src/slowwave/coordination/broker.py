@@ -31,7 +31,7 @@ _SENTINEL: Any = Sentinel  # without types in redis-py
 
 @dataclass(frozen=True, slots=True)
 class Sentinels:
-    """Sentinels by address, and what the master behind them wants: its database, user and password."""
+    """Addresses of sentinels, and database, user and password of the master behind them."""
 
     addresses: tuple[tuple[str, int], ...]
     database: int = 0
@@ -70,11 +70,11 @@ def connect_broker(settings: "Settings") -> Redis:
 
 
 def redis_from_url(url: str, master: str = DEFAULT_MASTER, ca: str = "") -> Redis:
-    """Answer a client for `url` that gives up in time: 3 s to connect, 10 s for an answer, two more tries.
+    """A client for `url` with timeouts: 3 s to connect, 10 s for an answer, two retries.
 
-    ca: a file of the authorities that a rediss:// server's certificate may be of; it is always looked at.
-    master: the name that sentinels know it by; a client goes to the new master after a fail-over by itself.
-    A call that timed out isn't tried again, since the caller has waited long enough and the sweep will see to it.
+    ca: a file with the certificate authorities of a rediss:// server; certificates are always verified.
+    master: the master's name among the sentinels; after a fail-over the client connects to the new master.
+    A call that timed out is not retried, because the caller has waited long enough and the sweep repeats the work.
     Answers are bytes. Nothing is sent before the first call. Raises ValueError for a malformed `url`.
     """
     options: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Asking for passes over a scope, each once while it is on its way (`asking.py`).
+"""Ask for consolidation passes over a scope, once while one is queued (`ask_once.py`).
 
 Must not know: what a pass does, Celery, Postgres.
 """

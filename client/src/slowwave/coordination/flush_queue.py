@@ -110,16 +110,16 @@ class FlushQueue:
         return bool(_RENEW.run(self._redis, self._renew_call(ref, token)))
 
     def renew_many(self, leases: Iterable[tuple[SessionRef, str]]) -> list[bool]:
-        """Renew many leases in one round trip. Answers in the same order."""
+        """Renew many leases in one round trip. Returns the outcomes in the same order."""
         calls = [self._renew_call(ref, token) for ref, token in leases]
         return [bool(answer) for answer in _RENEW.run_many(self._redis, calls)]
 
     def release(self, ref: SessionRef, token: str) -> Release:
-        """End the lease, and learn what to offer now."""
+        """End the lease; returns the sessions to offer now."""
         return _released(ref, _RELEASE.run(self._redis, self._release_call(ref, token)))
 
     def release_and_take(self, ref: SessionRef, token: str, next_token: str) -> tuple[Release, Taken | None]:
-        """`release`, and then `take` under `next_token`, in one round trip. If taking fails, nothing is taken."""
+        """`release`, then `take` under `next_token`, in one round trip. If `take` fails, no flush is taken."""
         calls = [(_RELEASE, self._release_call(ref, token)), (_TAKE, self._take_call(next_token))]
         released, taken = run_together(self._redis, calls)
         if isinstance(released, RedisError):
@@ -127,7 +127,7 @@ class FlushQueue:
         return _released(ref, released), None if isinstance(taken, RedisError) else self._taken(taken, next_token)
 
     def inspect(self, ref: SessionRef) -> Sighting:
-        """See what `ref` waits for. Changes nothing; one round trip, all of it of one moment."""
+        """The state of a session in the queue: a consistent snapshot, read in one round trip."""
         keys = agent_keys(ref.tenant, ref.agent)
         key = keys.session_prefix + ref.session.encode()
         with self._redis.pipeline(transaction=True) as pipeline:

@@ -1,8 +1,8 @@
-"""Every kind of key in the broker, Slowwave's and those of Celery's transport: its pattern and its Redis type.
+"""Every kind of key in the broker, Slowwave's and Celery's: its pattern and its Redis type.
 
-The order counts, since a session may have any name: the first pattern that a key fits says which kind it is.
+The order matters, because a session may have any name: the first matching pattern decides.
 
-Must not know: who may use a key, what its value means.
+Must not know: who may use a key, the meaning of its value.
 """
 
 import re
@@ -20,14 +20,16 @@ PRIORITIES = (3, 6, 9)
 
 @dataclass(frozen=True, slots=True)
 class KeyKind:
-    """One kind. name: as docs/security.md says it; pattern: Redis' glob, with `*` for any text; type: of its value."""
+    """One kind of key. name: as in docs/security.md; pattern: Redis' glob, `*` matches any text; type: the value's
+    type.
+    """
 
     name: str
     pattern: str
     type: KeyType
 
     def fits(self, key: str) -> bool:
-        """Whether a key is of this pattern."""
+        """Whether a key matches this pattern."""
         return re.fullmatch(".*".join(map(re.escape, self.pattern.split("*"))), key, re.DOTALL) is not None
 
 
@@ -69,5 +71,5 @@ KINDS = (
 
 
 def kind_of(key: str) -> KeyKind | None:
-    """The kind of a key; None for one that is none of ours."""
+    """The kind of a key; None for a foreign key."""
     return next((kind for kind in KINDS if kind.fits(key)), None)

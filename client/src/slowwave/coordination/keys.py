@@ -110,7 +110,7 @@ def files_key(tenant: str, kind: str, name: str) -> str:
 
 
 def model_breaker_key(endpoint: str) -> str:
-    """Answer the key under which failures of a model's endpoint are counted."""
+    """The key that counts failures of a model's endpoint."""
     return f"{PREFIX}model:breaker:{quote(endpoint, safe='')}"
 
 

@@ -13,7 +13,7 @@ Priority = Literal["high", "normal"]
 
 
 class Offer(StrEnum):
-    """What an offer came to; `offer.lua` says when."""
+    """The outcome of an offer; `offer.lua` defines the cases."""
 
     ENQUEUE = "ENQUEUE"
     DUPLICATE = "DUPLICATE"
@@ -22,7 +22,7 @@ class Offer(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Whether a message may run; `claim.lua` says when."""
+    """Whether a message may run; `claim.lua` defines the cases."""
 
     CLAIMED = "CLAIMED"
     STALE = "STALE"
@@ -65,10 +65,11 @@ class Parked:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The answer to a release. The caller offers its session again at `rerun`, and `parked`, where these are not None.
+    """The outcome of a release. The caller offers its session again at priority `rerun`, and offers `parked`, unless
+    None.
 
-    `ours` is False when the lease had been lost before: to its own end, or to a server that was emptied.
-    `behind`: how many sessions of the agent are parked behind `parked`.
+    `ours` is False if the lease was already lost, because it expired or the server was emptied.
+    `behind`: the number of sessions of the agent that are parked behind `parked`.
     """
 
     ours: bool
@@ -79,15 +80,15 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What Redis knows of a session at one moment.
+    """A session's state in Redis at one moment.
 
-    `priority`: of the ticket, the lease or the place; None when idle.
-    `expires_in`: seconds that the ticket or the lease still lives; None when idle or parked.
-    `rerun`: what a running session will be offered at when it ends.
-    `ahead`: parked sessions of the same agent that come before it; None unless parked.
+    `priority`: that of the ticket, the lease or the parked place; None when idle.
+    `expires_in`: remaining seconds of the ticket or the lease; None when idle or parked.
+    `rerun`: the priority of the offer that follows a running flush.
+    `ahead`: parked sessions of the same agent before it; None unless parked.
     `parked_for`: seconds since it was parked; None unless parked.
-    `agent_running`: live leases of the agent, this session's included.
-    `agent_queued`: live tickets of the agent at this session's priority, its own included; 0 when idle.
+    `agent_running`: live leases of the agent, with this session's.
+    `agent_queued`: live tickets of the agent at this session's priority, with its own; 0 when idle.
     """
 
     state: Literal["idle", "pending", "running", "parked"]

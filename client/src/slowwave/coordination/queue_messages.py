@@ -23,7 +23,7 @@ _NO_CALLBACKS: dict[str, None] = {"callbacks": None, "errbacks": None, "chain": 
 
 
 def new_id() -> str:
-    """Answer a fresh id (32 hexadecimal digits) for a ticket, a task or a token. Safe in forked processes."""
+    """A fresh id (32 hexadecimal digits) for a ticket, a task or a token. Safe in forked processes."""
     return os.urandom(16).hex()
 
 
@@ -35,13 +35,12 @@ def envelope(
     *,
     task_id: str,
 ) -> str:
-    """Answer the message as JSON text, ready for `publish`.
+    """The message as JSON text, ready for `publish`.
 
-    `args` and `kwargs` hold JSON values. Monitors show `args` and the names in `kwargs`, but not what these carry: a
-    caller passes ids by position and text by keyword, so that no conversation is copied into a dashboard.
+    `args` and `kwargs` hold JSON values. Monitors show the values of `args` but only the names of `kwargs`, so callers
+    pass ids by position and text by keyword; no dashboard then shows a conversation.
 
-    The span that is open here goes along, so that the task's is its child.
-    Raises TypeError or ValueError for what JSON can't carry.
+    The message carries the current span, which becomes the parent of the task's span.
     """
     body = json.dumps([list(args), dict(kwargs), _NO_CALLBACKS], allow_nan=False)
     shown = json.dumps(list(args), allow_nan=False)
@@ -53,7 +52,7 @@ def envelope(
 
 
 def flush_templates() -> tuple[str, str]:
-    """Answer a flush's envelope and body with "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" where `offer.lua` fills in."""
+    """A flush's envelope and body with "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" as placeholders for `offer.lua`."""
     message = _message(FLUSH_TASK, "@QUEUE@", "@ID@", body="@BODY@", shown="@ARGS@")
     return json.dumps(message), json.dumps(["@ARGS@", {}, _NO_CALLBACKS])
 

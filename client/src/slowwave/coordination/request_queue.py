@@ -14,5 +14,5 @@ REQUEST_QUEUE = "maintenance"
 
 
 def wake_request(redis: Redis, request: UUID | str) -> None:
-    """Send the message that names a row of slowwave.requests. A message too many changes nothing."""
+    """Send the message for a row of slowwave.requests. A duplicate message is harmless."""
     publish(redis, REQUEST_QUEUE, envelope(ANSWER_REQUEST, [str(request)], {}, REQUEST_QUEUE, task_id=new_id()))

@@ -1,4 +1,4 @@
-"""Running a Lua script by its digest, alone or many in one round trip, on a server that may not know it yet.
+"""Run a Lua script by its digest, alone or many in one round trip, also on a server that has not loaded it.
 
 Must not know: what the scripts do.
 """
@@ -24,12 +24,13 @@ Call = tuple[str | bytes | int, ...]
 
 
 class Script:
-    """One operation: `NAME.lua`, with `state.lua`, which all share, and other scripts as functions, where it says so.
+    """One operation: `NAME.lua`, with the shared `state.lua`, and other scripts as functions if it includes them.
 
-    constants: texts that never change, put in where the script names them, and so not sent with every call.
+    constants: texts that never change; they are inserted into the script, so that calls don't send them.
 
-    A server that doesn't know it (new, restarted) says so before it does anything; it is taught and asked again. A
-    producer's user may not teach it: its call fails until a worker has, which every worker does when it starts.
+    A server without the script (new, restarted) rejects the call without effect; the client loads the script and
+    repeats the call. A producer's user may not load scripts: its calls fail until a worker has loaded them, as every
+    worker does at its start.
     """
 
     def __init__(self, name: str, key_count: int, **constants: str) -> None:
@@ -56,7 +57,7 @@ class Script:
         return (*self._head, *call)
 
     def run(self, redis: Redis, call: Call) -> Any:
-        """Run it with these keys and arguments, and answer what it answers."""
+        """Run the script with these keys and arguments, and return its result."""
         execute: Execute = redis.execute_command  # two calls less on the way than `redis.evalsha`
         try:
             return execute(*self._head, *call)
@@ -88,9 +89,9 @@ class Script:
 
 
 def run_together(redis: Redis, calls: Sequence[tuple[Script, Call]]) -> list[Any]:
-    """Run calls of several scripts in one round trip, in their order. A call that fails answers its error.
+    """Run calls of several scripts in one round trip, in order. The result of a failed call is its error.
 
-    If the server must be taught a script, its call runs after the others. Raises RedisError if the server is away.
+    If the server must load a script, its call runs after the others. Raises RedisError if the server can't be reached.
     """
     answers = _pipelined(redis, calls)
     for place, (script, call) in enumerate(calls):

@@ -49,7 +49,7 @@ class SetAside:
 
 
 def is_wrong_type(answer: object) -> bool:
-    """Whether an answer of the server says that a key is of a wrong type."""
+    """Whether an answer of the server is an error about a key's type."""
     # redis-py puts the command in front, where it was one of a pipeline.
     return isinstance(answer, ResponseError) and _WRONG.search(str(answer)) is not None
 
@@ -77,7 +77,7 @@ def known_aside(redis: Redis) -> list[SetAside]:
 
 
 def _read(aside: str, how: Any) -> SetAside | None:
-    """An entry of the list; None for one that somebody else wrote."""
+    """Parse an entry of the list; None for a foreign entry."""
     try:
         told = json.loads(how)
         return SetAside(str(told["key"]), aside, str(told["found"]), str(told["wanted"]), float(told["at"]))
@@ -99,7 +99,7 @@ class MendingRedis(Redis):
         return execute(*args, **options)
 
     def pipeline(self, transaction: bool = True, shard_hint: Any = None) -> Pipeline:
-        """A pipeline that sets keys aside; it is for its caller to run it again."""
+        """A pipeline that renames keys of a wrong type; the caller must run it again."""
         return MendingPipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
 
 

@@ -1,6 +1,6 @@
-"""Which embedder belongs to which name: while vectors of a new model are being made, questions take the old one.
+"""Embedders by the name of their vectors: while vectors of a new model are being made, queries use the old model.
 
-Must not know: where vectors are kept, which of them serve.
+Must not know: where vectors are stored, which of them are in use.
 """
 
 import threading
@@ -20,9 +20,9 @@ class Embedders:
         self._named: dict[str, Embedder | None] = {}
 
     def named(self, name: str) -> Embedder | None:
-        """The embedder that vectors of this name came from; None where these settings can't make it.
+        """The embedder that made the vectors of this name; None if these settings can't make it.
 
-        The local model is at hand always; another model of the same endpoint only while the driver is that one.
+        The local model is always available; another model of the same endpoint only with the driver `openai`.
         """
         if self.own is None or self.own.name == name:
             return self.own

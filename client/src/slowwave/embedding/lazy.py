@@ -28,7 +28,7 @@ class LazyEmbedder:
         self._pid = os.getpid()
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """See `Embedder`; no text makes no call and loads nothing."""
+        """See `Embedder`; an empty list loads nothing."""
         return self._embedder().embed(texts) if texts else []
 
     def _embedder(self) -> Embedder:
@@ -42,7 +42,7 @@ class LazyEmbedder:
 
 
 def build_embedder(settings: Embeddings) -> LazyEmbedder | None:
-    """The embedder of these settings, None for the driver none. Loads nothing yet. Raises InvalidSettings."""
+    """The embedder of these settings, not loaded yet; None for the driver none. Raises InvalidSettings."""
     match settings.driver:
         case "none":
             return None

@@ -87,7 +87,7 @@ def gateway_followed(wire: Wire, request: ChangesRequest) -> GatewayFollowed:
 
 
 def _events(lines: Iterable[str], stopped: threading.Event) -> Iterator[tuple[str, Change | None]]:
-    """(position, change) of each event that has an id; None for one that tells only how far the feed was read."""
+    """(position, change) of each event with an id; the change is None if the event only moves the position."""
     fields: dict[str, str] = {}
     for line in lines:
         if stopped.is_set():

@@ -1,4 +1,4 @@
-"""From what a gateway answers to the exceptions that the client raises over any transport.
+"""Map a gateway's answers to the client's exceptions.
 
 Must not know: how calls are sent.
 """
@@ -59,7 +59,7 @@ def name_of(body: Mapping[str, Any]) -> str:
 def error_of(
     status: int, body: Mapping[str, Any], headers: Mapping[str, str], invalid: type[SlowwaveError]
 ) -> SlowwaveError:
-    """The exception of an answer. invalid: for a call that can't be made as it is."""
+    """The exception for an answer. invalid: the exception for an invalid call."""
     text = str(body.get("detail") or body.get("title") or f"the gateway answers {status}")
     name = name_of(body)
     if name in _BY_NAME:

@@ -55,7 +55,7 @@ class GatewayStore:
         return self._raise_errors
 
     def new_key(self) -> str:
-        """Answer a fresh idempotency key for one call."""
+        """A fresh idempotency key for one call."""
         return f"{self._prefix}-{next(self._calls):x}"
 
     def record(self, call: Call) -> tuple[Answer | None, Stored]:

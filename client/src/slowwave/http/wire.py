@@ -122,8 +122,8 @@ class Wire:
     ) -> "Iterator[Stream]":
         """The lines of a stream of server-sent events, after the event with this id.
 
-        Raises TimeoutError after so many seconds of silence, StoreUnavailable where the stream breaks, and whatever
-        else the gateway says.
+        Raises TimeoutError after this many seconds of silence, StoreUnavailable if the stream breaks, and the gateway's
+        other errors.
         """
         headers = {"Accept": "text/event-stream"} | ({} if after is None else {"Last-Event-ID": after})
         timeout = httpx2.Timeout(seconds, connect=CONNECT_SECONDS)

@@ -119,7 +119,7 @@ class SlowwaveHooks:
             await self._await(future, "recording goes on in a thread")
 
     def instructions(self, *own: str) -> Callable[..., str]:
-        """Instructions for an agent or a team: its own, and below them what the memory knows, fenced as data."""
+        """Instructions for an agent or a team: its own, followed by the context, fenced as data."""
 
         def with_memory(agent: Any = None, team: Any = None, run_context: Any = None) -> str:
             known = self._contexts.get(getattr(run_context, "run_id", None) or "", "")

@@ -44,7 +44,7 @@ takes."""
 
 
 def is_private(*holders: object) -> bool:
-    """Whether one of these says so: a session, a run or a run's context of Agno, or a mapping. None says nothing."""
+    """Whether a session, a run, a run's context or a mapping is marked private; None is not."""
     return any(_flagged(part) for holder in holders for part in _parts_of(holder))
 
 

@@ -36,11 +36,11 @@ which changes nothing."""
 
 
 class SlowwaveTurns:
-    """Records and informs the threads of one agent; a thread (`configurable.thread_id`) is a session.
+    """Records the threads of one agent and gives them context; a thread (`configurable.thread_id`) is a session.
 
-    Messages are known by the ids that LangGraph gives them: running a node again, resuming a thread and handing in its
-    whole history record nothing twice. scope, scopes, user, max_tokens: see `SafeMemory`. Raises InvalidName.
-    messages: the key of the graph's state that holds them.
+    Messages are identified by LangGraph's ids, so a repeated node, a resumed thread and a history that is passed again
+    record nothing twice. scope, scopes, user, max_tokens: see `SafeMemory`. Raises InvalidName.
+    messages: the key of the graph's state that holds the messages.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class SlowwaveTurns:
         self._recorded: dict[str, str] = {}  # by thread: the key of what was recorded last
 
     def context(self, messages: Sequence[AnyMessage], config: RunnableConfig) -> list[AnyMessage]:
-        """What the agent knows, as messages for the model's input alone: put them before `messages`, in no state.
+        """The context as messages for the model's input: put them before `messages`, and keep them out of the state.
 
-        A reply waits a few seconds for it at most, and then goes on without.
+        A reply waits a few seconds for it at most, and then continues without it.
         """
         session = _thread(config)
         return [] if session is None else _as_messages(self._safe.boost_and_read(session, _question(messages)))
@@ -72,7 +72,7 @@ class SlowwaveTurns:
         return [] if session is None else _as_messages(await self._safe.aboost_and_read(session, _question(messages)))
 
     def node(self) -> RunnableLambda[Any, dict[str, Any]]:
-        """A node that records the state's messages and changes nothing; for `invoke` and `ainvoke` alike."""
+        """A node that records the state's messages and changes nothing; for `invoke` and `ainvoke`."""
         return RunnableLambda(self.record, afunc=self.arecord, name="slowwave_record")
 
     def record(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class SlowwaveTurns:
 
 
 def _thread(config: RunnableConfig) -> str | None:
-    """The name of the session; None, and a line in the log, where the graph runs without a thread."""
+    """The name of the session; None, with a log line, if the graph runs without a thread."""
     thread = (config.get("configurable") or {}).get("thread_id")
     if thread is None:
         log.warning("a graph ran without a thread_id in its config: it has no memory")
@@ -154,7 +154,7 @@ def _media(message: AnyMessage) -> Described:
 
 
 def _is_of_tool(kind: str) -> bool:
-    """Whether a part belongs to a tool's call or result. LangChain brings both beside the content."""
+    """Whether a part belongs to a tool's call or result, which LangChain also gives outside the content."""
     return "tool_" in kind or kind in {"function_call", "input_json_delta"}
 
 

@@ -47,9 +47,9 @@ class Stored(NamedTuple):
 def read_item(
     connection: Connection[Any], *, tenant: str, agent: str, scope: str | None, key: str, note: str
 ) -> Stored | None:
-    """The newest note of `agent` whose key begins with `note`, or else the memory with the id `key`, in one scope.
+    """The newest note of `agent` whose key begins with `note`, else the memory with the id `key`, in one scope.
 
-    scope: None for the agent's own, "room:NAME" or "team:NAME". Raises InvalidName and what psycopg raises.
+    scope: None for the agent's own, "room:NAME" or "team:NAME". Raises InvalidName and psycopg's errors.
     """
     kind, name = scope_of(agent, scope)
     place = {"tenant": tenant, "agent": agent, "kind": kind, "name": name, "note": note}

@@ -23,7 +23,7 @@ def check_filter(wanted: Mapping[str, Any]) -> None:
 
 
 def matches(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether a value passes a filter: plain values are to be equal, mappings of operators hold."""
+    """Whether a value passes a filter: plain values must be equal, mappings of operators must hold."""
     for name, rule in wanted.items():
         for sign, bound in _rules(rule).items():
             try:

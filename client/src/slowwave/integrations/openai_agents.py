@@ -32,7 +32,7 @@ Item = Any  # a TypedDict of some sort: what the SDK keeps
 
 
 class Words(NamedTuple):
-    """What a user or an agent says. left_out: the kinds of its parts that have no words."""
+    """The text of a user or an agent. left_out: the kinds of its parts without text."""
 
     role: Literal["user", "assistant"]
     content: str
@@ -40,7 +40,7 @@ class Words(NamedTuple):
 
 
 class ToolItem(NamedTuple):
-    """A call of a tool (role `call`; content: its arguments) or what the tool answered (role `tool`)."""
+    """A tool call (role `call`; content: its arguments) or a tool's result (role `tool`)."""
 
     role: Literal["call", "tool"]
     content: str
@@ -188,7 +188,7 @@ def words_of(item: Item) -> Words | None:
 
 
 def heard_in(item: Item) -> Heard | None:
-    """Who says what in an item, or which tool is called or answers; None if it is neither."""
+    """The message, tool call or tool result in an item; None if it is none of them."""
     return words_of(item) or _tool_item(item)
 
 

@@ -50,7 +50,7 @@ MAX_UNANSWERED = 1_000
 
 @dataclass
 class _Run:
-    """A run under way. known: the context that all of its requests share; messages: as far as they are known."""
+    """A run in progress. known: the context of all its requests; messages: the messages so far."""
 
     known: PromptContext | None = None
     answered: bool = False
@@ -58,11 +58,12 @@ class _Run:
 
 
 class SlowwaveMemory(AbstractCapability[Any]):
-    """Before each request of a run the model gets what `agent` knows; when the run ends its new words are recorded.
+    """A capability: it adds the agent's context to each request of a run, and records the run's new messages at its
+    end.
 
-    session: the conversation's name, or what finds it in a run's context; by default the run's own conversation id,
-    which Pydantic AI carries on with the message history. scope, scopes, user, max_tokens: see `SafeMemory`.
-    The context is part of the request alone: it never enters the message history. Raises InvalidName.
+    session: the conversation's name, or a function of the run's context; by default the run's conversation id, which
+    Pydantic AI keeps in the message history. scope, scopes, user, max_tokens: see `SafeMemory`. The context is part of
+    the request only and never enters the message history. Raises InvalidName.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class SlowwaveMemory(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """Put what the agent knows before the conversation, in this request alone."""
+        """Put the context before the conversation, in this request only."""
         run = self._runs.get(str(ctx.run_id)) or _Run()
         run.messages = list(ctx.messages)
         if run.known is None:
@@ -161,7 +162,7 @@ def _result(part: ToolReturnPart | NativeToolReturnPart, key: str) -> TurnPart:
 
 
 def _with_context(messages: Sequence[ModelMessage], known: PromptContext) -> list[ModelMessage]:
-    """The messages with a context behind the system prompt of the agent, which must stay the first thing read."""
+    """The messages with a context after the agent's system prompt, which must stay first."""
     ours = [SystemPromptPart(known.introduction), UserPromptPart(known.text)]
     if not messages or not isinstance(messages[0], ModelRequest):
         return [ModelRequest(ours), *messages]

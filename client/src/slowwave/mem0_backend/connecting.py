@@ -65,9 +65,9 @@ class Mem0Connection:
 
 
 def connect(settings: Settings, embedder: Embedder | None = None) -> CopyStore:
-    """A mem0 of these settings. embedder: instead of the settings' own.
+    """A mem0 with these settings. embedder: replaces that of the settings.
 
-    Raises InvalidSettings where something is missing or can't be used, Mem0Failed, EmbeddingFailed.
+    Raises InvalidSettings, Mem0Failed, EmbeddingFailed.
     """
     given = _given(settings.memory.mem0.config)
     mem0 = _import(settings.memory.files.root.expanduser())
@@ -124,7 +124,7 @@ def _given(file: str) -> dict[str, Any]:
 
 
 def _embedder(settings: Embeddings) -> Embedder:
-    """mem0 finds by vectors alone: where none are set up, the model that runs here makes them, if it is installed."""
+    """mem0 searches by vectors only: if no embedder is configured, the local model makes them, if it is installed."""
     if chosen := build_embedder(settings):
         return chosen
     local = build_embedder(_LOCAL)

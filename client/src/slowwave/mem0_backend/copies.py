@@ -1,6 +1,6 @@
-"""A memory as mem0 keeps it: its text, under its own id, with what a search answer needs as metadata.
+"""A memory in mem0's form: its text under its own id, with metadata for search results.
 
-Metadata are texts and numbers alone, since not every vector store takes more.
+Metadata are texts and numbers only, because some vector stores accept nothing else.
 
 Must not know: mem0's classes, how copies are written.
 """

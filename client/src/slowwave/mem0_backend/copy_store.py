@@ -130,7 +130,7 @@ class NoHistory:
         """Keep nothing."""
 
     def get_history(self, memory_id: str) -> list[Any]:  # noqa: ARG002 (mem0's signature)
-        """There is none; Slowwave's own is `explain`."""
+        """Empty; Slowwave's own history is `explain`."""
         return []
 
     def close(self) -> None:
@@ -138,7 +138,7 @@ class NoHistory:
 
 
 class NoModel:
-    """In the place of mem0's model: copies are added as they are, and nothing may ask one behind a budget (I7)."""
+    """Replaces mem0's model: copies are added unchanged, and no model may be called outside the budget (I7)."""
 
     def generate_response(self, *_: Any, **__: Any) -> str:
         """Raises Mem0Failed."""

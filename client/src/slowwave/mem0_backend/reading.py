@@ -53,9 +53,9 @@ Read = Callable[[Callable[[Connection[Any]], list[Any]]], list[Any]]
 def find(
     connection: Mem0Connection, read: Read, reader: Reader, question: str, *, limit: int, include_review: bool = False
 ) -> list[Hit] | None:
-    """Memories that answer a question, best first, or None where mem0 does not answer in time, which is logged.
+    """Memories that answer a query, best first; None, with a log line, if mem0 does not answer in time.
 
-    Raises InvalidQuery, InvalidSettings, and what `read` does.
+    Raises InvalidQuery, InvalidSettings, and the exceptions of `read`.
     """
     check_question(question, limit)
     asked = clean_question(question).strip()

@@ -61,7 +61,7 @@ class Context:
     passages: tuple[Hit, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether there is anything to know."""
+        """Whether the context has any content."""
         always = self.instructions or self.profile
         found = self.memories or self.passages or self.recent
         return bool(always or self.days or found or self.conflicts or self.elsewhere)
@@ -162,12 +162,12 @@ def summary_heading(day: date) -> str:
 
 
 def unsummarised_heading(day: date) -> str:
-    """The heading of what a day's summary doesn't cover."""
+    """The heading of events that a day's summary does not cover."""
     return f"{day:%Y-%m-%d}, said last and not summarised yet"
 
 
 def _day_blocks(days: Iterable[Day]) -> list[Block]:
-    """Of each date the summaries, then what none covers; of a room's agents and the reader's own together."""
+    """For each date the summaries, then the events without one; agents of a room and the reader's own together."""
     blocks: dict[str, list[str]] = {}
     for day in days:
         blocks.setdefault(summary_heading(day.day), []).extend(day.line_text(line) for line in day.lines)

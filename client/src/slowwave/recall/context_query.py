@@ -43,9 +43,10 @@ Labels = Mapping[int, str | None]
 
 @dataclass(frozen=True, slots=True)
 class ContextQuery:
-    """A checked request: the asking session (left out of talk elsewhere), a query, days (0 to 3,660), an aware now.
+    """A checked request: the session of the prompt (left out of talk elsewhere), a query, days (0 to 3,660), an aware
+    now.
 
-    passages: how many passages of events may answer the query.
+    passages: the number of passages of events that may answer the query.
     """
 
     session: str | None
@@ -76,9 +77,10 @@ def context_query_steps(
     found_elsewhere: Sequence[Hit] | None = None,
     vector: QuestionVector | None = None,
 ) -> Steps[Context]:
-    """Read all parts of a context. Its size is bounded, and nothing appears twice.
+    """Read all parts of a context. Its size is bounded, and it has no duplicates.
 
-    found_elsewhere: memories that another backend found for the query; None searches here. vector: of the query.
+    found_elsewhere: memories that another backend found for the query; None searches here. vector: the query's
+    embedding.
     """
     relevant, passages = list(found_elsewhere or ()), list[Hit]()
     if query.query and found_elsewhere is None:

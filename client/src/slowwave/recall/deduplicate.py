@@ -77,7 +77,7 @@ class _ShownText:
         return wording(text) in self._wordings
 
     def has(self, text: str, sources: Iterable[Source]) -> bool:
-        """Whether a text from these events is shown already."""
+        """Whether the content of a text from these events is shown already."""
         if self.says(text):
             return True
         near = [words for source in sources for words in self._of.get(source, ())]
@@ -97,7 +97,7 @@ class _Words:
         return cls(frozenset(stems), frozenset(_MARK.findall(text)))
 
     def are_in(self, other: "_Words") -> bool:
-        """Whether another text from the same event says this: most words, and every identifier."""
+        """Whether another text from the same event covers this one: most words, and every identifier."""
         return self.marks <= other.marks and len(self.stems & other.stems) >= max(1, _SHARE * len(self.stems))
 
 

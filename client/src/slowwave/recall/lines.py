@@ -213,7 +213,7 @@ def short_id(memory: str) -> str:
 
 
 def wording(text: str) -> str:
-    """The words of a text, whatever its capitals, blanks and last sign: equal where two texts say the same."""
+    """The normalised words of a text, without case, spacing and final punctuation; equal texts are duplicates."""
     return " ".join(text.casefold().split()).rstrip(".!?… ")
 
 

@@ -103,7 +103,7 @@ def _what_fits(unit: Sequence[Hit], room: int, *, alone: bool) -> list[Hit]:
 
 
 def _is_told(hit: Hit, shown: Mapping[Key, Hit]) -> bool:
-    """Whether an event is already told by memories that are shown."""
+    """Whether shown memories already cover an event."""
     if hit.kind == "memory":
         return False
     told = {source for one in shown.values() if one.kind == "memory" for source in one.sources}

@@ -31,15 +31,15 @@ Steps = Generator[Query, list[Row], T]
 def statement(name: str) -> str:
     """The text of `NAME.sql` beside this module, without comments and indentation.
 
-    psycopg remembers how it took a text apart only if that is short (4,096 characters); long ones cost a millisecond
-    each time.
+    psycopg caches the parsed form of short texts only (4,096 characters); parsing a long one costs a millisecond each
+    time.
     """
     text = (files("slowwave.recall") / f"{name}.sql").read_text("utf-8")
     return " ".join(line.partition("--")[0].strip() for line in text.splitlines()).strip()
 
 
 def run(connection: Connection[Any], steps: Steps[T]) -> T:
-    """Take all steps on one connection and answer what they end in. Raises what psycopg raises."""
+    """Execute all steps on one connection, and return the result. Raises psycopg's errors."""
     rows: list[Row] | None = None
     while True:
         try:

@@ -28,7 +28,7 @@ _SERVING = "SELECT s.model FROM slowwave.vector_spaces s WHERE s.state = 'servin
 
 
 class Read(Protocol):
-    """Runs something on a connection to Postgres and answers what that does."""
+    """Runs a function on a connection to Postgres, and returns its result."""
 
     def __call__(self, work: Callable[[Connection[Any]], T], /) -> T: ...
 
@@ -51,7 +51,7 @@ class QuestionVector:
 
 
 class Questions:
-    """Makes vectors of questions. Where one can't be made the log says so, once a minute, and search goes on."""
+    """Embeds queries. If that fails, the log says so at most once a minute, and the search uses words only."""
 
     def __init__(self, models: Models, call_timeout: CallTimeout | None = None) -> None:
         self._models = models
@@ -61,7 +61,10 @@ class Questions:
         self._remembered = lru_cache(maxsize=REMEMBERED)(self._made)
 
     def vector(self, read: Read, question: str | None) -> QuestionVector | None:
-        """The vector, or None: vectors are off, none are there yet, or none can be made. Raises what `read` raises."""
+        """The embedding, or None: embeddings are off, the database has no vectors yet, or the embedder fails.
+
+        Raises the exceptions of `read`.
+        """
         if self._models.own is None or not isinstance(question, str) or not question.strip():
             return None
         row = read(lambda connection: connection.execute(_SERVING).fetchone())

@@ -83,12 +83,12 @@ class Why:
 
 
 def relevance(coverage: float, cosine: float | None) -> float:
-    """How likely a hit has to do with the question, from 0 to 1. It means the same in every scope.
+    """The estimated probability that a hit relates to the query, from 0 to 1. It means the same in every scope.
 
-    It grows with the share of the question's words that the hit holds, and with the cosine of their vectors. Measured
-    with vectors on two conversations of LoCoMo and two persons of RealMem, each question asked of the other's scope,
-    too: of these answers a floor of 0.06 makes .55 and .07 empty, and loses .005 and .023 of the answers that exist; a
-    floor of 0.11 makes .84 and .38 empty, and loses .015 and .115.
+    It grows with the share of the query's words in the hit, and with the cosine of their vectors. Measured with vectors
+    on two conversations of LoCoMo and two persons of RealMem, with each query also asked of the other's scope: a floor
+    of 0.06 empties .55 and .07 of those foreign results, and loses .005 and .023 of the existing answers; a floor of
+    0.11 empties .84 and .38, and loses .015 and .115.
     """
     evidence = coverage + (_UNKNOWN_COSINE if cosine is None else cosine)
     return 1 / (1 + math.exp(-_STEEPNESS * (evidence - _EVEN)))

@@ -36,9 +36,9 @@ class Block:
 
 
 def fenced(blocks: Iterable[Block], exception: str = "") -> str:
-    """Markdown of all blocks that have lines, below one notice; "" where none has.
+    """Markdown of all blocks with lines, below one notice; "" without any.
 
-    exception: a sentence about blocks to which the notice does not apply.
+    exception: a sentence about blocks that the notice does not cover.
     """
     text = fenced_blocks(blocks)
     notice = f"{NOTICE} {exception}" if exception else NOTICE
@@ -52,10 +52,10 @@ def fenced_blocks(blocks: Iterable[Block]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text on one line, and all of it to be seen: no part of it can pass for a line or a label of ours.
+    """The text on one visible line that can't pass for a line or a label of Slowwave.
 
-    Every run of blanks and line ends, those of Unicode included, becomes one blank; what can't be seen goes. A model's
-    own marks ("<|im_end|>", "[INST]") are broken by a blank, and our labels in a text get another bracket.
+    Each run of blanks and line ends, also of Unicode, becomes one blank; invisible characters are removed. A blank
+    breaks a model's own marks ("<|im_end|>", "[INST]"), and Slowwave's labels in a text get other brackets.
     """
     flat = " ".join(text.split())
     if not flat.isascii() or not flat.isprintable():
@@ -78,7 +78,7 @@ def label(name: str) -> str:
 
 
 def shorten(text: str, characters: int) -> str:
-    """At most so many characters of a line: cut between two words where one ends near, and marked with "…"."""
+    """At most this many characters of a line: cut between two words if a gap is near, and marked with "…"."""
     if len(text) <= characters:
         return text
     head = text[: max(0, characters - 1)]

@@ -14,7 +14,7 @@ MAX_SCOPES = 20
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who reads, and from where: (kind, name) pairs of one tenant, the agent's own scope first, none twice."""
+    """A reader: a tenant and its (kind, name) pairs without duplicates, the agent's own scope first."""
 
     tenant: str
     agent: str
@@ -34,5 +34,5 @@ def reader(tenant: str, agent: str, scopes: Sequence[str]) -> Reader:
 
 
 def scope_label(kind: str, name: str) -> str | None:
-    """Answer how a scope is called outside: None for an agent's own, else "room:NAME" or "team:NAME"."""
+    """The public name of a scope: None for an agent's own, else "room:NAME" or "team:NAME"."""
     return None if kind == "agent" else f"{kind}:{name}"

@@ -104,7 +104,7 @@ def search_steps(
     min_relevance: float = 0.0,
     around: int = 0,
 ) -> Steps[list[Hit]]:
-    """Find what answers the question; see `slowwave.recall.search`. Raises `InvalidQuery`."""
+    """Search for the query; see `slowwave.recall.search`. Raises `InvalidQuery`."""
     selection = Selection(limit, max_tokens, min_relevance)
     check_search(question, selection, review=include_review, now=now, order=order, around=around)
     stats, timing = yield from timed_steps(reader, question, now)

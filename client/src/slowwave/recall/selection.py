@@ -65,11 +65,11 @@ def fitting(hits: Iterable[Hit], max_tokens: int, count: Callable[[str], int] = 
 
     Args:
         hits: best first.
-        max_tokens: what the chosen ones take together, each with its date.
-        count: how many tokens a text takes.
+        max_tokens: the most tokens of the chosen hits, each with its date.
+        count: counts the tokens of a text.
 
     Returns:
-        The chosen ones, best first. A hit is left out if it does not fit any more, or repeats one before it.
+        The chosen hits, best first, without those that do not fit or repeat an earlier one.
     """
     chosen: list[Hit] = []
     said: list[frozenset[str]] = []
@@ -89,7 +89,7 @@ def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def distinct(hits: Iterable[Hit]) -> list[Hit]:
-    """The hits, best first, that repeat none before them."""
+    """The hits, best first, without those that repeat an earlier one."""
     return fitting(hits, 0, lambda _text: 0)
 
 

@@ -29,7 +29,10 @@ DEPTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What the ranking does with the times of a question. interval: with the time in which it is still told of."""
+    """The effect of a query's times on the ranking.
+
+    interval: extended by the time in which people still talk about it.
+    """
 
     interval: Interval | None = None
     strict: bool = False
@@ -55,7 +58,7 @@ def around(anchor: Anchor, moment: datetime) -> Interval:
 
 
 def timing_of(times: TimeQuestion, interval: Interval | None, now: datetime) -> Timing:
-    """How the times weigh. An interval that lies ahead is none: nothing was said there yet."""
+    """The effect of the times. An interval in the future has none."""
     if interval is not None and interval.begin is not None and interval.begin > now:
         interval = None
     # With a date in the question, "recently" means that date.
@@ -72,7 +75,7 @@ def _told(interval: Interval) -> Interval:
 
 
 def reordered(rows: Sequence[Row], timing: Timing) -> list[Row]:
-    """Rows of a search in the order that the times give them; their scores say it, too."""
+    """Rows of a search in the order that the times give, with matching scores."""
     kept = [row for row in rows if not timing.strict or (timing.interval and timing.interval.holds(row["valid_from"]))]
     if not kept or not (timing.newest or timing.asks_when):
         return kept

@@ -26,7 +26,7 @@ def _count(word: str) -> int:
 
 
 class _Known(dict[str, int]):
-    """Counts of words that were seen. Texts are made of the same ones again; looking up takes a tenth of counting."""
+    """Token counts of words seen so far. Texts repeat the same words, and a lookup takes a tenth of a count."""
 
     def __missing__(self, word: str) -> int:
         tokens = _count(word)

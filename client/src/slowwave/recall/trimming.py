@@ -70,7 +70,7 @@ class Budget:
 
 
 def budget_of(max_tokens: int | None, form: str, count: Count | None) -> Budget | None:
-    """Check a budget; None: there is none. Raises `InvalidQuery`."""
+    """Check a budget; None without one. Raises `InvalidQuery`."""
     known = next((name for name in FORMATS if name == form), None)
     if known is None:
         raise InvalidQuery(f"format must be one of {', '.join(FORMATS)}, got {shown(form)}")
@@ -162,7 +162,7 @@ def _entries(context: Context) -> Iterator[_Entry]:
 
 
 def _shares(context: Context) -> dict[str, float]:
-    """Who asks something gets what answers it first."""
+    """The shares of the parts; with a query, the parts that answer it come first."""
     was_asked = any(hit.relevance is not None for hit in (*context.memories, *context.passages))
     return ASKED if was_asked else SHARES
 

@@ -1,4 +1,4 @@
-"""Widen the events that a search found: the passages before and after each, of the same conversation.
+"""Widen the events that a search found: add the passages before and after each, from the same conversation.
 
 Must not know: how hits are found or ranked.
 """
@@ -22,7 +22,7 @@ def check_around(around: int) -> None:
 
 
 def widening_steps(hits: Sequence[Hit], labels: Mapping[int, str | None], around: int) -> Steps[list[Hit]]:
-    """The same hits, each event with `around` passages before and behind it. One query, and none without events."""
+    """The same hits, each event with `around` passages before and after it. One query, and none without events."""
     places = [hit.place for hit in hits if hit.place is not None]
     if not around or not places:
         return list(hits)
@@ -37,7 +37,7 @@ def widening_steps(hits: Sequence[Hit], labels: Mapping[int, str | None], around
 
 
 def _widened(hit: Hit, rows: Sequence[Row]) -> Hit:
-    """The hit with its neighbours: of the same event they follow each other, other events begin with their speaker."""
+    """The hit with its neighbours: passages of the same event are joined, other events begin with their speaker."""
     own = hit.place[1] if hit.place else None
     lines: list[str] = []
     last = None

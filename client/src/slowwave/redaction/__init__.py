@@ -1,10 +1,10 @@
-"""Secrets in a text: where they stand, and of which kind they are.
+"""Secrets in a text: their places and kinds.
 
-Five kinds of finder: tokens of well-known forms, numbers with check digits, shapes that hold a login (key files, URLs,
-headers), words of eight languages that announce a secret, and words of its family around a value.
-All read a folded text, in which odd spellings are plain, and answer places of the source. Every step is linear in it.
+There are five kinds of finders: tokens of known forms, numbers with check digits, shapes around a login (key files,
+URLs, headers), words of eight languages that announce a secret, and words of a family around a value.
+All read a folded text, in which odd spellings are normalised, and return places in the source. Every step is linear.
 
-Must not know: where the text comes from and where it goes.
+Must not know: the source and the destination of the text.
 """
 
 import re
@@ -30,14 +30,14 @@ _MORE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def find(text: str, forms: Sequence[Form] = ()) -> list[Found]:
-    """Find all secrets of a text, in its order, none overlapping another.
+    """Find all secrets in a text, in order and without overlaps.
 
     Args:
         text: any text of any length.
-        forms: forms of tokens besides those that this module knows.
+        forms: further forms of tokens.
 
     Returns:
-        For each secret where it begins, where it ends, and its kind.
+        The start, the end and the kind of each secret.
 
     Example:
         >>> find("my PIN is 4821")
@@ -80,7 +80,7 @@ def replace(text: str, found: Iterable[Found], mark: str) -> str:
 
 
 def _formed(text: str, pieces: Sequence[str], forms: Sequence[Form], *, digits: bool) -> Iterator[Found]:
-    """Secrets that are known by their form alone. Short ones have a digit, or the "=" of base64."""
+    """Secrets that their form alone identifies. Short ones have a digit, or the "=" of base64."""
     if "PRIVATE KEY" in text or "PuTTY" in text or "SSH2" in text:
         yield from shapes.key_files(text)
     if pieces and len(max(pieces, key=len)) >= _LONG:
@@ -116,7 +116,7 @@ def _carried(text: str) -> Iterator[Found]:
 
 
 def _continued(text: str, start: int, end: int) -> int:
-    """Where a secret ends whose second half a line's end cut off."""
+    """The end of a secret that a line end cuts in two."""
     if end - start < _HALF or text[end : end + 1] != "\n" or not text[start:end].isascii():
         return end
     more = _SECOND_HALF.match(text, end)

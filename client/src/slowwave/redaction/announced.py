@@ -71,7 +71,7 @@ _QUIET_WORDS = frozenset(
 
 
 def words_of(low: str) -> frozenset[str]:
-    """The words of a text in small letters; Chinese and Japanese have none."""
+    """The words of a text in lower case; none for Chinese and Japanese."""
     return frozenset(low.translate(_BLANKS).split() if low.isascii() else WORD.findall(low))
 
 
@@ -99,7 +99,7 @@ def announced(text: str, low: str, words: frozenset[str], *, digits: bool) -> It
 
 
 def _kind_of(noun: Noun, name: str) -> str:
-    """The kind of a secret, which a weak word such as "key" says itself."""
+    """The kind of a secret, which a weak word such as "key" names itself."""
     if noun.value != "weak":
         return noun.kind
     return next((kind for kind, parts in _WEAK_KINDS.items() if any(part in name for part in parts)), noun.kind)
@@ -126,7 +126,7 @@ def _places_of(word: str, low: str, *, whole: bool) -> Iterator[int]:
 
 
 def _is_letter(sign: str) -> bool:
-    """Whether a word goes on there; words of Chinese and Japanese stand without blanks."""
+    """Whether a word continues there; Chinese and Japanese have no blanks between words."""
     return sign.isalnum() and not "\u3040" <= sign <= "\u9fff"
 
 
@@ -156,7 +156,7 @@ def _behind(text: str, low: str, match: re.Match[str], noun: Noun) -> Span | Non
 
 
 def _with_quotes(text: str, start: int, end: int) -> Span:
-    """A value goes together with the quotes around it."""
+    """The value with the quotes around it."""
     quote = text[end : end + 1]
     if quote not in {'"', "'", "`", "\\"} or text[start - 1 : start] not in {'"', "'", "`"}:
         return start, end
@@ -191,7 +191,7 @@ def _places(text: str, low: str, match: re.Match[str], stop: int, noun: Noun) ->
 
 
 def _words(low: str, at: int, stop: int) -> list[tuple[int, str]]:
-    """The next words without the signs around them, and where they begin."""
+    """The next words without the punctuation around them, and where they begin."""
     found = islice(_WORD.finditer(low, at, stop), WORDS)
     return [
         (word.start(), word[0].strip("\"'`,*()") or word[0])
@@ -212,7 +212,7 @@ def _unsigned(text: str, name: str, words: list[tuple[int, str]], noun: Noun, *,
 
 
 def _in_query(low: str, match: re.Match[str], assign: re.Match[str]) -> bool:
-    """Whether a word is the name of a parameter of a URL, so that "&" ends its value."""
+    """Whether a word is a parameter of a URL's query, so that "&" ends its value."""
     if assign[0] != "=":
         return False
     before = low[max(0, match.start() - 40) : match.start()]
@@ -221,7 +221,7 @@ def _in_query(low: str, match: re.Match[str], assign: re.Match[str]) -> bool:
 
 
 def _clause_end(low: str, at: int) -> int:
-    """Where the clause ends; a line's end does not end it where the value must follow."""
+    """The end of the clause; a line end does not end it if the value must follow."""
     limit = min(len(low), at + REACH)
     begins_line = False
     for match in _CLAUSE.finditer(low, at, limit):

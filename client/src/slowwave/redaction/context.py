@@ -146,13 +146,13 @@ def _possible(there: int, *, digits: bool) -> tuple[tuple[Family, str, int], ...
 
 
 def _is_vetoed(low: str, start: int) -> bool:
-    """Whether a word right before a number says that it is something else."""
+    """Whether a word directly before a number gives it another meaning."""
     close = low[max(0, start - VETO) : start]
     return _there(close, frozenset(WORD.findall(close)[-2:])) & _VETO != 0
 
 
 def _told(family: Family, low: str, start: int, end: int, need: int) -> bool:
-    """Whether enough words stand around the value at low[start:end]."""
+    """Whether enough words of the family are around the value at low[start:end]."""
     around = f"{low[max(0, start - REACH) : start]} \n {low[end : end + REACH]}"
     return family.score(_there(around, words_of(around))) >= need
 
@@ -173,7 +173,7 @@ def _values(form: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_password(word: str, *, strange: bool) -> bool:
-    """Whether a word mixes letters with digits or signs; a strange one has a sign inside, or digits between letters."""
+    """Whether a word mixes letters with digits or signs; an odd one has a sign inside, or digits between letters."""
     letters, digits = sum(map(str.isalpha, word)), sum(map(str.isdigit, word))
     if (
         letters < 3

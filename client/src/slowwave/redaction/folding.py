@@ -51,14 +51,14 @@ AROUND = 300
 
 
 class Folded(NamedTuple):
-    """A folded text. at: where each of its characters begins in the source; None: at the same place."""
+    """A folded text. at: the source position of each of its characters; None: the same positions."""
 
     text: str
     source: str
     at: list[int] | None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The place of text[start:end] in the source, with all that was folded away inside it."""
+        """The place of text[start:end] in the source, with all characters that folding removed inside it."""
         if self.at is None:
             return start, end
         first, last = self.at[start], self.at[end - 1]
@@ -70,7 +70,7 @@ class Folded(NamedTuple):
 
 
 def fold(text: str) -> Folded:
-    """The text as it reads. Linear in its length; a plain ASCII text is returned as it is."""
+    """The text as people read it. Linear in its length; a plain ASCII text is returned unchanged."""
     flat = text
     if "[redacted:" in text:
         flat = MARK.sub(lambda match: COVER * len(match[0]), text)
@@ -103,7 +103,7 @@ def despaced(view: Folded) -> Folded:
 
 
 def line_ends(view: Folded) -> Iterator[tuple[int, Folded]]:
-    """For each line's end that may cut a token: where the two parts meet, and the text around it without that end."""
+    """For each line end that may cut a token: where the parts meet, and the surrounding text without that line end."""
     text = view.text
     at = text.find("\n")
     while at >= 0:
@@ -134,7 +134,7 @@ def _around(view: Folded, at: int, behind: int, *, in_groups: bool) -> Iterator[
 
 
 def _may_continue(last: str, first: str) -> bool:
-    """Whether two words may be the halves of one token or of one number in groups."""
+    """Whether two words may be the halves of one token or of one grouped number."""
     digits = any(map(str.isdigit, last)), any(map(str.isdigit, first))
     return all(digits) or (any(digits) and len(last) + len(first) >= _LEAST)
 
@@ -164,7 +164,7 @@ def _normalized(text: str) -> tuple[str, list[int]]:
 
 
 def _one_script(word: str) -> str:
-    """A word that mixes scripts in that script which all its letters may belong to; any other as it is."""
+    """A word of mixed scripts in the one script that all its letters may belong to; any other word unchanged."""
     if not _FOREIGN.search(word) or not _LATIN_LETTER.search(word):
         return word
     latin = word.translate(_TO_LATIN)

@@ -62,7 +62,7 @@ def numbers(text: str) -> Iterator[Found]:
 
 
 def _parts(run: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """A run of digits with its separators, and what its blanks separate: the longest parts first."""
+    """A run of digits with its separators, and the parts between its blanks: the longest parts first."""
     yield run.span()
     if " " not in run[0]:
         return
@@ -91,7 +91,7 @@ def _kind(text: str, start: int, end: int) -> str | None:
 
 
 def _is_card(text: str, start: int, shown: str, digits: str) -> bool:
-    """An issuer's prefix, and a check digit that fits; not where the text calls it something else."""
+    """Whether a number has an issuer's prefix and a valid check digit, and the text does not name it otherwise."""
     if _CARD.fullmatch(shown) is None or not luhn(digits) or _ISSUER.match(digits) is None or len(set(digits)) < 3:
         return False
     before = text[max(0, start - 60) : start]
@@ -103,7 +103,7 @@ def _is_card(text: str, start: int, shown: str, digits: str) -> bool:
 
 
 def _with_letter(text: str, start: int, end: int, digits: str) -> str | None:
-    """The Spanish numbers: eight digits and a letter, or a letter, seven digits and a letter; Chinese ones with X."""
+    """Spanish numbers: eight digits and a letter, or a letter, seven digits and a letter; Chinese ones with X."""
     letter, after = text[end : end + 1], text[end + 1 : end + 2]
     if not letter.isalpha() or not letter.isascii() or _JOINS_AFTER.match(after) or len(digits) != end - start:
         return None

@@ -1,6 +1,6 @@
-"""Secrets by the few words right around them: a user's name and its password, what opens a thing, two agreed words.
+"""Secrets by the few words directly around them: a user's name and password, a thing and its code, two agreed words.
 
-Must not know: which of these a program and which a person wrote.
+Must not know: whether a program or a person wrote them.
 """
 
 import re
@@ -95,5 +95,5 @@ def _odd(pattern: re.Pattern[str], text: str) -> Iterator[Found]:
 
 
 def is_odd(word: str) -> bool:
-    """Whether a word is none of prose: letters with digits, names joined by signs, or a number that may be a code."""
+    """Whether a word is unlike prose: letters with digits, names joined by signs, or a number that may be a code."""
     return is_mixed(word) or (word.isdigit() and 4 <= len(word) <= 8) or _DISTINCT.fullmatch(word) is not None

@@ -52,7 +52,7 @@ _BITS = 4.3
 
 
 def key_files(text: str) -> Iterator[Found]:
-    """Whole key files; one without its end goes up to the end of the text, since half a key is a secret too."""
+    """Whole key files; one without its end extends to the end of the text, because half a key is a secret too."""
     at = 0
     while (begin := _KEY.search(text, at)) is not None:
         end = _KEY_END.search(text, begin.end())
@@ -97,7 +97,7 @@ def bare_keys(text: str) -> Iterator[Found]:
 
 
 def is_random(word: str) -> bool:
-    """Whether a word has small and capital letters and digits in the mixture of a random key."""
+    """Whether a word mixes lower-case, upper-case letters and digits as a random key does."""
     bare = word.rstrip("=")
     if not any(map(str.isdigit, bare)) or bare.lower() == bare or bare.upper() == bare or bare.count("/") > 5:
         return False
@@ -113,7 +113,7 @@ def long_words(text: str) -> Iterator[Found]:
 
 
 def _is_login(word: str) -> bool:
-    """Whether a word is a name and a password with a colon between them, in base64."""
+    """Whether a word is NAME:PASSWORD in base64."""
     if word.isdigit() or word.islower() or word.isupper():
         return False
     try:

@@ -55,11 +55,11 @@ _ORDINARY = re.compile(
 
 
 class Place(NamedTuple):
-    """Where a value would stand.
+    """A possible place of a value.
 
-    noun: the announcing word in small letters; signed: behind a word like "is"; assigned: behind "=" or ":";
-    query: in the query of a URL; before: in front of the announcing word; turned: behind a word like "to";
-    changed: the clause tells of a change.
+    noun: the announcing word in lower case; signed: after a word like "is"; assigned: after "=" or ":"; query: in a
+    URL's query; before: before the announcing word; turned: after a word like "to"; changed: the clause describes a
+    change.
     """
 
     text: str
@@ -77,7 +77,7 @@ Span = tuple[int, int]
 
 
 def _token(place: Place) -> tuple[int, int, bool] | None:
-    """The word at a place without the sentence's signs, and whether it is quoted."""
+    """The word at a place without the sentence's punctuation, and whether it is quoted."""
     quoted = None if place.query else _QUOTED.match(place.text, place.at)
     if quoted is not None:
         name = quoted.lastgroup or "v"
@@ -129,7 +129,7 @@ def _several_words(place: Place) -> Span | None:
 
 
 def _line_of_words(text: str, at: int) -> Span | None:
-    """The words behind `NAME=` or `name:` that fill a line of a file of settings, none of them prose."""
+    """The words after `NAME=` or `name:` that fill a line of a settings file and are not prose."""
     line = text.rfind("\n", max(0, at - 60), at) + 1
     words = _SETTING_WORDS.match(text, at)
     if words is None or _SETTING.fullmatch(text, line, at) is None or not PROSE.isdisjoint(words[0].lower().split()):
@@ -143,12 +143,12 @@ def _is_quoted_password(place: Place, word: str) -> bool:
 
 
 def _is_phrase(words: list[str]) -> bool:
-    """Whether words of a row are a phrase: few of them are words of prose."""
+    """Whether consecutive words are a passphrase: few of them are words of prose."""
     return sum(word in PROSE for word in words) * 5 < 2 * len(words)
 
 
 def _stands_alone(place: Place, word: str, *, quoted: bool) -> bool:
-    """Whether a word in front of "is my password" is that password; a plain one begins its sentence."""
+    """Whether a word before "is my password" is that password; a plain word must begin its sentence."""
     if is_mixed(word) or (word.isdigit() and len(word) >= 6):
         return True
     if place.text[place.at : place.at + 1] in tuple("\"'`"):
@@ -191,7 +191,7 @@ def _is_no_value(word: str) -> bool:
 
 
 def is_mixed(word: str) -> bool:
-    """Whether a word has letters and, among them, digits or signs that plain words don't have."""
+    """Whether a word has letters together with digits or signs that plain words do not have."""
     letters = any(map(str.isalpha, word))
     if not letters or _is_no_value(word) or _ORDINARY.fullmatch(word):
         return False
@@ -217,7 +217,7 @@ def _key(place: Place) -> Span | None:
 
 
 def _weak(place: Place) -> Span | None:
-    """After a word that often means something else ("the key is …") only what looks like a secret itself."""
+    """After an ambiguous word ("the key is …"), only values that look like a secret themselves."""
     if not place.signed and not place.before and not place.turned:
         return None
     token = _token(place)

@@ -43,7 +43,7 @@ class Interval:
     exact: bool = False
 
     def holds(self, moment: datetime) -> bool:
-        """Whether the moment lies inside."""
+        """Whether the time is inside."""
         return (self.begin is None or self.begin <= moment) and (self.end is None or moment < self.end)
 
 
@@ -87,7 +87,7 @@ def read_times(question: str, now: datetime, zone: tzinfo | None = None) -> Time
 
 
 def asks_order(question: str) -> bool:
-    """Whether a question asks in which order things were, or how much time lay between them."""
+    """Whether a query asks for the order of events, or for the time between them."""
     lower = question[:LONGEST_SAYS].lower()
     if not hints_at_time(lower):
         return False
@@ -96,7 +96,7 @@ def asks_order(question: str) -> bool:
 
 
 def says_time(text: str, language: str) -> bool:
-    """Whether a text in that language says when something was, is or will be."""
+    """Whether a text in that language gives a time of something."""
     from slowwave.recall.times.words import language as spoken  # noqa: PLC0415 (for the few questions that ask for it)
 
     return spoken(language).has("says", text[:LONGEST_SAYS].lower())
@@ -106,7 +106,7 @@ _SENTENCES = re.compile(r"(?<=[!?\n])|(?<=\.)(?=\s)(?!\s+\d)")
 
 
 def _asked(lower: str) -> tuple["Language", str, int]:
-    """The language of a question, the part of it to read, and where that begins."""
+    """The language of a query, the part of it to parse, and where that begins."""
     from slowwave.recall.times.words import language_of  # noqa: PLC0415 (where a question has words for a time)
 
     sentences = [lower] if len(lower) <= SHORT else _SENTENCES.split(lower)

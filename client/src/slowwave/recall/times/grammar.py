@@ -1,10 +1,9 @@
-"""Which time a question names: regular expressions over the tags of its words (words.py), longest first.
+"""The time that a query names: regular expressions over the tags of its words (words.py), longest first.
 
-A point is a day, a month, a season … ("3 June", "last spring", "two weeks ago"). Some are sure by themselves; others
-are so only after a preposition: "in May", not "may I". Borders ("since March") and ranges ("between May and July") are
-made of points.
+A point is a day, a month, a season … ("3 June", "last spring", "two weeks ago"). Some points are unambiguous; others
+need a preposition: "in May", not "may I". Limits ("since March") and ranges ("between May and July") consist of points.
 
-Must not know: languages, where the question goes.
+Must not know: languages, the use of the query.
 """
 
 import re
@@ -77,7 +76,7 @@ class Grammar:
         return self._joined(point, other) if other and not self._followed(other.end) else point
 
     def _followed(self, end: int) -> bool:
-        """Whether the next word makes another thing of a word for a time: "in spring boot", "in 2000 tokens"."""
+        """Whether the next word changes the meaning of a word for a time: "in spring boot", "in 2000 tokens"."""
         return end < len(self._tokens) and self._tags[end] in ".I" and self._compound(self._tokens[end])
 
     def _border(self, place: int) -> Point | None:

@@ -26,7 +26,7 @@ def data(code: str) -> dict[str, Any]:
 
 
 def hints_at_time(lower: str) -> bool:
-    """Whether a text in lower case may speak of a time."""
+    """Whether a text in lower case may contain a time."""
     words, expressions = _hints()
     if _DIGIT.search(lower) is not None or not words.isdisjoint(_WORD.findall(lower)):
         return True

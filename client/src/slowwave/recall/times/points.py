@@ -1,6 +1,6 @@
-"""Points of time: a pattern over the tags of words (words.py), and the days that what matches it means.
+"""Points of time: a pattern over the tags of words (words.py), and the days that a match means.
 
-Must not know: borders and ranges, languages.
+Must not know: limits and ranges, languages.
 """
 
 import re

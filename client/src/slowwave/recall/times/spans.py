@@ -28,7 +28,7 @@ class Span:
         return 10**6 if self.begin is None or self.end is None else (self.end - self.begin).days
 
     def holds(self, day: date) -> bool:
-        """Whether the day is one of a span that has both ends."""
+        """Whether a span with both ends contains the day."""
         return self.begin is not None and self.end is not None and self.begin <= day < self.end
 
     def third(self, which: int) -> "Span":
@@ -95,7 +95,7 @@ def add_months(day: date, months: int) -> date:
 
 
 def unit_span(today: date, unit: str, offset: int) -> Span:
-    """The calendar's day, week (from Monday), weekend, month, quarter, year or decade, so many away from today's."""
+    """The calendar's day, week (from Monday), weekend, month, quarter, year or decade at this distance from today's."""
     match unit:
         case "w":
             monday = today - today.weekday() * DAY + 7 * offset * DAY
@@ -144,7 +144,10 @@ def year_span(year: int) -> Span:
 
 
 def month_span(today: date, month: int, year: int | None, offset: int = 0) -> Span:
-    """A month; without a year the last one that has begun, -1: has ended, 1: is still to begin."""
+    """A month.
+
+    Without a year: 0 the last one that has begun, -1 the last one that has ended, 1 the next one to begin.
+    """
     chosen = today.year if year is None else year
     if year is None:
         chosen -= month > today.month or (offset < 0 and month == today.month)

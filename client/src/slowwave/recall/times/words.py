@@ -69,7 +69,7 @@ class Language:
         return 2 * (word in self.marks) + (word in self.meanings)
 
     def has(self, what: str, text: str) -> bool:
-        """Whether the text matches the pattern of that name."""
+        """Whether the text matches the pattern with that name."""
         return self.patterns[what].search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Settings of the optional parts: a model, embeddings, mem0, Agno, retention, the console.
+"""Sections of the settings: a model, embeddings, mem0, Agno, files, consolidation, retention, the gateway, the console.
 
 Must not know: the readers of these settings.
 """
@@ -6,6 +6,7 @@ Must not know: the readers of these settings.
 import re
 from collections.abc import Iterator
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
@@ -14,7 +15,7 @@ _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^@\s]*@")
 
 
 class Section(BaseModel):
-    """A part of the tree: an unknown key is an error, and nothing changes once it is read."""
+    """A part of the settings: an unknown key is an error, and the values are frozen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -25,10 +26,10 @@ class Section(BaseModel):
 
 
 class Llm(Section):
-    """A model, what it may do, and what it may cost. Off by default; everything works without. Budgets of 0: no bound.
+    """A model, its uses, and its budgets. Off by default; everything works without a model. Budgets of 0: no limit.
 
-    driver openai: any endpoint that speaks OpenAI's chat API, at `base_url`; command: a program that reads the prompt
-    on its stdin. Token budgets hold for the tenant, and those of an agent for each agent apart.
+    driver openai: any endpoint with OpenAI's chat API, at `base_url`; command: a program that reads the prompt from
+    stdin. Token budgets apply to the tenant, and those of an agent to each agent.
     """
 
     driver: Literal["none", "openai", "command"] = "none"
@@ -67,7 +68,7 @@ class Embeddings(Section):
 
 
 class Mem0(Section):
-    """How the package `mem0ai` is set up: a YAML or JSON file of its own settings; empty: vectors in Postgres."""
+    """The configuration of the package `mem0ai`: a YAML or JSON file in its own format; empty: vectors in Postgres."""
 
     config: str = ""
 
@@ -80,7 +81,7 @@ class Agno(Section):
 
 
 class Tools(Section):
-    """Whether calls of tools and their results are recorded, and how much of each."""
+    """Whether tool calls and their results are recorded, and their maximum length."""
 
     record: bool = True
     max_characters: int = Field(2000, ge=200, le=100_000)
@@ -116,11 +117,11 @@ class Webhooks(Section):
 
 
 class Gateway(Section):
-    """Slowwave over HTTP: bounds of one request, of one key and of one tenant. Rates and quotas of 0: no bound.
+    """Slowwave over HTTP: limits of one request, one key and one tenant. Rates and quotas of 0: no limit.
 
-    A bucket holds `burst` requests and fills at `requests_per_second`. streams_per_key: as many streams of changes may
-    a key have at each process. cors_origins: of browsers that may ask, between commas; none unless set. access_log:
-    whether each request is a line of the log.
+    A bucket holds `burst` requests and refills at `requests_per_second`. streams_per_key: the most streams of changes
+    that a key may have at each process. cors_origins: comma-separated origins of browsers; none by default. access_log:
+    whether each request is logged.
     """
 
     max_body_bytes: int = Field(1_048_576, ge=1024, le=67_108_864)
@@ -137,7 +138,55 @@ class Gateway(Section):
 
 
 class Console(Section):
-    """Pages for people. session_hours: how long a login lasts; flower_url: where people reach Flower, or nothing."""
+    """Pages for people. session_hours: the lifetime of a login; flower_url: the address of Flower, or ""."""
 
     session_hours: float = Field(12, gt=0, le=8760)
     flower_url: str = ""
+
+
+class Files(Section):
+    """Where memory files and session logs are stored, and how often Slowwave checks for hand edits."""
+
+    root: Path = Path("~/.local/state/slowwave/memory")
+    sync_seconds: float = Field(30, ge=1, le=86_400)
+
+
+class Sessions(Section):
+    """Limits of sessions without an end. 0: no limit. The log is one file of JSON lines for each session."""
+
+    session_ttl_minutes: int = Field(1440, ge=0, le=5_256_000)
+    max_active_sessions: int = Field(0, ge=0, le=1_000_000)
+    session_event_logging_enabled: bool = False
+
+
+class Curation(Section):
+    """Notes of days into `MEMORY.md`, a few lines in each pass. append_only: they also stay in their day's file."""
+
+    enabled: bool = False
+    max_lines_per_pass: int = Field(20, ge=1, le=1000)
+    max_passes_per_day: int = Field(1, ge=1, le=1000)
+    append_only: bool = True
+
+
+class Consolidation(Section):
+    """How memories are consolidated. Thresholds are similarities or confidences, 0..1.
+
+    judge: whether passes use slowwave-judge's model of pairs, if it is installed.
+    """
+
+    enabled: bool = True
+    judge: bool = True
+    interval_seconds: float = Field(300, ge=1, le=86_400)
+    min_importance: float = Field(0.4, ge=0, le=1)
+    batch_size: int = Field(50, ge=1, le=10_000)
+    working_ttl_seconds: float = Field(604_800, ge=1, le=31_536_000)
+    duplicate_threshold: float = Field(0.85, ge=0, le=1)
+    link_threshold: float = Field(0.7, ge=0, le=1)
+    extract_triples: bool = True
+    min_age_days: float = Field(0, ge=0, le=3660)
+    merge_threshold: float = Field(0.9, ge=0, le=1)
+    synthesize_threshold: float = Field(0.75, ge=0, le=1)
+    promote_confidence: float = Field(0.7, ge=0, le=1)
+    promote_importance: float = Field(0.5, ge=0, le=1)
+    max_memories_per_run: int = Field(5000, ge=1, le=1_000_000)
+    max_archived_share: float = Field(0.3, gt=0, le=1)
