@@ -21,7 +21,7 @@ def test_an_archive_holds_what_an_export_writes(console: Console, tmp_path: Path
     with past.run() as run:
         run.set(memory, "promoted", status="active")
     assert "agent:Maya/Zoë" in console.get("/exports").text
-    assert "There is no such scope" in console.get("/exports?name=kitchen").text
+    assert "No scope has such a name" in console.get("/exports?name=kitchen").text
     answer = console.get("/exports/download?scope=agent:Maya/Zo%C3%AB", who="curator")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/zip")
     assert "filename*=UTF-8''agent-Maya%2FZo%C3%AB.zip" in answer.headers["content-disposition"]

@@ -80,7 +80,7 @@ def test_i8_who_sees_some_tenants_alone_changes_nothing_that_works_on_others(con
         connection.execute(
             text("INSERT INTO slowwave.agents (tenant, name) VALUES (:t, 'a'), ('globex', 'b')"), {"t": TENANT}
         )
-    assert "so you can't change them" in console.get("/jobs", who="operator").text
+    assert "Only operators who see all tenants" in console.get("/jobs", who="operator").text
     for what in ("run", "pause", "resume"):
         refused = console.post(f"/jobs/light/{what}")
         assert (refused.status_code, "all tenants" in refused.text) == (403, True)
@@ -103,7 +103,7 @@ def test_the_journal_says_who_did_what_and_nothing_that_was_said(
         logging.getLogger().removeHandler(handler)
     written = stream.getvalue()
     assert "maintenance job light was paused by operator" in written
-    assert ("ValueError" in written, "test_maintenance.py" in written, "Lisbon" in written) == (True, True, False)
+    assert ("ValueError" in written, "test_jobs.py" in written, "Lisbon" in written) == (True, True, False)
 
 
 def test_work_that_takes_long_goes_on_beside(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,4 +1,4 @@
-"""Pages of what was set aside: events are tried again, letters redriven and dismissed, by an operator."""
+"""Quarantine: an operator retries events, and retries and dismisses dead letters."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from slowwave_server.models import DeadLetter
 from slowwave_server.services.reports.quarantine import count_quarantined
 from slowwave_server.workers.app import make_app
 from tests.console.conftest import TENANT, Console, log_in
-from tests.installation import Installation
+from tests.support.installation import Installation
 
 pytestmark = pytest.mark.servers
 
@@ -42,16 +42,16 @@ def test_mistake_16_an_event_that_was_set_aside_is_tried_again(console: Console,
     shown = console.get("/quarantine").text
     assert "the model was mad" in shown
     assert "&lt;b&gt;Hm.&lt;/b&gt;" in shown
-    assert ("Try again" in shown, "Try again" in console.get("/quarantine", who="operator").text) == (False, True)
+    assert (">Retry<" in shown, ">Retry<" in console.get("/quarantine", who="operator").text) == (False, True)
     place = {"agent": "concierge", "session": "monday"}
     answer = console.post("/quarantine/events/retry", **place, seq="1")
     assert answer.headers["location"] == "/quarantine/events"
     assert "1 memory stored." in console.get("/quarantine/events", who="operator").text
     console.post("/quarantine/events/retry", **place, seq="1")
-    assert "It is not set aside any more." in console.get("/quarantine/events", who="operator").text
+    assert "It is no longer in quarantine." in console.get("/quarantine/events", who="operator").text
     console.post("/quarantine/events/retry-all")
     assert "1 of 1 event went through." in console.get("/quarantine/events", who="operator").text
-    assert "No event is set aside." in console.get("/quarantine/events?agent=concierge").text
+    assert "No event is in quarantine." in console.get("/quarantine/events?agent=concierge").text
     assert "Lisbon" in console.memory.context("concierge").to_text()
 
 
@@ -91,9 +91,9 @@ def test_letters_are_dismissed_and_stay_readable(console: Console, installation:
     assert ("refusal 29" in first, "refusal 4<" in first) == (True, False)
     (older,) = [part for part in first.split('"') if part.startswith("/quarantine/dead-letters?before=")]
     assert "refusal 4<" in console.get(older).text
-    assert "All 30 open letters" in console.get("/quarantine").text
+    assert "All 30 open dead letters" in console.get("/quarantine").text
     refused = console.post("/quarantine/dead-letters/dismiss")
-    assert (refused.status_code, "No letter was chosen" in refused.text) == (400, True)
+    assert (refused.status_code, "No dead letter was selected" in refused.text) == (400, True)
     assert console.post("/quarantine/dead-letters/dismiss", letter="-1").status_code == 400
     console.post("/quarantine/dead-letters/dismiss", letter=str(numbers[0]))
     assert "1 letter dismissed." in console.get("/quarantine/dead-letters", who="operator").text
@@ -102,21 +102,21 @@ def test_letters_are_dismissed_and_stay_readable(console: Console, installation:
     shown = console.get(f"/quarantine/dead-letters/{numbers[0]}", who="operator").text
     assert "dismissed" in shown
     assert "I moved to Lisbon last week." in shown
-    assert "Redrive" not in shown
+    assert "Retry" not in shown.split("<main")[1]
     assert "refusal 0<" in console.get("/quarantine/dead-letters?state=dismissed").text
     assert console.get("/quarantine/dead-letters?state=lost").status_code == 404
 
 
 @pytest.mark.long
-def test_a_letter_redriven_in_the_browser_does_its_work(
+def test_a_letter_retried_in_the_browser_does_its_work(
     console: Console, installation: Installation, page: Page
 ) -> None:
     number = installation.letter(TASK, TURN, "Postgres refused it", tenant=TENANT)
     log_in(page, "operator")
     page.goto("/quarantine")
     page.get_by_role("checkbox", name=f"Letter {number}").check()
-    page.get_by_role("button", name="Redrive the ticked").click()
-    page.get_by_text("1 letter redriven.").wait_for()
+    page.get_by_role("button", name="Retry selected").click()
+    page.get_by_text("1 dead letter retried.").wait_for()
     assert "I moved to Lisbon" not in console.memory.context("concierge").to_text()
     app = make_app(console.settings)
     app.loader.import_default_modules()

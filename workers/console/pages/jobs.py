@@ -55,7 +55,7 @@ def run_now(req: PageRequest) -> Response:
         done = run_in_background(f"job {job.id}", lambda: scheduler.run_now(job.id, dry_run=dry))
     except AlreadyRunning:
         sentence = f"The job {job.id} has a run under way"
-        raise PageError(HTTPStatus.CONFLICT, sentence, "wait for it: the page of maintenance shows it") from None
+        raise PageError(HTTPStatus.CONFLICT, sentence, "wait until it has ended: this page shows it") from None
     except InvalidSchedule as error:
         cure = f"mend it with `slowwave job config {job.id}`"
         raise PageError(HTTPStatus.CONFLICT, f"{job.id}: {error}", cure) from None

@@ -1,4 +1,4 @@
-"""What was set aside: events that no flush could digest, payloads that no task could take, and trying them again.
+"""Quarantined events and dead letters, with retry and dismiss.
 
 Must not know: SQL, why an event or a payload is refused, how a message is built.
 """
@@ -46,7 +46,7 @@ def overview(req: PageRequest) -> Response:
 
 
 def events(req: PageRequest) -> Response:
-    """Events that were set aside, of all agents or one, the newest first."""
+    """Quarantined events of all agents or one, the newest first."""
     agent, before = req.word("agent"), req.number("before", 0, most=2**63 - 1)
     with req.reading() as connection:
         if agent is not None:
@@ -62,7 +62,7 @@ def letters(req: PageRequest) -> Response:
     """Dead letters in one state, or in any, the newest first."""
     state, before = req.word("state") or "open", req.number("before", 0, most=2**63 - 1)
     if state not in {*STATES, "any"}:
-        raise UnknownName(f"a letter is {', '.join(STATES)}, or any; not {state!r:.40}")
+        raise UnknownName(f"state must be one of {', '.join(STATES)} or any, got {state!r:.40}")
     wanted = next((one for one in STATES if one == state), None)
     with req.reading() as connection:
         nobodys = sees_everything(connection, req.user)
@@ -85,34 +85,34 @@ def letter(req: PageRequest) -> Response:
 
 
 def retry(req: PageRequest) -> Response:
-    """Extract one event again: what comes of it is kept, what fails again stays set aside."""
+    """Extract one event again: its memories are stored; if it fails again, it stays in quarantine."""
     ref = SessionRef(req.tenant, req.field("agent"), req.field("session"))
     seq = _number(req.field("seq"))
     with req.reading() as connection:
         find_session(connection, ref.tenant, ref.agent, ref.session)
     tried = run_in_background("retry", lambda: _tried(req, [(ref, seq)]))
     if tried is None:
-        return req.go("/quarantine/events", say="It is being tried again: look at this page in a moment.")
+        return req.go("/quarantine/events", say="The retry goes on in the background: reload this page in a moment.")
     told = {
         "stored": f"{pluralize(tried.value[0].stored, 'memory', 'memories')} stored.",
-        "no_reply": "There was nothing in it to remember.",
+        "no_reply": "The event holds nothing to remember.",
         "failed": f"It failed again: {tried.value[0].error}",
-        "gone": "It is not set aside any more.",
+        "gone": "It is no longer in quarantine.",
     }
     return req.go("/quarantine/events", say=told[tried.value[0].outcome])
 
 
 def retry_all(req: PageRequest) -> Response:
-    """Extract again all that is set aside."""
+    """Extract all quarantined events again."""
     with req.reading() as connection:
         found = list_quarantined(connection, req.tenant, limit=TRIED_AT_ONCE)
     chosen = [(_ref(req, event), event.seq) for event in found]
     tried = run_in_background("retry-all", lambda: _tried(req, chosen))
     if tried is None:
-        say = f"{pluralize(len(chosen), 'event')} are being tried again: look at this page in a moment."
+        say = f"{pluralize(len(chosen), 'event')} are retried in the background: reload this page in a moment."
     else:
         through = sum(result.outcome in {"stored", "no_reply"} for result in tried.value)
-        say = f"{through:,} of {pluralize(len(chosen), 'event')} went through."
+        say = f"{through:,} of {pluralize(len(chosen), 'event')} were processed."
     return req.go("/quarantine/events", say=say)
 
 
@@ -122,7 +122,7 @@ def redrive_letters(req: PageRequest) -> Response:
     numbers, nobodys = _chosen(req)
     with req.engine.connect() as connection:
         done, refused = redrive(connection, req.tenant, numbers, send=send, now=req.now, nobodys=nobodys)
-    return _told(req, "redriven", done, refused)
+    return _told(req, "retried", done, refused)
 
 
 def dismiss_letters(req: PageRequest) -> Response:
@@ -139,7 +139,7 @@ def _ref(req: PageRequest, event: QuarantinedEvent) -> SessionRef:
 
 def _tried(req: PageRequest, chosen: Sequence[tuple[SessionRef, int]]) -> list[RetryResult]:
     extractor = build_extractor(req.settings, req.engine, req.state.redis, req.state.clock)
-    log.info("%d events that were set aside are tried again by %s", len(chosen), req.user.name)
+    log.info("%d quarantined events are retried by %s", len(chosen), req.user.name)
     return [retry_quarantined(req.engine, extractor, ref, seq, req.state.clock()) for ref, seq in chosen]
 
 
@@ -151,22 +151,24 @@ def _chosen(req: PageRequest) -> tuple[list[int] | None, bool]:
         return None, nobodys
     numbers = [_number(str(given)) for given in req.form.getlist("letter")]
     if not numbers:
-        raise PageError(HTTPStatus.BAD_REQUEST, "No letter was chosen", "tick the letters that are meant")
+        raise PageError(HTTPStatus.BAD_REQUEST, "No dead letter was selected", "select at least one")
     return numbers, nobodys
 
 
 def _number(given: str) -> int:
     if not (given.isascii() and given.isdigit()) or int(given) >= 2**63:
-        raise PageError(HTTPStatus.BAD_REQUEST, f"{given!r:.40} is no number of an event or a letter")
+        raise PageError(
+            HTTPStatus.BAD_REQUEST, f"the number of an event or a dead letter must be a whole number, got {given!r:.40}"
+        )
     return int(given)
 
 
 def _told(req: PageRequest, what: str, done: list[int], refused: Mapping[int, str]) -> Response:
     # A letter keeps when it was decided on, and no name: the log has that.
     log.info("dead letters %s by %s: %s", what, req.user.name, ", ".join(map(str, done)) or "none")
-    say = f"{pluralize(len(done), 'letter')} {what}."
+    say = f"{pluralize(len(done), 'dead letter')} {what}."
     for number, reason in refused.items():
-        say += f" Letter {number}: {reason}."
+        say += f" Dead letter {number}: {reason}."
     return req.go("/quarantine/dead-letters", say=say)
 
 
