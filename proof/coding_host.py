@@ -72,7 +72,7 @@ class Home:
 
 
 def wait_for(condition: Callable[[], Any], what: str) -> None:
-    """Wait until the condition holds; fail after a minute and say what was waited for."""
+    """Wait until the condition holds; fail after a minute with the name of the condition."""
     until = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
         assert time.monotonic() < until, f"waited in vain until {what}"

@@ -1,4 +1,4 @@
-"""An endpoint that speaks OpenAI's API over real HTTP, on loopback, and misbehaves as it is told.
+"""An endpoint that speaks OpenAI's API over real HTTP, on loopback, and misbehaves on request.
 
     with FakeModel(answer={"memories": []}) as fake:            # always the same
     with FakeModel(answer=[rate_limited(2), "NO_REPLY"]) as fake:   # in this order, the last one for ever
@@ -10,7 +10,7 @@ What a str says stands as it is, other JSON values are dumped; a Reply scripts e
 reports as usage, so `tokens` is what a ledger must add up to: a call that was refused costs nothing, a call whose
 answer was cut on the way does.
 
-Must not know: who asks, and what is checked.
+Must not know: the callers and the checks.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ class FakeModel:
 
     @property
     def calls(self) -> int:
-        """Requests that came, whatever became of them."""
+        """All received requests, whatever their result."""
         with self._lock:
             return len(self.asked)
 
@@ -108,7 +108,7 @@ class FakeModel:
             self._now -= 1
 
     def reply_to(self, asked: Asked) -> Reply:
-        """What to answer, with the tokens counted where there is an answer."""
+        """The reply, with the tokens counted if it is an answer."""
         if self.key is not None and asked.headers.get("authorization") != f"Bearer {self.key}":
             return refused(401, f"wrong key {asked.headers.get('authorization')}", code="invalid_api_key")
         if unknown := self._unknown_field(asked):
@@ -193,7 +193,7 @@ class _Server(ThreadingHTTPServer):
     fake: FakeModel
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that is gone is what some tests are about."""
+        """Some tests disconnect on purpose."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -71,7 +71,7 @@ def refused(
 
 
 def rate_limited(retry_after: float | str | None = None) -> Reply:
-    """429, with `Retry-After` (seconds or an HTTP date) where one is given."""
+    """429, with `Retry-After` (seconds or an HTTP date) if given."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     return refused(429, "slow down", code="rate_limit_exceeded", headers=headers)
 

@@ -1,9 +1,9 @@
 """A Postgres and a Valkey that may be stopped, killed, paused and started again at the same address, data kept.
 
-The servers, their settings and their guardians are those of the stack; what starts them again is the caller, at the
-moment that its experiment says, and not a supervisor.
+The servers, their settings and their guardians are those of the stack. The caller restarts them at the moment that its
+experiment needs, instead of a supervisor.
 
-Must not know: what is done to them, and why.
+Must not know: the experiments.
 """
 
 import os
@@ -67,7 +67,7 @@ class Server:
         self._child = None
 
     def pause(self) -> None:
-        """SIGSTOP for the server and each of its processes: connections stay open, and nobody answers."""
+        """SIGSTOP for the server and each of its processes: connections stay open without answers."""
         self.send(signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -127,13 +127,13 @@ class Servers:
         self.valkey.start()
 
     def lose(self) -> None:
-        """Kill both and remove all that they had on disk, as where a machine is gone."""
+        """Kill both servers and remove their data, like the loss of a machine."""
         for server, folder in ((self.valkey, self._data.valkey), (self.postgres, self._data.postgres)):
             server.stop(signal.SIGKILL)
             remove(folder)
 
     def replace(self) -> None:
-        """Start empty ones in place of those that were lost, at their addresses, with their passwords."""
+        """Start empty servers at the addresses of the lost ones, with the same passwords."""
         self._embedded.create(self._held, threading.Event())
         self._valkey.program(_plain_environment())  # writes its settings
         self.start()
@@ -151,7 +151,7 @@ def _plain_environment() -> dict[str, str]:
 
 
 def children_of(pid: int) -> list[int]:
-    """The direct children of a process; none where it is gone."""
+    """The direct children of a process; empty if the process has ended."""
     found: list[int] = []
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -160,9 +160,9 @@ def children_of(pid: int) -> list[int]:
 
 
 def until(condition: Callable[[], bool], seconds: float, what: str, *, poll: float = _POLL_SECONDS) -> float:
-    """Wait for a condition; answer the seconds that it took. Raises TimeoutError with what was awaited.
+    """Wait for a condition. Returns the seconds that it took. Raises TimeoutError with the name of the condition.
 
-    poll: seconds from one look to the next; more where a look is dear.
+    poll: seconds between checks; use more if a check is expensive.
     """
     began = time.monotonic()
     while not condition():
@@ -173,5 +173,5 @@ def until(condition: Callable[[], bool], seconds: float, what: str, *, poll: flo
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder of a run, whoever owns what is in it."""
+    """Remove a folder of a run, regardless of the owners of its files."""
     shutil.rmtree(folder, ignore_errors=True)

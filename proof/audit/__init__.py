@@ -1,4 +1,4 @@
-"""Whether anything that is installed has a known vulnerability; and whether that could be found out at all.
+"""Check the installed packages for known vulnerabilities, and report packages that could not be checked.
 
-Must not know: what the packages are for.
+Must not know: the purpose of the packages.
 """

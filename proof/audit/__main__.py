@@ -1,4 +1,4 @@
-"""`python -m proof.audit [--lock FILE]… [--advisories FOLDER] [--strict]`: known vulnerabilities in what is pinned.
+"""`python -m proof.audit [--lock FILE]… [--advisories FOLDER] [--strict]`: known vulnerabilities in pinned packages.
 
 Exit codes: 0 nothing found (or nothing could be asked: then the last line says NOT AUDITED), 1 something found, 2 the
 lock does not pin, 3 with --strict: not every package could be looked at.
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def conclude(pins: Sequence[Pin], audits: Iterable[Audit], *, strict: bool) -> int:
-    """Say what was found, and of how many packages nothing could be found out. Stops asking when all were looked at."""
+    """Print the findings and the number of unchecked packages. Stops asking when all packages are checked."""
     unknown = {pin.name for pin in pins}
     findings, sources = set(), []
     for audit in audits:

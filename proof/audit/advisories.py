@@ -2,7 +2,7 @@
 
 The database: https://github.com/pypa/advisory-database, one file of OSV's format an advisory, `vulns/PACKAGE/ID.yaml`.
 
-Must not know: what is done about them.
+Must not know: how findings are handled.
 """
 
 import json
@@ -44,7 +44,7 @@ class Audit(NamedTuple):
 def ask_services(pins: Sequence[Pin]) -> Iterator[Audit]:
     """What pip-audit's services say, one after the other; one that can't be reached has looked at nothing.
 
-    pip-audit leaves out what a lock has for another system than this one, so it gets bare names and versions.
+    pip-audit omits packages that a lock has for another system, so it gets bare names and versions.
     """
     with tempfile.TemporaryDirectory(prefix="slowwave-audit-") as folder:
         listed = Path(folder, "pins.txt")
@@ -72,9 +72,9 @@ def read_report(source: str, report: str) -> Audit:
 
 
 def look_in(folder: Path, pins: Sequence[Pin]) -> Audit:
-    """What a copy of the advisory database says. Raises NotADirectoryError where it is none.
+    """The advisories of a local copy of the database. Raises NotADirectoryError if the path is not a copy.
 
-    A package that is not in it has no advisory there, so with a copy all packages are looked at.
+    A package outside the copy has no advisory, so with a copy every package counts as checked.
     """
     if not (folder / "vulns").is_dir():
         raise NotADirectoryError(f"{folder} has no folder vulns: a copy of PyPA's advisory database is meant")
@@ -95,7 +95,7 @@ def _of_package(folder: Path, pin: Pin) -> Iterator[Finding]:
 
 
 def _covers(part: Mapping[str, Any], version: Version) -> bool:
-    """Whether a version is one of those that are named, or lies in one of the ranges."""
+    """Whether a version is listed, or within one of the ranges."""
     if any(_version(listed) == version for listed in part.get("versions", [])):
         return True
     return any(_in_range(span["events"], version) for span in part.get("ranges", []) if span["type"] == "ECOSYSTEM")

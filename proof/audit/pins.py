@@ -15,7 +15,7 @@ _DIGEST = re.compile(r"\s+--hash=sha256:(\S+)")
 
 
 class NotPinned(ValueError):
-    """A requirement of a lock that does not name exactly one version: nobody knows what it will install."""
+    """A requirement of a lock without exactly one version."""
 
 
 class Pin(NamedTuple):

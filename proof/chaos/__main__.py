@@ -25,7 +25,7 @@ _SHORT = {"faults": 26, "events": 2_000, "seconds": 55.0}
 
 
 def main() -> int:
-    """Run each seed in a world of its own."""
+    """Run each seed in its own world."""
     options = _options()
     disks = _own_file_systems()
     began, outcomes = time.monotonic(), list[Outcome]()
@@ -56,7 +56,7 @@ def _options() -> argparse.Namespace:
 
 
 def _own_file_systems() -> bool:
-    """Whether this process may mount. Where it may it goes on in a mount namespace that ends with it."""
+    """Whether this process may mount. If so, it continues in a mount namespace that ends with the process."""
     if os.environ.get(_NAMESPACE):
         return True
     unshare = shutil.which("unshare")

@@ -1,6 +1,6 @@
-"""Who talks in a chaos run: agents with conversations of their own, in rooms and in a team, in two tenants.
+"""The agents of a chaos run: with their own conversations, in rooms and in a team, in two tenants.
 
-Must not know: what is said.
+Must not know: the text of conversations.
 """
 
 from dataclasses import dataclass

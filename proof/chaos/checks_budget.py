@@ -1,6 +1,6 @@
-"""I7, budgets hold: what a model costs is set aside before and settled after, and nobody pays less than was used.
+"""I7, budgets hold: tokens are reserved before a model call and settled after it, and no tenant pays less than it used.
 
-Must not know: what was asked.
+Must not know: the content of prompts.
 """
 
 import json
@@ -40,10 +40,10 @@ _TOTALS = """
 
 
 def everything_is_settled(evidence: Evidence) -> list[Finding]:
-    """No call is open, none cost more than was set aside, and the sums are those of the calls.
+    """No call is open, no call cost more than its reservation, and the sums equal those of the calls.
 
-    A call whose worker was killed, or could not reach Postgres, stays open until the tenant's next one counts it in
-    full: until then what is set aside for it counts, which the sums show.
+    A call of a worker that was killed or could not reach Postgres stays open until the tenant's next call counts it in
+    full. Until then its reservation counts, which the sums show.
     """
     engine = evidence.engine
     return [
@@ -81,9 +81,9 @@ def caps_hold(evidence: Evidence) -> list[Finding]:
 
 
 def as_the_endpoint_counted(evidence: Evidence) -> list[Finding]:
-    """What reached the endpoint was set aside before, and paid: all of it, and no answer for more than it was.
+    """Every call at the endpoint was reserved before and fully paid, and no answer was paid more than it cost.
 
-    A call that is still open counts with what is set aside for it, as it does for budgets.
+    A call that is still open counts with its reservation, as it does for budgets.
     """
     (ours,) = rows(evidence.engine, _TOTALS)
     heard = list(lines_of(evidence.places.model_calls))
@@ -104,7 +104,7 @@ CHECKS = (everything_is_settled, caps_hold, as_the_endpoint_counted)
 
 
 def _may_be_lost(evidence: Evidence) -> bool:
-    """Whether a fault may have kept a worker from settling what it had asked."""
+    """Whether a fault may have kept a worker from settling its calls."""
     return any(
         str(fault["kind"]).startswith(("worker", "postgres", "spool")) for fault in lines_of(evidence.places.faults)
     )

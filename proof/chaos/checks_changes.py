@@ -1,4 +1,4 @@
-"""I6, no silent overwrite: the changes of each memory lead, one after the other, to what it is now.
+"""I6, no silent overwrite: the changes of each memory, applied in order, result in its current state.
 
 Must not know: who changes memories, and why.
 """
@@ -42,7 +42,7 @@ _ENDS = """
 
 
 def changes_lead_to_what_is(evidence: Evidence) -> list[Finding]:
-    """Of each decided field: what a change says was before is what the one before it left, and the last one holds."""
+    """For each decided field: a change's old value is the new value of the previous change, and the last one holds."""
     broken, ended = [], []
     for row in rows(evidence.engine, _HISTORIES):
         known: dict[str, Any] = {}
@@ -66,7 +66,7 @@ def changes_lead_to_what_is(evidence: Evidence) -> list[Finding]:
 
 
 def nothing_goes_in_silence(evidence: Evidence) -> list[Finding]:
-    """No memory without a word of how it came, none that is gone while its changes stay; both sides of a conflict."""
+    """Every memory has its creation, no change belongs to a missing memory, and every conflict has both sides."""
     engine = evidence.engine
     return [
         *none_of(engine, "I6", "memories are there that no change made", _SILENT),
@@ -80,7 +80,7 @@ CHECKS = (changes_lead_to_what_is, nothing_goes_in_silence)
 
 
 def _same(noted: Any, there: Any) -> bool:
-    """Whether a value as a change notes it is the memory's: times stand there in two spellings."""
+    """Whether the value in a change equals the memory's value. Changes write times in two forms."""
     if noted == there or noted is None or there is None:
         return bool(noted == there)
     return str(noted).replace("Z", "+00:00")[:19] == str(there).replace("Z", "+00:00")[:19]

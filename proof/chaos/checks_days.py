@@ -1,6 +1,6 @@
-"""I5, days add up: counted anew from what was said, by the agents' own days; final ones leave nothing out.
+"""I5, days add up: recounted from the events by the agents' own days; final days are complete.
 
-Must not know: what a summary says.
+Must not know: the content of summaries.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
-"""I1, nothing lost: what hooks promised is in Postgres, once, word for word; and nothing is there that nobody said.
+"""I1, nothing lost: Postgres has every acknowledged event once, word for word, and no event that was never said.
 
-Must not know: what becomes of events.
+Must not know: how events are processed.
 """
 
 from collections import Counter

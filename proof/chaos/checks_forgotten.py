@@ -1,4 +1,4 @@
-"""I10, forgetting is final: no word of what was forgotten is in any table, key or file, and the fences stand.
+"""I10, forgetting is final: no table, key or file contains forgotten text, and the fences exist.
 
 Must not know: how something is forgotten.
 """

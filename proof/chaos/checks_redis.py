@@ -16,7 +16,7 @@ _POLL_SECONDS = 0.2
 
 
 def nothing_is_held(evidence: Evidence) -> list[Finding]:
-    """Nobody holds anything any more. A sweep may be on its way at any moment: what comes and goes is not left."""
+    """Redis holds no lease, ticket or message. A sweep may be in transit at any moment: transient keys don't count."""
     client, patience = evidence.redis, evidence.patience
     return [
         *_left(client, patience, "keys are held: leases, tickets, places or marks for a rerun", held_keys),

@@ -1,6 +1,6 @@
-"""I8, scopes are walls: no row points out of its tenant or scope, and no reader is told what belongs to another.
+"""I8, isolated scopes: no row refers outside its tenant or scope, and no reader gets data of another one.
 
-Must not know: how readers find what they find.
+Must not know: how readers search.
 """
 
 from collections import defaultdict
@@ -139,7 +139,7 @@ def no_word_crosses(evidence: Evidence) -> list[Finding]:
 
 
 def no_reader_is_told(evidence: Evidence) -> list[Finding]:
-    """A reader that asks for what others said is told nothing of it, and finds what was said to it."""
+    """A reader that searches for the text of others finds nothing, and finds its own text."""
     owners = _owners(evidence)
     lasting: dict[Owner, list[str]] = defaultdict(list)
     for one in evidence.certain:
@@ -183,7 +183,7 @@ def _owners(evidence: Evidence) -> dict[str, Owner]:
 
 
 def _memories(evidence: Evidence) -> Iterator[Memory]:
-    """A client on the settings of the run, with a spool of its own. None where nobody talked."""
+    """A client with the settings of the run and its own spool. None if no agent talked."""
     for settings in environments(evidence):
         reading = load_settings(settings | {"SLOWWAVE_SPOOL": str(evidence.folder / "spool-of-the-check")})
         with Memory(reading) as memory:

@@ -76,7 +76,7 @@ _MEMORIES_OF: dict[LineKind, int] = {"fact": 1, "lasting": 1, "both": 2, "milest
 
 
 def windows_in_order(evidence: Evidence) -> list[Finding]:
-    """Each flushed event lies in one window; windows go from 1 to the watermark without a gap."""
+    """Each flushed event is in one window; windows cover 1 to the watermark without a gap."""
     engine = evidence.engine
     return [
         *none_of(engine, "I2", "flushed events are not in exactly one window", _NOT_IN_ONE),
@@ -98,12 +98,12 @@ def ledger_adds_up(evidence: Evidence) -> list[Finding]:
 
 
 def nothing_given_up(evidence: Evidence) -> list[Finding]:
-    """No window was given up: nothing that was said is hard to read, and servers that are away are no reason."""
+    """No window was quarantined: every text is readable, and an outage is not a reason."""
     return none_of(evidence.engine, "I2", "events are quarantined", _QUARANTINED)
 
 
 def remembered_once(evidence: Evidence) -> list[Finding]:
-    """What lasts became exactly the memories that it makes, from its own events; nothing else became more than one."""
+    """Lasting statements became exactly their memories, from their own events; each other one became at most one."""
     kept: dict[str, list[list[str | None]]] = defaultdict(list)
     for row in rows(evidence.engine, _MEMORIES):
         for word in words_in(row.content):

@@ -19,7 +19,7 @@ from proof.chaos.places import Places
 class Evidence:
     """The servers of a run that is over, and its folder. told: all calls, in their order; now: the true time.
 
-    patience: seconds that what comes and goes in Redis has to be gone for once, while beat goes on.
+    patience: seconds to wait for transient keys in Redis to disappear once, while beat continues.
     """
 
     engine: Engine
@@ -47,13 +47,13 @@ class Evidence:
 
     @cached_property
     def certain(self) -> list[Told]:
-        """Calls that returned and that nobody forgot: all that they promise must hold."""
+        """Calls that returned and were not forgotten: their guarantees must hold."""
         gone = {_id(one.call) for one in self.forgotten} | self.doubtful
         return [one for one in self.told if one.done and _id(one.call) not in gone]
 
     @cached_property
     def possible(self) -> list[Told]:
-        """Calls that nobody forgot for certain: what is there must come from these."""
+        """Calls that may not have been forgotten: all stored text must come from these."""
         gone = {_id(one.call) for one in self.forgotten}
         return [one for one in self.told if _id(one.call) not in gone]
 
@@ -63,7 +63,7 @@ def _id(call: Call) -> tuple[int, int]:
 
 
 def _covers(forget: Told, one: Told) -> bool:
-    """Whether a forget concerns what was said: before it, by the one producer that its conversation has."""
+    """Whether a forget covers a statement: the same producer made it before the forget."""
     named, said = forget.call, one.call
     return (
         said.kind not in {"forget", "read", "pass"}

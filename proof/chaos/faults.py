@@ -1,9 +1,9 @@
-"""How each fault is made and ended: a context manager for each kind, whose block is the time that it lasts.
+"""Faults as context managers, one for each kind; the block lasts as long as the fault.
 
-Each answers what it hit. All of them work unprivileged, except a disk that is full: that takes a file system of its own
-(`mount`, in a mount namespace of the run), or, for who is not root, a folder that can't be written.
+Each yields its target. All work unprivileged, except a full disk: it needs a separate file system (`mount`, in a mount
+namespace of the run) or, without root, a folder that can't be written.
 
-Must not know: when faults come; what they lead to.
+Must not know: the schedule and the effects of faults.
 """
 
 import errno
@@ -117,7 +117,7 @@ def _spool_full(world: World, fault: Fault) -> Iterator[str]:
 
 @contextmanager
 def _full(folder: Path, *, disk: bool) -> Iterator[None]:
-    """Leave no room in a folder. disk: it is a file system of its own; else it can't be written."""
+    """Fill a folder. disk: the folder is a separate file system; otherwise make the folder unwritable."""
     if not disk:
         folder.chmod(0o500)
         yield
@@ -152,7 +152,7 @@ def _worker_parent(world: World, fault: Fault) -> Iterator[str]:
 
 @contextmanager
 def _worker_orphans(world: World, _: Fault) -> Iterator[str]:
-    """While its guardian stands still, nobody collects what a killed worker leaves, or starts it again."""
+    """While its guardian is suspended, nothing cleans up after a killed worker or restarts it."""
     child = world.workers[1]
     pid = _alive(child)
     guardian = _parent_of(pid)
@@ -232,12 +232,12 @@ MAKE: Mapping[str, Making] = {
 
 
 def impossible(*, disks: bool) -> list[str]:
-    """Kinds that can't be made here: root without a file system of its own writes wherever there is room."""
+    """Kinds that are impossible here: without a separate file system, root can write while the disk has room."""
     return [] if disks or os.geteuid() else ["spool-full"]
 
 
 def unmade() -> set[str]:
-    """Kinds of the plan that nobody makes; there must be none."""
+    """Kinds of the plan without an implementation; the result must be empty."""
     return {kind.name for kind in KINDS} - set(MAKE)
 
 
@@ -246,7 +246,7 @@ def _one_of(children: list[Child], fault: Fault) -> Child:
 
 
 def _alive(child: Child) -> int:
-    """The process of a program, awaited where it is just being started again."""
+    """The process of a program; waits if the program is restarting."""
     until(lambda: child.pid is not None, _ALIVE_SECONDS, f"{child.program.name} runs")
     return child.pid or 0
 

@@ -14,7 +14,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """invariant: I1..I10, redis, or unchecked; what: a sentence; detail: names and numbers, never what was said."""
+    """invariant: I1..I10, redis, or unchecked; what: a sentence; detail: names and numbers, never conversation text."""
 
     invariant: Promise
     what: str
@@ -25,7 +25,7 @@ class Finding:
 
 
 def rows(engine: Engine, statement: str, **values: Any) -> list[Any]:
-    """All rows of one query, in a transaction of its own."""
+    """All rows of one query, in its own transaction."""
     with engine.connect() as connection:
         return list(connection.execute(text(statement), values))
 

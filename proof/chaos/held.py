@@ -1,4 +1,4 @@
-"""What Redis holds for somebody: leases, tickets, places, messages. When all is done it holds nothing.
+"""Leases, tickets, places and messages in Redis. After all work is done, none is left.
 
 Must not know: who holds it, Postgres.
 """
@@ -13,12 +13,12 @@ from slowwave_server.services.forget.broker import UNACKED, UNACKED_INDEX
 
 
 def held_keys(client: Redis) -> list[str]:
-    """Tickets, leases, marks for a rerun (which stand in leases) and places in which a session waits for its agent."""
+    """Tickets, leases, marks for a rerun (part of leases) and places in which a session waits for its agent."""
     return [_name(key) for key in client.scan_iter(f"{PREFIX}{{*", count=1000) if not _has_ended(client, _name(key))]
 
 
 def messages(client: Redis) -> dict[str, int]:
-    """How many messages lie in each queue or are with a worker; only those of which there are some."""
+    """The number of messages in each queue or with a worker; only nonzero counts."""
     depths = {name: int(client.llen(name)) for name in QUEUES}
     depths[UNACKED] = int(client.hlen(UNACKED))
     depths[UNACKED_INDEX] = int(client.zcard(UNACKED_INDEX))
@@ -36,7 +36,7 @@ def model_slots(client: Redis) -> int:
 
 
 def _has_ended(client: Redis, key: str) -> bool:
-    """Whether this is a set of leases or tickets that have all ended: an entry of what is lost counts no more."""
+    """Whether all leases or tickets of this set have expired; expired entries don't count."""
     return key.endswith((":running", ":queued:high", ":queued:normal")) and not client.zcount(
         key, _now_ms(client), "+inf"
     )

@@ -1,9 +1,9 @@
-"""What was tried and what was promised: a line before each call and a line after it, each on the disk at once.
+"""The journal of calls: one line before each call and one after it, each synced to disk at once.
 
     F/journal-K-PID.jsonl    one process's lines; half a line at the end was being written when it died, and is not read
     F/environment-K.json     the settings with which producer K talks, as variables
 
-Must not know: what is said and why; what is checked.
+Must not know: the content of calls; the checks.
 """
 
 import json
@@ -21,9 +21,9 @@ LineKind = Literal["fact", "lasting", "both", "passing", "reply", "result", "lon
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that is said. word: occurs in it and nowhere else (in both lines of a contradiction: kind "both").
+    """One statement. word: occurs only in this statement (in both lines of a contradiction: kind "both").
 
-    at: its own time, ISO, None for the moment of the call. about: of a fact, the attribute whose value the word is.
+    at: its own time, ISO, None for the moment of the call. about: of a fact, the attribute with the word as its value.
     """
 
     kind: LineKind
@@ -57,10 +57,10 @@ class Call:
 
 @dataclass(slots=True)
 class Told:
-    """What became of a call. done: the hook returned, so that what it promises holds; failed: it said that it did
-    nothing. Neither: its process was killed, or told to stop, before either. stored: as its receipt says.
+    """The result of a call. done: the hook returned, so its guarantee holds; failed: the hook reported that it did
+    nothing. Neither: its process was killed or stopped before. stored: from its receipt.
 
-    at: moment of the first try (epoch seconds); done_at: of the last return, 0 where there was none.
+    at: moment of the first try (epoch seconds); done_at: of the last return, 0 without one.
     """
 
     call: Call

@@ -1,6 +1,6 @@
-"""Messages in the queues of the broker, copied, taken out and put back.
+"""Copy messages in the queues of the broker, remove them and put them back.
 
-The queue `capture` is left alone: what it carries is data of callers without a database, and not a wake-up.
+The queue `capture` is excluded: its messages are data of callers without a database.
 
 Must not know: why.
 """

@@ -1,6 +1,6 @@
-"""A model's endpoint in a process of its own, as well as the run's file says: `python -m proof.chaos.model FOLDER`.
+"""A model's endpoint in its own process, which behaves as the run's file says: `python -m proof.chaos.model FOLDER`.
 
-It keeps every user line of a window as one memory, word for word, so that what becomes of a line can be checked. Each
+It makes one memory of every user line of a window, word for word, so that checks can trace each line. Each
 request that it hears is a line of the run's ledger of calls, written before it answers.
 
 Must not know: who asks, budgets.

@@ -13,7 +13,7 @@ _CATCH_UP = 4.0
 
 
 class Pace:
-    """rate: events a second. What was not said in a quiet spell is said after it, in a burst."""
+    """rate: events a second. Events of a quiet spell follow after it, in a burst."""
 
     def __init__(
         self, rate: float, random: Random, monotonic: Callable[[], float], sleep: Callable[[float], None]

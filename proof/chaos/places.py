@@ -1,12 +1,12 @@
-"""What lies where in the folder of one run: the agreement between its processes.
+"""Files in the folder of one run: the interface between its processes.
 
-    stop                  stands there as soon as talkers are to stop
+    stop                  exists as soon as talkers must stop
     clock                 seconds by which the domain's clock is wrong now; absent: it is right
     model-mode            how the model behaves now: well, slow, limited (429), broken (500), cut; absent: well
     model.url             where the model answers
     model-calls.jsonl     a line for each request that reached the model: {"at", "status", "input", "output", "cut"}
     spool-K               the spool of talker K; its file system can be filled where mounting is allowed
-    journal-K-PID.jsonl   what talker K tried and what it was told, by life
+    journal-K-PID.jsonl   the calls of talker K and their results, by process
     faults.jsonl          each fault with its times
     logs/                 one file a program
 
@@ -70,7 +70,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class FaultyClock:
-    """The domain's clock of a run: the wall clock, wrong by what the file says. Aware, in UTC."""
+    """The domain's clock of a run: the wall clock, plus the offset in the file. Aware, in UTC."""
 
     file: Path
 

@@ -89,7 +89,7 @@ class Plan:
 
 
 def draw(seed: int, count: int, seconds: float, *, without: Sequence[str] = (), short: bool = False) -> Plan:
-    """Draw so many faults over so many seconds, more if they need it; each kind at least once where there is room.
+    """Draw `count` faults over `seconds`, longer if needed; each kind at least once if there is room.
 
     without: kinds that can't be made here. short: the bounds' lower ends, and no pause of half a minute.
     """

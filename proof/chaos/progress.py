@@ -1,9 +1,9 @@
-"""How long after a fault work goes on: watched from outside, in Postgres, while other faults may be under way already.
+"""Time from a fault until work continues: observed from outside, in Postgres, while other faults may already run.
 
 The clock starts when a fault has ended: a kill when it was sent, an outage when the server answers again. Then
 
-    first   until the first flush committed whose session had been dirty before that moment, if any was
-    all     until every session that was asked for by then, and not in a back-off, was flushed once (or was forgotten)
+    first   until the first commit of a session that had been dirty before that moment, if any was
+    all     until every session requested by then, and not in a back-off, was flushed once (or was forgotten)
     hook    until a hook of an agent returned; of a talker that was killed: one of its own
     longest the longest time that a hook took while the fault lasted (one that was under way included)
 

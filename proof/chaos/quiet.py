@@ -1,4 +1,4 @@
-"""Waiting until all is done that was asked for: nothing is on its way, nothing is due, nothing waits on a disk.
+"""Wait until all work is done: no message in transit, no due session, no spooled event.
 
 While it waits it asks for what beat would ask for hours later: final summaries of ended days, cycles over
 notes, passes over memories. It helps with nothing that must heal by itself: flushes, leases, tickets, messages.
@@ -6,7 +6,7 @@ notes, passes over memories. It helps with nothing that must heal by itself: flu
 For an end in bounded time the workers need `memory.consolidation.min_age_days` 0 and seconds for
 `memory.auto_flush.idle_seconds` and `memory.days.quiet_seconds`.
 
-Must not know: what went wrong before; whether what is there is right.
+Must not know: earlier faults; whether the data is right.
 """
 
 import time
@@ -60,7 +60,7 @@ _RUNS = "SELECT id, kind FROM slowwave.maintenance_runs WHERE status = 'running'
 
 
 class NotQuiet(Exception):
-    """It did not come to rest in time; the message says what still goes on."""
+    """The system did not come to rest in time; the message names the remaining work."""
 
 
 def until_quiet(engine: Engine, redis_client: Redis, seconds: float, *, spools: Sequence[Path] = ()) -> float:
@@ -81,7 +81,7 @@ def until_quiet(engine: Engine, redis_client: Redis, seconds: float, *, spools: 
 
 
 def _left(engine: Engine, client: Redis, spools: Sequence[Path]) -> Iterator[str]:
-    """What still goes on, most basic first: while hooks' entries wait on a disk nothing else need be asked."""
+    """The remaining work, most basic first: while spooled events wait, no other check is needed."""
     waiting = [folder for folder in spools if spooled(folder).files]
     if waiting:
         yield f"spools hold entries: {', '.join(str(folder) for folder in waiting)}"
@@ -108,7 +108,7 @@ def _left(engine: Engine, client: Redis, spools: Sequence[Path]) -> Iterator[str
 
 
 def _ask(engine: Engine, client: Redis) -> None:
-    """Ask for the work that nothing makes due for hours. Each is asked for once while it is on its way."""
+    """Request work that would not be due for hours. Each request is sent once while it is in transit."""
     if rows(engine, _DIRTY):
         return
     with engine.connect() as connection:

@@ -1,6 +1,6 @@
-"""What is written down of a run: each fault as it ends, and, of a run that found something, what the servers held.
+"""The records of a run: each fault when it ends, and the servers' data if the run has findings.
 
-Must not know: what is looked for in it.
+Must not know: the checks.
 """
 
 import json
@@ -29,13 +29,13 @@ class Ledger:
             out.write(json.dumps(resumed.to_json()) + "\n")
 
     def rewrite(self, resumed: Iterable[Resumed]) -> None:
-        """All that is known of all of them."""
+        """The records of all runs."""
         with self._lock:
             self._file.write_text("".join(json.dumps(one.to_json()) + "\n" for one in resumed), encoding="utf-8")
 
 
 def keep_evidence(world: World) -> None:
-    """Put the database and the spools beside the logs; spools may lie in file systems that end with the run."""
+    """Put the database and the spools beside the logs; spools may be in file systems that end with the run."""
     places = world.places
     dump = _pg_dump()
     if dump is not None:

@@ -65,7 +65,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def write(outcomes: Sequence[Outcome], redis_server: Path | None, *, disks: bool, short: bool) -> Path:
-    """Write the page; answer where it is."""
+    """Write the page. Returns its path."""
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text("\n".join(_page(outcomes, redis_server, disks=disks, short=short)) + "\n", encoding="utf-8")
     return PAGE

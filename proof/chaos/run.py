@@ -73,7 +73,7 @@ def run_plan(world: World, plan: Plan, say: Say, *, talk_seconds: float, quiet_s
 
 
 def _make_all(world: World, plan: Plan, progress: Progress, ledger: "Ledger", say: Say) -> list[Resumed]:
-    """Make all faults, each lane in a thread of its own. Raises what a fault raised that could not be made."""
+    """Make all faults, each lane in its own thread. Raises the error of a fault that could not be made."""
     began, made, failures = time.monotonic(), [], list[Exception]()
 
     def follow(lane: Lane) -> None:
@@ -116,7 +116,7 @@ def _until_enough(world: World, seconds: float) -> int:
 
 
 def _look(world: World, outcome: Outcome, seconds: float, say: Say) -> list[Finding]:
-    """Wait for quiet, then check. What never came to rest is a finding, and the rest is checked all the same."""
+    """Wait for quiet, then check. Remaining work is a finding; all other checks still run."""
     engine = world.engine
     spools = [world.places.spool(number) for number in range(world.options.talkers)]
     unrest: list[Finding] = []

@@ -1,6 +1,6 @@
-"""What talkers say: sentences around a word of their own, of kinds whose fate is known.
+"""Statements of talkers: sentences around a unique word, of kinds with a known outcome.
 
-    fact        gives one attribute of the speaker a value; of all that are told the one with the latest time holds
+    fact        gives one attribute of the speaker a value; the value with the latest time holds
     lasting     becomes one memory
     both        two sentences that contradict each other; both become memories
     passing     is worth no memory: by the rules it makes none, by a model at most one
@@ -9,7 +9,7 @@
     reply       the assistant's
     result      a tool's, before the reply; makes no memory
 
-Must not know: who says it, and when.
+Must not know: the speaker and the time.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ _PAST_HOURS = 2.0
 
 
 def turn(random: Random, word: str, now: datetime, *, facts: bool) -> tuple[Line, ...]:
-    """One turn: what a person says, and the reply. facts: whether values of attributes may be told here."""
+    """One turn: what a person says, and the reply. facts: whether this turn may give values of attributes."""
     kind = random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
     if kind == "fact" and not facts:
         kind = "lasting"
@@ -102,7 +102,7 @@ def _templates(kind: LineKind) -> Sequence[str]:
 
 
 def _earlier(random: Random, now: datetime) -> str:
-    """Some time of the last hours, or, of what comes in late, of the last days: these are over, and summarised."""
+    """A time within the last hours or, for late events, within the last days, which are over and summarized."""
     late = random.random() < _LATE_SHARE
     ago = timedelta(days=random.uniform(0, _PAST_DAYS)) if late else timedelta(hours=random.uniform(0, _PAST_HOURS))
     return (now - ago).isoformat()

@@ -1,9 +1,9 @@
 """One producer process: `python -m proof.chaos.talk --folder F --number K --seed N --agents A --events E --rate R`.
 
-It talks on the settings of its environment until F/stop stands there, SIGTERM comes or its share is said; then it waits
-until its spool is empty. Killed at any moment and started again with the same number it goes on where it was.
+It talks with the settings of its environment until F/stop exists, SIGTERM arrives or its share is done; then it waits
+until its spool is empty. After a kill and a restart with the same number it continues.
 
-Must not know: what is said, how it is written down.
+Must not know: the content of statements, the journal's format.
 """
 
 import argparse
@@ -33,7 +33,7 @@ _DELIVER_SECONDS = 120.0
 
 
 def main() -> None:
-    """Talk. The exit code is 1 where the spool could not be emptied."""
+    """Talk. The exit code is 1 if the spool could not be emptied."""
     asked = _arguments()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     ended = threading.Event()

@@ -1,6 +1,6 @@
 """One producer: talks as the hosts of agents do, writes down each call before and after, and goes on after a kill.
 
-Must not know: faults, what is checked.
+Must not know: faults and checks.
 """
 
 import logging
@@ -68,7 +68,7 @@ class Talker:
                 self._unsay(one.call)
 
     def resume(self) -> None:
-        """After a kill: finish a forget that did not come back, and say again what may not have been heard."""
+        """After a kill: finish an interrupted forget, and repeat statements that may be lost."""
         for call in self._unfinished:
             # As a call of its own: it takes away what was said up to now.
             self._serial += 1
@@ -202,7 +202,7 @@ class Talker:
         self._unsay(call)
 
     def _unsay(self, forgotten: Call) -> None:
-        """What was forgotten is not said again: that would be a new statement."""
+        """Forgotten statements are not repeated: a repetition would be a new statement."""
 
         def stays(call: Call) -> bool:
             same = (call.tenant, call.agent) == (forgotten.tenant, forgotten.agent)

@@ -1,8 +1,8 @@
-"""Words that nobody says: one for each thing that is said, so that it is found again wherever it went.
+"""Invented words: one for each statement, so that checks find the statement everywhere.
 
 All have the same length, so none is a part of another, and each looks like a name, as which a rule takes it.
 
-Must not know: what is said with them.
+Must not know: the statements.
 """
 
 import re

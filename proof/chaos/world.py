@@ -1,6 +1,6 @@
 """The world of a chaos run: real servers, supervised workers and beat as a deployment has them, talkers, a model.
 
-Must not know: which faults there are; what is checked.
+Must not know: faults and checks.
 """
 
 import os
@@ -70,7 +70,7 @@ PATIENT = {"memory.auto_flush.extractor.max_retries": "60", "memory.llm.max_outp
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a world is made of. agents: of each talker; events: how many to record in all; seconds: in which."""
+    """The parts of a world. agents: of each talker; events: how many to record in all; seconds: in which."""
 
     seed: int
     talkers: int
@@ -113,7 +113,7 @@ class World:
 
     @property
     def engine(self) -> Engine:
-        """A new engine that looks into the database; whoever asks disposes of it."""
+        """A new engine for the database; the caller disposes of the engine."""
         return make_engine(self.servers.database_url)
 
     def client(self, seconds: float | None = 30.0) -> redis.Redis:

@@ -1,4 +1,4 @@
 """Drills: what operators do once a year, done by a program: an upgrade under way, a restore after a loss.
 
-Must not know: how a product's part works inside: commands, servers and what producers wrote down are enough.
+Must not know: the product's internals: commands, servers and the producers' journals are enough.
 """

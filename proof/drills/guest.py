@@ -36,7 +36,7 @@ def forget(places: Places, settings: Settings) -> None:
 
 
 def forget_again(places: Places, settings: Settings) -> None:
-    """Make good what the journal says did not come back."""
+    """Repeat the calls that did not return, from the journal."""
     with _talker(places, settings) as guest:
         guest.resume()
 

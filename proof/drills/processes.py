@@ -41,7 +41,7 @@ SHORTER = {
 
 
 class Process:
-    """One process in a group of its own."""
+    """One process in its own group."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path) -> None:
         self._log = log
@@ -86,7 +86,7 @@ class Process:
 
     @property
     def log(self) -> str:
-        """What it has printed."""
+        """Its output."""
         return self._log.read_text(encoding="utf-8", errors="replace")
 
 
@@ -109,7 +109,7 @@ class Programs:
         worker.says(f"{_node(name)} ready.")
 
     def beat(self, version: Version, name: str) -> Process:
-        """Start a beat with a schedule of its own."""
+        """Start a beat with its own schedule."""
         return self._celery(version, name, "beat", "--schedule", str(self.places.root / f"schedule-{name}"))
 
     def talker(self, version: Version, number: int, *, seed: int, rate: float) -> Process:
@@ -132,7 +132,7 @@ class Programs:
         return {variable_of(key): value for key, value in (own | SHORTER).items()}
 
     def kill_all(self) -> None:
-        """End what is left."""
+        """End the remaining processes."""
         for process in self.all:
             process.kill()
 

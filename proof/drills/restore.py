@@ -1,13 +1,13 @@
-"""A loss and a restore: a backup is taken under load, later both servers are gone with all that they had.
+"""A loss and a restore: a backup runs under load, later both servers lose all data.
 
     1  producers talk, workers work; `deploy/backup/backup.sh` runs meanwhile
     2  all goes on for a while, and is lost: servers, their disks, workers, the broker's messages
-    3  producers go on; what they say waits in their spools
+    3  producers continue; their events wait in spools
     4  an empty Postgres and an empty broker stand at the same addresses; `deploy/backup/restore.sh` runs
-    5  workers start, spools are delivered; what was forgotten since the backup is forgotten again
+    5  workers start, spools are delivered; forgets since the backup are repeated
     6  all end, and every promise is checked
 
-What was promised between the backup's beginning and the loss may be gone: that is what a backup is. Each call of that
+Data committed between the start of the backup and the loss may be lost, as with any backup. Each call of that
 time is read as one that never came back. All others hold: those before it, and those that waited on disks.
 
 Must not know: what a promise means.
@@ -57,7 +57,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Restored:
-    """What was seen. restored: events and memories that the backup brought; lost: events that were promised after it
+    """The results. restored: events and memories that the backup brought; lost: events that were promised after it
     began; waited: calls that waited on disks; again: forgets that were made once more. Seconds: of the two scripts.
     """
 
@@ -133,7 +133,7 @@ class Restore:
         return backup, began
 
     def _lose(self, programs: Programs, talkers: list[Process], engine: Engine) -> float:
-        """Everything is gone but the producers; answer when that was."""
+        """Lose everything except the producers. Returns the time of the loss."""
         for process in programs.all:
             if process not in talkers:
                 process.kill()
@@ -165,7 +165,7 @@ class Restore:
         subprocess.run([str(SCRIPTS / name), *arguments], env=environment, check=True, capture_output=True, text=True)
 
     def _go_on(self, programs: Programs, talkers: list[Process], began: float, lost_at: float) -> list[Process]:
-        """Wait until the spools are delivered; then let producers start anew, who know what was lost."""
+        """Wait until the spools are delivered; then restart the producers, with the list of lost events."""
         until(lambda: not self._waiting(), _DELIVER_SECONDS, "spools are delivered")
         for talker in talkers:
             talker.kill()
@@ -177,7 +177,7 @@ class Restore:
     def _unsay(self, began: float, lost_at: float) -> int:
         """Strike from the journals that calls came back whose effect went with the servers; answer how many events.
 
-        A producer that starts anew then forgets again what it had forgotten, as whoever restores has to.
+        A restarted producer repeats its forgets, as an operator must after a restore.
         """
         before = self._site.events()
         for journal in self._site.places.journals():

@@ -47,7 +47,7 @@ class Site:
         return Programs(self.places, self.database_url, self.broker_url, [])
 
     def engine(self) -> Engine:
-        """A new engine; whoever asks disposes of it."""
+        """A new engine; the caller disposes of the engine."""
         return make_engine(self.database_url)
 
     def client(self) -> redis.Redis:
@@ -78,7 +78,7 @@ class Site:
         return [Finding("I1", "a producer could not deliver what it had promised") for one in talkers if one.ended()]
 
     def look(self, seconds: float) -> list[Finding]:
-        """Wait until nothing is left to do, then check every promise. What never comes to rest is a finding."""
+        """Wait until all work is done, then check every guarantee. Remaining work is a finding."""
         engine, found = self.engine(), list[Finding]()
         with self.client() as client:
             try:

@@ -2,7 +2,7 @@
 
     1  the release before works on its own schema: worker, beat, producers
     2  this version migrates; the old worker goes on, on the new schema
-    3  the old worker is told to stop; what the old producers and callers ask for waits in the queues
+    3  the old worker stops; requests of old producers and callers wait in the queues
     4  this version's worker takes the old messages; in the whole form it was there before the old one went
     5  a producer of this version joins; all end, and every promise is checked
 
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Upgraded:
-    """What was seen. waited: messages of the old version that lay in queues when this version's worker came; taken:
+    """The results. waited: messages of the old version in queues when this version's worker came; taken:
     those of them that it says to have received (a forget takes out the others); delayed: hooks that failed or had to
     use their spool; longest: seconds of a hook.
     """
@@ -68,7 +68,7 @@ class Upgraded:
 
 
 class Upgrade:
-    """One upgrade, from a release to this version, on a site whose database is empty."""
+    """One upgrade, from a release to this version, on a site with an empty database."""
 
     def __init__(self, site: Site, previous: Version, plan: Plan) -> None:
         self._site = site
@@ -176,7 +176,7 @@ class Upgrade:
 
 
 def _waiting(client: redis.Redis) -> set[str]:
-    """The ids of all messages of flushes that lie in queues."""
+    """The ids of all flush messages in queues."""
     entries: list[Any] = [entry for queue in (HIGH_QUEUE, NORMAL_QUEUE) for entry in client.lrange(queue, 0, -1)]
     return {json.loads(entry)["headers"]["id"] for entry in entries}
 

@@ -1,6 +1,6 @@
-"""This version and the previous release, whose files are unpacked from the repository's history.
+"""This version and the previous release, unpacked from the repository's history.
 
-Must not know: what is run of a version.
+Must not know: the programs of a version.
 """
 
 import os
@@ -24,7 +24,7 @@ engine.dispose()
 
 
 class NoHistory(Exception):
-    """There is no repository with enough of a past; the message says what is missing."""
+    """The repository or its history is missing; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Version:
         return clean | {"PYTHONPATH": os.pathsep.join((str(self.root), str(self.root / "client" / "src")))}
 
     def migrate(self, database_url: str) -> None:
-        """Migrate an empty database with this version's own code, in a process of its own."""
+        """Migrate an empty database with this version's own code, in a separate process."""
         command = [sys.executable, "-c", _MIGRATE, database_url]
         subprocess.run(command, env=self.environment(), cwd=self.root, check=True, capture_output=True)
 

@@ -1,4 +1,4 @@
-"""The feed of changes under faults: each change reaches streams and webhooks, whoever is killed.
+"""The feed of changes under faults: each change reaches streams and webhooks, whichever process is killed.
 
 Must not know: how the feed is read.
 """

@@ -1,8 +1,9 @@
-"""`python -m proof.feed [--changes 20000] [--calm 1000] [--every 6]`: changes are made while gateway, workers, beat,
-Redis and Postgres are killed in turn; then each reader of the feed has each change, in the order of its memory.
+"""`python -m proof.feed [--changes 20000] [--batch 1] [--calm 1000] [--every 6]`: changes are made while gateway,
+workers, beat, Redis and Postgres are killed in turn; then each reader of the feed has each change, in the order of its
+memory.
 
-The truth is the ledger as it is in the end: a crash of Postgres takes back what was committed in its last moments, and
-what it took back must not have been told to anyone.
+The truth is the ledger at the end. A crash of Postgres can lose the newest commits (flushes don't wait for the disk);
+no reader may have received a change that was lost. With `--batch N` each transaction makes N changes.
 
 Must not know: how the feed is read.
 """
@@ -40,23 +41,26 @@ _MAKE = (
     " reaffirmed_at, recorded_at, search) SELECT %s, 'fact', 'Fact ' || n, decode(md5(n::text), 'hex'), 0.5, 0.5,"
     " 'user', now(), now(), now(), '' FROM generate_series(1, %s) AS n RETURNING id"
 )
-_CHANGE = "INSERT INTO slowwave.memory_changes (memory_id, action, reason) VALUES (%s, 'promoted', %s)"
+_CHANGE = (
+    "INSERT INTO slowwave.memory_changes (memory_id, action, reason) SELECT c.memory, 'promoted', c.reason"
+    " FROM unnest(%s::uuid[], %s::text[]) WITH ORDINALITY AS c (memory, reason, place) ORDER BY c.place"
+)
 
 
 def change(
-    url: str, memories: Sequence[object], numbers: Sequence[int], committed: dict[int, float], rate: float
+    url: str, memories: Sequence[object], numbers: Sequence[int], committed: dict[int, float], rate: float, batch: int
 ) -> None:
-    """Change memories, one transaction after the other, as flushes do: without waiting for the disk."""
-    left, rest = list(numbers), 1 / rate
+    """Change memories, `batch` changes a transaction, as flushes do: without waiting for the disk."""
+    left, rest = list(numbers), batch / rate
     while left:
         try:
             with psycopg.connect(url, autocommit=True, connect_timeout=3) as connection:
                 connection.execute("SET synchronous_commit = off")
                 while left:
-                    number = left[-1]
-                    connection.execute(_CHANGE, (random.choice(memories), str(number)))
-                    committed[number] = time.time()
-                    left.pop()
+                    some = left[: -batch - 1 : -1]
+                    connection.execute(_CHANGE, (random.choices(memories, k=len(some)), list(map(str, some))))
+                    committed.update(dict.fromkeys(some, time.time()))
+                    del left[-len(some) :]
                     time.sleep(rest)
         except psycopg.Error:
             time.sleep(0.1)
@@ -86,8 +90,7 @@ def p95(seen: Seen, committed: dict[int, float], numbers: set[int]) -> float:
 
 
 def verdict(seen: Seen, ledger: dict[str, str]) -> dict[str, object]:
-    """What is missing, what was told and never was, how often a memory's changes came in another order."""
-    told = [entry[0] for entry in seen.told]
+    """Missing changes, invented changes, and the number of memories with reordered changes."""
     firsts: dict[str, tuple[int, int]] = {}
     swapped, known = 0, set()
     for id_, memory, _, _ in seen.told:
@@ -99,8 +102,8 @@ def verdict(seen: Seen, ledger: dict[str, str]) -> dict[str, object]:
         firsts[memory] = max(place, firsts.get(memory, place))
     return {
         "reader": seen.name,
-        "told": len(told),
-        "distinct": len(known),
+        "told": len(seen.told),
+        "repeated": len(seen.told) - len(known),
         "missing": len(set(ledger) - known),
         "never was": len(known - set(ledger)),
         "out of order": swapped,
@@ -116,8 +119,15 @@ def ledger_of(url: str) -> dict[str, str]:
         return dict(rows.fetchall())
 
 
+def count_changes(url: str) -> int:
+    """The number of committed changes."""
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SELECT count(*) FROM slowwave.memory_changes").fetchone()
+        return 0 if row is None else int(row[0])
+
+
 def main() -> int:
-    """Run the proof on a stack of its own."""
+    """Run the proof on its own stack."""
     options = _options()
     with tempfile.TemporaryDirectory(prefix="slowwave-feed-") as folder:
         environment = os.environ | {"SLOWWAVE_GATEWAY__WEBHOOKS__ALLOW_PRIVATE": "127.0.0.0/8"}
@@ -129,7 +139,7 @@ def main() -> int:
 
 @dataclass
 class Proof:
-    """One run: who reads, what was committed when, who was killed."""
+    """One run: its readers, commits with times, and killed processes."""
 
     stack: Stack
     options: argparse.Namespace
@@ -147,10 +157,10 @@ class Proof:
     def run(self) -> dict[str, str]:
         """Make changes, in peace and then under fire, and answer the ledger once all readers are through."""
         memories, key = self._prepare()
-        with receiving(self.readers[2]) as (hooks, secrets):
+        with receiving(self.readers[2], fails_each=self.options.fails_each) as (hooks, secrets):
             secrets.append(self._add_webhook(hooks, key))
             self._read(key)
-            change(self.url, memories, list(range(self.options.calm)), self.committed, 50)
+            change(self.url, memories, list(range(self.options.calm)), self.committed, 50, 1)
             self._change_under_fire(memories)
             ledger = _settled(self.url, self.readers)
             self.ended.set()
@@ -188,7 +198,10 @@ class Proof:
         noisy = range(options.calm, options.calm + options.changes)
         rate = options.rate / 2
         threads = [
-            threading.Thread(target=change, args=(self.url, memories, list(noisy[part::2]), self.committed, rate))
+            threading.Thread(
+                target=change,
+                args=(self.url, memories, list(noisy[part::2]), self.committed, rate, options.batch),
+            )
             for part in range(2)
         ]
         killer = threading.Thread(target=kill, args=(self.stack, calm, options.every, self.killed))
@@ -201,7 +214,7 @@ class Proof:
 
 
 def prove(stack: Stack, options: argparse.Namespace) -> int:
-    """Run it, and print what came of it."""
+    """Run the proof and print the result."""
     proof = Proof(stack, options)
     ledger = proof.run()
     found = [verdict(seen, ledger) for seen in proof.readers]
@@ -220,17 +233,19 @@ def _settled(url: str, readers: Sequence[Seen]) -> dict[str, str]:
     last, since = -1, time.monotonic()
     while True:
         try:
-            ledger = ledger_of(url)
+            changes = count_changes(url)
+            # A reader has each change at the earliest when it has as many: only then the ledger is read.
+            if all(len(seen.known) >= changes for seen in readers):
+                ledger = ledger_of(url)
+                if all(ledger.keys() <= seen.known for seen in readers):
+                    return ledger
+            count = sum(len(seen.told) for seen in readers)
+            if count != last:
+                last, since = count, time.monotonic()
+            if time.monotonic() - since > QUIET_SECONDS:
+                return ledger_of(url)
         except psycopg.Error:
-            time.sleep(1)
-            continue
-        if all(set(ledger) <= {entry[0] for entry in seen.told} for seen in readers):
-            return ledger
-        count = sum(len(seen.told) for seen in readers)
-        if count != last:
-            last, since = count, time.monotonic()
-        if time.monotonic() - since > QUIET_SECONDS:
-            return ledger
+            pass
         time.sleep(1)
 
 
@@ -244,6 +259,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--calm", type=int, default=1000, help="changes before anything is killed, to time them")
     parser.add_argument("--every", type=float, default=6.0, help="seconds between two kills")
     parser.add_argument("--rate", type=float, default=200.0, help="changes a second, at most")
+    parser.add_argument("--batch", type=int, default=1, help="changes in one transaction")
+    parser.add_argument("--fails-each", type=int, default=200, help="the receiver fails one request in so many")
     return parser.parse_args()
 
 

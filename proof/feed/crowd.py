@@ -101,7 +101,7 @@ def resident(pid: int) -> float:
 
 
 def main() -> int:
-    """Run it on a stack of its own."""
+    """Run it on its own stack."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=10_000)
     clients: int = parser.parse_args().clients

@@ -1,6 +1,6 @@
 """Readers of the feed that go on through every fault: a stream over HTTP, the iterator in Python, a webhook's receiver.
 
-Must not know: what is killed, and what is changed.
+Must not know: the faults and the changes.
 """
 
 import json
@@ -25,10 +25,14 @@ SILENCE_SECONDS = 45.0
 
 @dataclass
 class Seen:
-    """What one reader was told: ids in the order of their arrival, with the memory and the moment of each."""
+    """The changes that one reader received: (id, memory, time of arrival, reason) in the order of arrival.
+
+    known: their ids. forged: deliveries with a wrong signature; breaks: connections that ended.
+    """
 
     name: str
     told: list[tuple[str, str, float, str]] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
     forged: int = 0
     breaks: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -38,6 +42,7 @@ class Seen:
         entry = (change["id"], change["memory"]["id"], time.time(), change["reason"])
         with self.lock:
             self.told.append(entry)
+            self.known.add(entry[0])
 
 
 def read_stream(url: str, key: str, seen: Seen, ended: threading.Event) -> None:
@@ -73,15 +78,18 @@ def read_iterator(settings: Settings, tenant: str, seen: Seen, ended: threading.
 
 
 @contextmanager
-def receiving(seen: Seen) -> Iterator[tuple[str, list[str]]]:
-    """A receiver of webhooks: its URL, and a list to which its secret is added. It fails some requests."""
+def receiving(seen: Seen, *, fails_each: int = 200) -> Iterator[tuple[str, list[str]]]:
+    """Receive webhooks: yields the URL, and a list to which the caller adds the secret.
+
+    It answers one request of `fails_each` with 500.
+    """
     secrets: list[str] = []
     count = iter(range(1 << 62))
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            status = 500 if next(count) % 200 == 0 else 204
+            status = 500 if next(count) % fails_each == 0 else 204
             try:
                 told = Webhook(secrets[0]).verify(body, {name.lower(): value for name, value in self.headers.items()})
             except Exception:  # noqa: BLE001 (whatever is wrong with it, it is counted)

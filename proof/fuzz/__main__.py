@@ -1,11 +1,11 @@
-"""Run the properties of `tests/attacks/test_fuzz_*.py` and of the HTTP gateway in rounds, and tell what was tried.
+"""Run the properties of `tests/attacks/test_fuzz_*.py` and of the HTTP gateway in rounds, and report the examples.
 
 Each round has other examples.
 
 A round is pytest with a factor over the examples of the suite and a seed that is printed: the same seed tries the same.
-What fails stands in the report with the seed; the failing examples are in the round's log, which is printed.
+The report has failures with their seed; the printed log of the round has the failing examples.
 
-Must not know: what the properties say.
+Must not know: the properties.
 """
 
 import argparse
@@ -36,7 +36,7 @@ FACTOR = 4
 
 @dataclass
 class Rounds:
-    """What was tried in all rounds. failed: names of properties, by the seed of the round."""
+    """The examples of all rounds. failed: names of properties, by the seed of the round."""
 
     files: Sequence[Path] = PROPERTIES
     seeds: list[int] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Rounds:
 
 
 def report(rounds: Rounds) -> str:
-    """Markdown: what was tried, what was found, on which machine."""
+    """Markdown: examples, failures, machine."""
     entrances = sorted(name for name in rounds.tried if not name.endswith(" (taken)"))
     total = sum(rounds.tried[name] for name in entrances)
     lines = [

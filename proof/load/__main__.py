@@ -2,7 +2,7 @@
 
     python -m proof.load --write                    everything, into docs/proof (about 14 minutes, then 30 of memory)
     python -m proof.load --quick                    all parts in small (about 4 minutes), into a new folder
-    python -m proof.load --only memory --minutes 5  one part; the others keep the results that stand there
+    python -m proof.load --only memory --minutes 5  one part; the others keep their results
 
 Results are kept as load.json beside the report, after every step: a part that fails or takes too long says so there,
 keeps what it had measured, and takes nothing of the others with it. Not one process is left behind.
@@ -52,7 +52,7 @@ _QUICK: dict[str, object] = {
 
 
 def main() -> int:
-    """Run what was asked for; 1 if a part failed."""
+    """Run the requested parts. Returns 1 if a part failed."""
     parser = argparse.ArgumentParser(description="what a turn waits to become memory, under load")
     parser.add_argument("--only", help="parts, with commas between: lag, fairness, recovery, memory")
     parser.add_argument("--minutes", type=float, help="of the part memory (30; 0.4 with --quick; 0 leaves it out)")
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def in_a_process(part: str, options: argparse.Namespace, out: Path) -> bool:
-    """Run one part, and write the report anew; False if it failed."""
+    """Run one part and rewrite the report. Returns False if the part failed."""
     print(f"== {part}", flush=True)
     before = read(out).get(part, {})
     given = {"--minutes": options.minutes, "--load": options.load, "--seed": options.seed}
@@ -107,7 +107,7 @@ def in_a_process(part: str, options: argparse.Namespace, out: Path) -> bool:
 def cut_short(part: str, before: dict[str, Any], left: dict[str, Any], why: str) -> dict[str, Any]:
     """Answer the result of a part that failed: what it measured until then, if that is enough for a section.
 
-    before: the result that stood there when it began; if that is what is left, the part measured nothing.
+    before: the result before the start; if it is unchanged, the part measured nothing.
     """
     if left and left != before and left.get(_MEASURED[part]):
         return left | {"cut": why}
@@ -115,7 +115,7 @@ def cut_short(part: str, before: dict[str, Any], left: dict[str, Any], why: str)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Let a part stop its servers, and kill what is left of its own group (guardians end servers of one that died)."""
+    """Let a part stop its servers, and kill the rest of its process group (guardians end servers of a dead part)."""
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         try:
@@ -125,7 +125,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def run_part(options: argparse.Namespace, out: Path) -> None:
-    """Run one part here; keep what it says after every step."""
+    """Run one part in this process; store its result after every step."""
     part, seed = options.part, options.seed
     known: dict[str, Any] = {
         "at": f"{datetime.now(UTC):%d %B %Y}",
@@ -173,7 +173,7 @@ def _lines(file: str) -> list[str]:
 
 
 def read(out: Path) -> dict[str, Any]:
-    """Answer the results that stand in a folder."""
+    """The results in a folder."""
     file = out / "load.json"
     results: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return results
@@ -187,7 +187,7 @@ def keep(out: Path, results: dict[str, Any]) -> None:
 
 
 def write_report(out: Path, results: dict[str, Any]) -> None:
-    """Draw the pictures and write the report of what there is."""
+    """Draw the plots and write the report from the available results."""
     (out / "load.md").write_text(render(results, draw(results, out)), encoding="utf-8")
 
 

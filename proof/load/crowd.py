@@ -1,6 +1,6 @@
 """The producers of one run: a plan is dealt out to processes, which play it and are awaited.
 
-Must not know: what the plan is for.
+Must not know: the purpose of the plan.
 """
 
 import json
@@ -93,7 +93,7 @@ class Crowd:
         return ended
 
     def end(self) -> None:
-        """End whoever is left."""
+        """End the remaining processes."""
         for process in self._processes:
             if process.poll() is None:
                 self._end(process)
@@ -102,7 +102,7 @@ class Crowd:
                     pipe.close()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Answer what was recorded, in the order of the plan's times; a line that was cut short is left out."""
+        """The records in the order of the plan; an incomplete line is omitted."""
         found = []
         for record in self._records:
             if record.exists():

@@ -3,7 +3,7 @@
 What differs from it: Postgres notes the moment of each commit (`track_commit_timestamp`), which costs it little and is
 the only way to know it; and Flower runs only where asked for.
 
-Must not know: who talks to it, what is measured.
+Must not know: the callers and the measurements.
 """
 
 import os
@@ -35,7 +35,7 @@ _POLL_SECONDS = 0.1
 
 
 class Deployment:
-    """A context manager: inside it servers run, after it no process is left and the folder is gone.
+    """A context manager: servers run inside the block; after it all processes and the folder are removed.
 
     changed: settings that differ from their defaults, by key. `died` counts how often a program ended by itself.
     """
@@ -150,4 +150,4 @@ def wait_until(condition: Callable[[], bool], seconds: float, what: str, *, poll
 
 
 def _nothing(_part: str, _line: str) -> None:
-    """Tell nobody: what matters ends in the report."""
+    """Ignore the event: the report has the result."""

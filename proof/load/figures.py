@@ -1,4 +1,4 @@
-"""The statistics of a run: percentiles, slopes, what holds and what does not. Pure.
+"""The statistics of a run: percentiles, slopes, the verdicts. Pure.
 
 Must not know: processes, servers, files.
 """
@@ -151,7 +151,7 @@ def bottleneck(
 
 
 def evenness(counts: Sequence[float]) -> float | None:
-    """Answer Jain's index of shares: 1.0 where all are equal, 1/n where one has everything; None of nothing."""
+    """Jain's index of shares: 1.0 if all are equal, 1/n if one has everything; None for no shares."""
     if not counts or not any(counts):
         return None
     total = sum(counts)

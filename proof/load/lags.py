@@ -1,4 +1,4 @@
-"""From what was called and what was committed to what each turn waited, and for what. Pure.
+"""The waits of each turn by cause, from calls and commits. Pure.
 
     should begin ─ hook ─▶ returned
                     recorded ─ policy ─▶ due ─ queue ─▶ begun ─ work ─▶ committed
@@ -68,7 +68,7 @@ def conversations(
     windows: Mapping[str, Sequence[Window]],
     name: Mapping[int, str],
 ) -> dict[str, Conversation]:
-    """Put together what the producers recorded and what the database holds, by session.
+    """Join the producers' records with the database, by session.
 
     name: session's number → its name.
     """

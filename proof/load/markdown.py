@@ -1,6 +1,6 @@
 """Tables, times and ratios as the report writes them. Pure.
 
-Must not know: what is reported.
+Must not know: the content.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Part "memory": the same load for half an hour, and what every process holds meanwhile.
+"""Part "memory": the same load for half an hour, with the memory of every process.
 
 Must not know: how the report looks.
 """

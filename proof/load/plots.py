@@ -1,6 +1,6 @@
 """The pictures of the report, drawn from its results.
 
-Must not know: how results come about, what is said about them.
+Must not know: the measurements and the text.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _COLOURS = {"p50": "#4477aa", "p95": "#cc6677", "p99": "#aa4499"}
 
 
 def draw(results: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    """Draw what there are results for; answer part → file name."""
+    """Draw the available results. Returns part → file name."""
     parts = {"lag": _lag, "fairness": _fairness, "recovery": _recovery, "memory": _memory}
     drawn = {}
     for part, drawing in parts.items():

@@ -2,7 +2,7 @@
 
 Groups: worker-main, worker-fast (parents with their pools' children), beat, flower, postgres, valkey, producers.
 
-Must not know: what is run, what counts as too much.
+Must not know: the programs and the bounds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Meter:
         self.read()
 
     def read(self) -> Cores:
-        """Answer what was used since the last call."""
+        """The use since the last call."""
         machine = psutil.cpu_times()
         spent = {name: getattr(machine, name) - getattr(self._machine, name) for name in machine._fields}
         self._machine = machine
@@ -83,7 +83,7 @@ def members(roots: Mapping[str, Sequence[int]]) -> list[tuple[str, str, psutil.P
 
 
 def footprint(process: psutil.Process) -> dict[str, float] | None:
-    """Answer {"rss", "pss", "own", "files"} of a process, in MB and in number; None if it is gone.
+    """Answer {"rss", "pss", "own", "files"} of a process, in MB and in number; None if it has ended.
 
     own: what grows if it leaks: memory that is of no file (PSS, so a page that a pool's parent and children still share
     counts for each with its part). Postgres' buffers, which all share and which fill by design, are not among it.

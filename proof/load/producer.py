@@ -28,7 +28,7 @@ THREADS = 8
 
 
 class Player:
-    """Plays hooks and writes what came of them: {"hook", "scheduled", "began", "returned", "due", "boosted", "error"}.
+    """Plays hooks and writes their results: {"hook", "scheduled", "began", "returned", "due", "boosted", "error"}.
 
     Times are Unix times in seconds.
     """
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when the one that started it is gone: nobody would read the record."""
+    """End this process when its parent has ended, because no process would read the record."""
     with suppress(KeyboardInterrupt):
         while os.getppid() == parent:
             time.sleep(1)

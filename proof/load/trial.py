@@ -1,6 +1,6 @@
 """One trial: a plan is played against a deployment, watched, and waited for until nothing is left to flush.
 
-Must not know: what the trial is part of, how a load is judged.
+Must not know: the purpose of the trial, the bounds.
 """
 
 import time

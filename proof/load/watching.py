@@ -1,8 +1,8 @@
-"""A thread that looks every second: sessions that are due, queues, what Postgres waits for, who uses the cores.
+"""A thread that samples every second: due sessions, queues, Postgres' wait events, CPU use.
 
 A session is due when a flush of it may begin: it was asked for, or it is quiet, or it is dirty for long.
 
-Must not know: which load runs, what the samples are compared with.
+Must not know: the load and the bounds.
 """
 
 import threading
@@ -48,7 +48,7 @@ class Look:
 
 @dataclass(slots=True)
 class Seen:
-    """What a watch has seen."""
+    """The samples of a watch."""
 
     looks: list[Look] = field(default_factory=list)
     waits: Counter[str] = field(default_factory=Counter)

@@ -28,7 +28,7 @@ noticed a mutant, no test would protect the guarantee. The unchanged copy passes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try the mutants that are asked for (all). Answers the exit code."""
+    """Try the requested mutants (default: all). Returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", help="default: all")
     parser.add_argument("--write", action="store_true", help="write the report, too")

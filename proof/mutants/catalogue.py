@@ -1,4 +1,4 @@
-"""What a mutant is, and the list of them, read from catalogue.toml.
+"""The mutants, read from catalogue.toml.
 
 Must not know: how a copy is made, how tests are run.
 """
@@ -19,7 +19,7 @@ class Unfit(Exception):
 class Mutant:
     """One promise, broken in one place.
 
-    file: from the root of the tree. old: the text that stands there exactly once, new: what replaces it. tests: the
+    file: from the root of the tree. old: a text that occurs exactly once; new: its replacement. tests: the
     pytest node ids to run, one of which must fail. mistake: the number in docs/mistakes.md whose fix this reverts.
     """
 
@@ -39,7 +39,7 @@ class Mutant:
         return path
 
     def broken(self, text: str) -> str:
-        """The file's text with the promise broken. Raises Unfit where the old text is not there exactly once."""
+        """The file's text with the mutation. Raises Unfit if the old text does not occur exactly once."""
         count = text.count(self.old)
         if count != 1:
             raise Unfit(f"{self.name}: {self.file} holds the text to replace {count} times, not once")

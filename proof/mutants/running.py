@@ -1,6 +1,6 @@
-"""A copy of the tree, one promise broken in it, and what the tests say.
+"""A copy of the tree with one mutation, and the result of the tests.
 
-Must not know: what is broken, or why.
+Must not know: the mutations.
 """
 
 import os
@@ -91,7 +91,7 @@ def run_tests(copy: Path, tests: Sequence[str], *, processes: int = 0) -> Outcom
 
 
 def try_mutant(mutant: Mutant, folder: Path) -> Outcome:
-    """Break one promise in a copy of its own, run its tests, and take the copy away again."""
+    """Apply one mutation in its own copy, run its tests, and remove the copy."""
     copy = copy_tree(folder)
     try:
         path = mutant.path(copy)

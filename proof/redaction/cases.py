@@ -1,6 +1,6 @@
 """Sentences with a secret in them: each kind in each language, and in hostile spellings.
 
-Must not know: what the redaction makes of them.
+Must not know: the redaction.
 """
 
 import re
@@ -103,7 +103,7 @@ def cases(half: str, seed: int) -> Iterator[Case]:
 
 
 def left(case: Case, shown: str) -> bool:
-    """Whether a part of the secret still stands in the text: six characters in a row, or all of a shorter one.
+    """Whether the text still contains a part of the secret: six characters in a row, or all of a shorter one.
 
     Blanks, case, look-alikes and invisible characters don't hide it.
     """
@@ -140,7 +140,7 @@ def _filled(wording: str, kind: Kind, names: Mapping[str, Any], language: str, v
 def _spelled(
     spelling: str, wording: str, kind: Kind, names: Mapping[str, Any], language: str, value: str, more: str
 ) -> str | None:
-    """The sentence in a hostile spelling; None where the value has no such spelling."""
+    """The sentence in a hostile spelling; None if the value has no such spelling."""
     mine, name = _called(kind, names, language)
     glued = language == "zh"
     said = f"{mine}是" if glued else f"{mine} {_IS[language]} "

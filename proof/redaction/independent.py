@@ -2,7 +2,7 @@
 
 Every second sentence was at hand when the rules were fitted. The others are measured: no rule may be fitted on them.
 
-Must not know: what the redaction makes of them.
+Must not know: the redaction.
 """
 
 import json

@@ -39,7 +39,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Alarms:
-    """Ordinary sentences of one origin, and those of them that lost something, with what became of them."""
+    """Ordinary sentences of one origin, and the damaged ones with their redacted text."""
 
     origin: str
     sentences: int

@@ -1,6 +1,6 @@
-"""Ordinary sentences, in which every redaction is a false alarm: of public conversations, and hard ones written here.
+"""Ordinary sentences, from public conversations and of this project: every redaction in them is a false alarm.
 
-Must not know: what the redaction makes of them.
+Must not know: the redaction.
 """
 
 import json

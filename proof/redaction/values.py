@@ -1,4 +1,4 @@
-"""Made-up values of each kind of secret, from a seed: valid check digits, valid forms, and nobody's.
+"""Generated values of each kind of secret, from a seed: with valid check digits and forms; none belongs to anybody.
 
 Must not know: the sentences that announce them.
 """

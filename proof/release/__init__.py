@@ -1,4 +1,4 @@
-"""A release but for its upload: what may be released, wheels and an npm package that can be made again, what they hold.
+"""A release without its upload: checks, reproducible wheels and npm package, bills of materials.
 
 Must not know: accounts and passwords of an index; nothing here sends anything anywhere.
 """

@@ -1,4 +1,4 @@
-"""`python -m proof.release`: builds what is to be uploaded into a folder, or says why this can't be released.
+"""`python -m proof.release`: build the files of a release into a folder, or say why the release is impossible.
 
 Must not know: how a part is made.
 """
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def main() -> int:
-    """Make a release. Ends with 1 where it can't be made."""
+    """Make a release. Exits with 1 if it is impossible."""
     options = _options()
     try:
         release = find_release(ROOT)

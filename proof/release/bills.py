@@ -38,7 +38,7 @@ Requires = Callable[[str], Iterable[str]]
 
 
 def installed(name: str) -> Iterable[str]:
-    """As a package says that is installed here; nothing of one that is not, as where it is for another system."""
+    """From the metadata of an installed package; empty if it is not installed, for example for another system."""
     try:
         return distribution(name).requires or ()
     except PackageNotFoundError:
@@ -60,7 +60,7 @@ def write_bills(release: Release, into: Path) -> list[Path]:
 def part_of(whole: Bill, project: Mapping[str, Any], version: str, requires: Requires = installed) -> Bill:
     """What a project needs, of the bill of an environment in which it is installed. project: as pyproject.toml says.
 
-    Who needs whom is said by the packages themselves: a bill's own edges follow extras that nobody asked for.
+    Dependencies come from the packages' metadata, because a bill's own edges follow unrequested extras.
     """
     parts = {canonicalize_name(str(component["name"])): component for component in whole["components"]}
     direct, edges = _edges(project, requires)
@@ -104,7 +104,7 @@ def _wanted(lines: Iterable[str], extra: str) -> list[Requirement]:
 
 
 def require_locked(whole: Bill, lock: str) -> None:
-    """Raise NotReady where a component is locked in another version."""
+    """Raise NotReady if a component is locked in another version."""
     locked = {pin.name: pin.version for pin in read_pins(lock)}
     listed = {canonicalize_name(str(one["name"])): Version(str(one["version"])) for one in whole["components"]}
     other = [f"{name} {version}" for name, version in listed.items() if locked.get(name, version) != version]
@@ -129,7 +129,7 @@ def environment_bill(release: Release, python: Path, *more: str) -> Bill:
 
 
 def write_image_bill(release: Release, into: Path) -> Path:
-    """Install what the image holds, as its Dockerfile does, and write the bill of that. Raises NotReady."""
+    """Install the image's packages as its Dockerfile does, and write their bill. Raises NotReady."""
     with tempfile.TemporaryDirectory(prefix="slowwave-image-") as folder:
         tree, environment = Path(folder, "tree"), Path(folder, "slowwave")
         unpack(release, tree)
@@ -145,7 +145,7 @@ def write_image_bill(release: Release, into: Path) -> Path:
 
 
 def image_bill(whole: Bill, dockerfile: str, version: str) -> Bill:
-    """The bill of an environment as the image's, whose base is a component of it."""
+    """The bill of an environment as the image's, with the base image as a component."""
     base = re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)[-1]
     tagged, _, digest = base.partition("@sha256:")
     name, _, tag = tagged.partition(":")

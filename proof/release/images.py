@@ -1,10 +1,10 @@
 """`python -m proof.release.images [--check]`: pin each image that a deployment pulls to its tag's digest of today.
 
-A tag can be moved to another image; a digest can't. The digest is the SHA-256 of the manifest (of the list of them,
-where an image is for several machines), which skopeo fetches from the registry of the image. If one registry does not
-answer, no file is changed. --check changes nothing and lists the images without a digest.
+A tag can be moved to another image; a digest can't. The digest is the SHA-256 of the manifest (or of the list of
+manifests if an image supports several architectures), which skopeo fetches from the registry of the image. If one
+registry does not answer, no file is changed. --check changes nothing and lists the images without a digest.
 
-Images that are built from this repository have no digest here: whoever pushes one learns it.
+Images built from this repository have no digest here: a push returns it.
 
 Must not know: how wheels and bills are made.
 """
@@ -42,7 +42,7 @@ def files(root: Path) -> Iterator[Path]:
 
 
 def used(root: Path) -> set[str]:
-    """The images of others that the files name, with tag and digest as they stand there."""
+    """The third-party images in the files, with tag and digest."""
     found = {image for file in files(root) for _, image in _USED.findall(file.read_text(encoding="utf-8"))}
     return {image for image in found if image.partition(":")[0] != OURS}
 
@@ -98,7 +98,7 @@ def ask_registry(image: str, options: Sequence[str] = ()) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Answers the exit code: 1 where an image has no digest, or where a registry did not answer."""
+    """Returns the exit code: 1 if an image has no digest, or if a registry did not answer."""
     parser = argparse.ArgumentParser(prog="python -m proof.release.images", description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; list the images without a digest")
     if parser.parse_args(arguments).check:

@@ -42,7 +42,7 @@ def pack_twice(release: Release, into: Path) -> Path:
 
 
 def pack(project: Path, version: str) -> Path:
-    """Pack it from files that nobody else uses, and answer the file. Raises BuildFailed, NotReady."""
+    """Pack it from a private copy of the files. Returns the package. Raises BuildFailed, NotReady."""
     said = str(json.loads((project / "package.json").read_text(encoding="utf-8"))["version"])
     if said != npm_version(version):
         raise NotReady(f"{PROJECT}/package.json has the version {said}, the release is {npm_version(version)}")

@@ -1,4 +1,4 @@
-"""Whether a commit may be released: what stands in the tree is committed, and its version stands in the changelog.
+"""Whether a commit may be released: the tree has no uncommitted changes, and the changelog has the version.
 
 Must not know: how anything is built.
 """
@@ -20,7 +20,7 @@ class NotReady(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """root: the repository; epoch: seconds, of the commit, which stand for the time of everything that is built."""
+    """root: the repository; epoch: the commit's time in seconds, which all built files use."""
 
     root: Path
     version: str
@@ -34,7 +34,7 @@ class Release:
         return f"v{self.version}"
 
     def next_steps(self, folder: Path) -> str:
-        """What a person does with it."""
+        """The remaining manual steps."""
         return (
             f"    git tag --sign {self.tag} {self.commit} && git push origin {self.tag}\n"
             f"    twine upload {folder}/slowwave-{self.version}-*.whl    # the client; the server goes to no index\n"
@@ -43,7 +43,7 @@ class Release:
 
 
 def find_release(root: Path) -> Release:
-    """What the commit that is checked out would be released as. Raises NotReady."""
+    """The release of the checked-out commit. Raises NotReady."""
     version = read_version((root / VERSION_FILE).read_text(encoding="utf-8"))
     date, notes = read_entry((root / CHANGELOG).read_text(encoding="utf-8"), version)
     changed = _git(root, "status", "--porcelain")
@@ -69,7 +69,7 @@ def read_version(text: str) -> str:
 
 
 def read_entry(changelog: str, version: str) -> tuple[str, str]:
-    """The date of a version's entry, and what it says. Raises NotReady where there is none, or it says nothing."""
+    """Date and text of a version's entry. Raises NotReady if the entry is missing or empty."""
     parts = re.split(r"^## (.+)$", changelog, flags=re.MULTILINE)
     entries = dict(zip(parts[1::2], parts[2::2], strict=True))
     for heading, said in entries.items():

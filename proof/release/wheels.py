@@ -39,7 +39,7 @@ def build_twice(release: Release, into: Path) -> list[Path]:
 
 
 def build_wheels(tree: Path, into: Path, epoch: int) -> list[Path]:
-    """Build them from files that nobody else uses: building leaves traces. Raises BuildFailed."""
+    """Build them from a private copy of the files, because building leaves traces. Raises BuildFailed."""
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch)}
     environment |= {"PIP_CONSTRAINT": str(CONSTRAINTS), "UV_CONSTRAINT": str(CONSTRAINTS)}
     # uv trusts what this machine trusts, as pip does and the set-up.

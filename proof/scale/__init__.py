@@ -1,4 +1,4 @@
-"""Scale: what each operation costs at a size, beside its cost at a hundredth of that.
+"""Scale: the cost of each operation at a size, compared with a hundredth of that size.
 
-Must not know: how statements are planned: plans are asked for, and shown.
+Must not know: how Postgres plans statements; plans are only shown.
 """

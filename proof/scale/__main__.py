@@ -1,9 +1,9 @@
-"""What does a hundred times as much cost? Loads both sizes, checks them, measures every operation in turn, explains it.
+"""Cost at a hundred times the size: load both sizes, check them, measure every operation, explain its statements.
 
     python -m proof.scale [--sessions 1000000] [--memories 1000000] [--fraction 0.01] [--keep FOLDER] [--write]
                          [--plans FILE]
 
---keep: leave the loaded databases in that folder, or measure those that are there. --write: docs/proof/scale.md.
+--keep: leave the loaded databases in that folder, or measure existing ones. --write: docs/proof/scale.md.
 --plans: write the plan of every statement, some 35,000 lines. Ends with 1 if an operation costs more than twice what it
 costs at the fraction. A tenth of the full size took 2 GB of disk and, on a machine with ten times as much to do as it
 has processors, 19 minutes to load.
@@ -61,7 +61,7 @@ def say(text: str) -> None:
 
 
 def load_all(server: Server, wanted: list[Sizes]) -> list[tuple[Sizes, float]]:
-    """Load what is not there yet, and read it once; answer the sizes and how many seconds loading took."""
+    """Load missing data and read all files once. Returns the sizes and the seconds of loading."""
     found = []
     for name, sizes in zip(NAMES, wanted, strict=True):
         url = server.url(name)
@@ -99,7 +99,7 @@ def _load_one(url: str, sizes: Sizes) -> None:
 
 
 def _bring_up(url: str) -> None:
-    """What was loaded by an earlier version is migrated, as an installation of that size would be."""
+    """Migrate data of an earlier version, as an installation of that size would be."""
     engine = make_engine(url, statement_timeout_ms=0)
     migrate(engine)
     engine.dispose()
@@ -108,7 +108,7 @@ def _bring_up(url: str) -> None:
 
 
 def measure_all(places: list[Place], only: str, rounds: int) -> list[Line]:
-    """Every operation whose name holds `only`, at most so many rounds of each."""
+    """Every operation with `only` in its name, with at most `rounds` rounds."""
     lines = []
     for operation in OPERATIONS:
         if only in operation.name:
@@ -120,7 +120,7 @@ def measure_all(places: list[Place], only: str, rounds: int) -> list[Line]:
 
 
 def describe(server: Server, loaded: list[tuple[Sizes, float]], load_now: tuple[float, float, float]) -> Setting:
-    """What was measured on, for the report."""
+    """The measured data and machine, for the report."""
     counts = []
     for table in TABLES:
         rows = []
@@ -137,7 +137,7 @@ def describe(server: Server, loaded: list[tuple[Sizes, float]], load_now: tuple[
 
 
 def run(options: argparse.Namespace, server: Server, scratch: Path) -> int:
-    """Load, measure, explain, write; 1 where the bound is broken."""
+    """Load, measure, explain, write. Returns 1 if an operation exceeds the bound."""
     now = datetime.now(UTC)
     large = Sizes(options.sessions, options.memories, now)
     small = Sizes(int(options.sessions * options.fraction), int(options.memories * options.fraction), now)

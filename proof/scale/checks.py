@@ -1,4 +1,4 @@
-"""What must hold on the loaded data, counted in SQL: else the measured database would be none that the product makes.
+"""Checks of the loaded data in SQL: it must be a database that the product could have made.
 
 Must not know: how it was loaded.
 """

@@ -181,7 +181,7 @@ def make_waiting(place: Place, number: int) -> None:
 
 
 def deliver(place: Place, _number: int, _: Any) -> None:
-    """Which scopes wait, what waits in each, and that it was delivered."""
+    """Find waiting scopes, take their changes, and mark the deliveries."""
     with place.engine.begin() as connection:
         for scope in waiting_scopes(connection, BACKEND, limit=20, now=place.now()):
             taken = take_waiting(connection, BACKEND, scope.id)
@@ -207,7 +207,7 @@ def grown(place: Place, _number: int, _: Any) -> None:
 
 
 def bounds(place: Place, _number: int, _: Any) -> None:
-    """Conversations that nobody ends."""
+    """Abandoned conversations."""
     wake_stale(place.engine, place.settings.memory.auto_flush, place.now())
     bound_sessions(place.engine, place.settings.memory.sessions, place.now())
 

@@ -1,9 +1,9 @@
-"""Loads the world into a migrated database: what was said by COPY, what follows from it by the rules of the product.
+"""Load the world into a migrated database: events by COPY, derived rows by the rules of the product.
 
 Indexes are made after the rows, and triggers of foreign keys are off meanwhile; proof.scale.checks then counts what
 must hold. Two processes load at a time.
 
-Must not know: what is measured afterwards.
+Must not know: the measurements.
 """
 
 import random

@@ -1,7 +1,7 @@
 """Times an operation at both sizes in turn, and counts the buffers that it touches.
 
-The two databases lie in one server and take turns within each round, in changing order: what disturbs one disturbs the
-other. Buffers are counted in rounds of their own, since asking for them costs time.
+The two databases are in one server and alternate within each round, in changing order, so a disturbance affects both.
+Buffers are counted in separate rounds, because reading the counters costs time.
 
 Must not know: which operations there are.
 """
@@ -26,10 +26,10 @@ Step = Callable[[Place, int], Any]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that the product does. prepare: what has to be there, untimed; undo: makes it as it was, untimed.
+    """One operation of the product. prepare: untimed setup; undo: untimed restore.
 
-    What prepare answers is run's third argument. rounds: how often it is timed at each size. plan_as: the same over a
-    connection that can be listened to, where run uses one that can't.
+    The result of prepare is run's third argument. rounds: how often it is timed at each size. plan_as: the same over a
+    connection that can be traced, if run uses one that can't.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""One loaded database with everything that the product's parts take as arguments, and names that are in it.
+"""One loaded database with the arguments of the product's parts, and names in the data.
 
-Must not know: what is measured.
+Must not know: the measurements.
 """
 
 import random

@@ -50,7 +50,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Explainer:
-    """Explains what is sent while it listens."""
+    """Explains each statement that is sent while it is active."""
 
     place: Place
     plans: list[Plan] = field(default_factory=list)
@@ -118,7 +118,7 @@ def explaining(name: str, source: str) -> str:
 
 
 def _explained(name: str, statement: str) -> str:
-    """What it does is taken back at once, so that the statement itself finds all as it was."""
+    """It is rolled back at once, so that the statement itself finds unchanged data."""
     return (
         f"BEGIN explained_text := ''; FOR explained_line IN {EXPLAIN}{statement} LOOP"
         ' explained_text := explained_text || explained_line."QUERY PLAN" || chr(10); END LOOP;'
@@ -144,7 +144,7 @@ def _end(source: str, place: int, *, loop: bool) -> int:
 
 
 def _without_words(plan: str) -> str:
-    """Without what was said or asked."""
+    """Without texts of statements and questions."""
     return _WORDS.sub(lambda found: found[0] if len(found[0]) < _LONGEST_WORD else "'…'", plan).strip()[:LONGEST]
 
 

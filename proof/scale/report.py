@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What was measured on. counts: rows of the largest tables at (small, large); loading: seconds."""
+    """The measured data and machine. counts: rows of the largest tables at (small, large); loading: seconds."""
 
     small: Sizes
     large: Sizes

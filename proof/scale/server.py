@@ -1,6 +1,6 @@
-"""One embedded Postgres for both databases: forgetful while they are loaded, as deployed while they are measured.
+"""One embedded Postgres for both databases: without durability during the load, as deployed during the measurement.
 
-Must not know: what is in the databases.
+Must not know: the content of the databases.
 """
 
 import shutil
@@ -44,7 +44,7 @@ class Server:
             return [(name, value) for name, value in connection.execute(asked, (list(SHOWN),)).fetchall()]
 
     def create(self, name: str) -> None:
-        """An empty database in place of what has this name."""
+        """An empty database that replaces any database with this name."""
         with psycopg.connect(self._url, autocommit=True) as connection:
             connection.execute(f"DROP DATABASE IF EXISTS {name}".encode())
             connection.execute(f"CREATE DATABASE {name}".encode())
@@ -64,7 +64,7 @@ class Server:
             connection.execute("CHECKPOINT")
 
     def read_once(self) -> None:
-        """Read all files of its databases, so that the machine's memory holds what it can of them, as in daily use."""
+        """Read all files of its databases, so that the page cache holds as many as fit, as in daily use."""
         for file in (self._data / "base").glob("*/*"):
             with file.open("rb", buffering=0) as pages:
                 while pages.read(_READ_BYTES):
@@ -73,7 +73,7 @@ class Server:
 
 @contextmanager
 def running_server(keep: Path | None) -> Iterator[Server]:
-    """A server in a folder of its own, gone afterwards; with `keep` in that folder, which stays."""
+    """A server in a temporary folder; with `keep`, in that permanent folder."""
     folder = keep or Path(tempfile.mkdtemp(prefix="slowwave-scale-"))
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / "data"

@@ -1,8 +1,8 @@
-"""Who there is in the data that is loaded, and what they say: the same sizes make the same world.
+"""Agents, conversations and texts of the loaded data: the same sizes make the same world.
 
 Agents have from 1 to 10,000 conversations, conversations from 2 to 200 events, both with a heavy tail; they spread over
 two years, ever more of them. A fifth of the agents write to one team's scope, which holds a million memories; the
-others write to their own. Words are as unevenly frequent as Zipf has it, so that there are common ones and rare ones.
+others write to their own. Word frequencies follow Zipf's law, so some words are common and some rare.
 
 Must not know: the database.
 """
@@ -116,13 +116,13 @@ def said_in(talk: Talk, now: datetime) -> Iterator[Said]:
 
 @lru_cache(maxsize=1)
 def sentences() -> tuple[str, ...]:
-    """What events are put together from."""
+    """The vocabulary of events."""
     life, speech = Life(5), Speech(5)
     return tuple(life.statement() + "." if place % 3 else speech.sentence(FEW_WORDS, 18) for place in range(SENTENCES))
 
 
 def statements(seed: int) -> Iterator[str]:
-    """What memories say: an endless row of statements, none twice, one value of each attribute."""
+    """Texts of memories: an endless sequence of distinct statements, one value for each attribute."""
     life, told = Life(seed), set[int]()
     while True:
         text = life.statement(changes=False)

@@ -55,7 +55,7 @@ class Compared:
 
     @property
     def near(self) -> bool:
-        """Whether the model is as near as it is meant to be."""
+        """Whether the simulation is within the accepted band."""
         return NARROW <= self.ratio <= WIDE
 
     def to_json(self) -> dict[str, object]:
@@ -134,7 +134,7 @@ def _lags(site: Site, name: str) -> list[tuple[float, float, float]]:
 
 
 def _play(site: Site, turns: list[Turn], name: str) -> None:
-    """Say all of it, each at its time or as soon after it as can be: nobody waits for the workers."""
+    """Record all turns, each at its scheduled time or as soon as possible after it, without waiting for workers."""
     began = time.monotonic()
 
     def speak(part: list[Turn]) -> None:

@@ -1,6 +1,6 @@
-"""What one of each operation costs: seconds of CPU by who spends them, seconds of waiting, bytes that stay.
+"""Unit costs of operations: CPU seconds by process, seconds of waiting, stored bytes.
 
-Must not know: how it was measured, what is made of it.
+Must not know: how the costs were measured or used.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""How much CPU processes have taken, by what they are: read from /proc, for everything that this process started.
+"""CPU time of processes by kind: read from /proc, for all descendants of this process.
 
-Must not know: what they do.
+Must not know: their work.
 """
 
 import os
@@ -23,12 +23,12 @@ class Spent:
     here: float
 
     def since(self, other: "Spent") -> "Spent":
-        """What was spent after `other`."""
+        """The use since `other`."""
         return Spent(self.postgres - other.postgres, self.workers - other.workers, self.here - other.here)
 
 
 def spent() -> Spent:
-    """As of now. What ended is counted with its parent, which has waited for it."""
+    """The current values. An ended process counts with its parent, which has waited for the process."""
     postgres = workers = 0.0
     for pid in descendants(os.getpid()):
         words = _words(pid)
@@ -41,7 +41,7 @@ def spent() -> Spent:
 
 
 def resident_bytes(pid: int) -> int:
-    """The memory that a process holds for itself, with its part of what is shared; 0 for one that is gone."""
+    """The memory of a process with its share of shared pages; 0 if the process has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith("Pss:"):

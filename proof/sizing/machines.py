@@ -1,6 +1,6 @@
-"""What work is done on: cores that are shared, and the log of a database that many commits wait for at once.
+"""Simulated resources: shared cores, and the log of a database for which many commits wait at once.
 
-Must not know: what the work is.
+Must not know: the work.
 """
 
 from collections.abc import Callable, Generator
@@ -12,7 +12,7 @@ Step = Generator[Any, Any, None]
 
 
 class Cores:
-    """So many cores of one machine, first come, first served. busy_seconds: what they have worked."""
+    """So many cores of one machine, first come, first served. busy_seconds: their total work."""
 
     def __init__(self, env: Any, count: int) -> None:
         self._env = env
@@ -46,7 +46,7 @@ class Log:
         self.busy_seconds = 0.0
 
     def commit(self) -> Step:
-        """Wait until what was written is on the disk."""
+        """Wait until the log is on the disk."""
         self.commits += 1
         done = self._env.event()
         self._waiting.append(done)

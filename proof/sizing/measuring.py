@@ -67,7 +67,7 @@ class Tally:
     seconds: float
 
     def each(self, times: int, idle: "Tally | None" = None) -> Cost:
-        """Of one, with workers as the caller, less what would have been spent without any."""
+        """The cost of one operation, with workers as the caller, without the idle cost."""
         part = 0.0 if idle is None else self.seconds / idle.seconds
         rest = Spent(0.0, 0.0, 0.0) if idle is None else idle.cpu
         valkey = self.valkey - part * (0.0 if idle is None else idle.valkey)
@@ -83,7 +83,7 @@ class Meter:
         self._at = (spent(), self._valkey(), time.monotonic())
 
     def read(self) -> Tally:
-        """What was spent since this was made, or read the last time."""
+        """The use since creation or the last reading."""
         before, self._at = self._at, (spent(), self._valkey(), time.monotonic())
         now = self._at
         return Tally(now[0].since(before[0]), now[1] - before[1], now[2] - before[2])
@@ -127,7 +127,7 @@ def _taken(flushes: int) -> Cost:
 
 
 def machine() -> str:
-    """What it is measured on."""
+    """The measured machine."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.split(":")[1].strip() for line in lines if "model name" in line), "CPU")
     return f"{os.cpu_count()} cores ({model}), Linux {platform.release()}, Python {platform.python_version()}"
@@ -160,9 +160,9 @@ def _offers(site: Site, refs: list[SessionRef], costs: Costs) -> Costs:
 
 
 def _sweeps(site: Site, due: int) -> Cost:
-    """Of each session that sweeps take and offer; these have their tickets already. Raises RuntimeError if they don't.
+    """The cost of each session that sweeps claim and enqueue. Raises RuntimeError if a session has no ticket yet.
 
-    A sweep stops where the queue is long enough: here all of them stand in it.
+    A sweep stops when the queue is long enough: here the queue holds all sessions.
     """
     engine, queue = make_engine(site.settings.database_url, autocommit=True), FlushQueue(site.redis)
     rules = site.settings.memory.auto_flush.model_copy(update={"max_queued": 2 * due})

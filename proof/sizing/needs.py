@@ -16,7 +16,7 @@ GB = 1e9
 class Assumed:
     """turns_per_flush: read by one window. peak: the busiest time over the mean. busy: how full a part may be then.
 
-    contexts_per_turn: how often a reply reads what is known. model_seconds, tokens: of one call, if there is a model.
+    contexts_per_turn: how often a reply reads a context. model_seconds, tokens: of one call, if there is a model.
     queued: messages that wait at once, at the worst.
     """
 
@@ -48,7 +48,7 @@ class Needs:
 
 
 def needs(costs: Costs, assumed: Assumed) -> Needs:
-    """Reckon it. Reads of contexts are told apart, since a replica can take them."""
+    """Compute the needs. Reads of contexts are separate, because a replica can serve them."""
     turn = _per_turn(costs, assumed.turns_per_flush)
     rate = MILLION / DAY_SECONDS * assumed.peak
     flushes = rate / assumed.turns_per_flush

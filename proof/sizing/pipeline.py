@@ -46,7 +46,7 @@ class Plan:
 
 
 class Pipeline:
-    """One run. Make it anew for each."""
+    """One run. Use a new object for each run."""
 
     def __init__(self, plan: Plan, costs: Costs, seed: int) -> None:
         self.plan, self.costs = plan, costs
@@ -164,7 +164,7 @@ class Pipeline:
             self._occupy(-1)
 
     def _occupy(self, more: int) -> None:
-        """Add up how many slots were busy how long, what is still under way included."""
+        """Add up how many slots were busy how long, including tasks in progress."""
         self._slots_busy += self._busy * (self._env.now - self._busy_since)
         self._busy, self._busy_since = self._busy + more, self._env.now
 
@@ -187,7 +187,7 @@ class Pipeline:
             self._queues.put(NORMAL, (LINK, self._env.now))
 
     def _turn(self, session: Session, ticket: int, sent_at: float) -> Step:
-        """A flush, and for a moment those that wait behind it, as in `services.flush.batch`."""
+        """A flush and, for a bounded time, the flushes behind, as in `services.flush.batch`."""
         began, goes_on = self._env.now, session.queue == NORMAL
         read = yield from self._flush(session, ticket, sent_at, self.costs.flush)
         while goes_on and self._env.now - began < self.plan.rules.batch_seconds and (message := self._behind()):
@@ -197,7 +197,7 @@ class Pipeline:
             self._queues.put("days", (SIDE,))
 
     def _behind(self) -> Any | None:
-        """The next flush of the ordinary queue, unless something urgent waits or what is next is none."""
+        """The next flush of the ordinary queue, unless an urgent message waits or the next message is not a flush."""
         message = None if self._queues.depth(HIGH) else self._queues.first(NORMAL)
         return self._queues.pop(NORMAL) if message and message[0] != LINK else None
 

@@ -1,6 +1,6 @@
-"""Queues in strict order, and slots that wait for them: one message a slot, nothing is overtaken that has begun.
+"""Queues in strict order, and slots that wait for messages: one message a slot; started tasks are not interrupted.
 
-Must not know: what messages ask for.
+Must not know: the meaning of messages.
 """
 
 from collections import deque
@@ -26,7 +26,7 @@ class Queues:
         self._idle: dict[Pool, deque[Any]] = {pool: deque() for pool in pools}
 
     def put(self, name: str, message: Any) -> None:
-        """Add a message, for whoever has waited longest or comes next."""
+        """Add a message, for the slot that has waited longest or the next free one."""
         for pool, idle in self._idle.items():
             if name in pool.queues and idle:
                 idle.popleft().succeed(message)

@@ -28,7 +28,7 @@ class Agent:
     sessions: dict[int, "Session"] = field(default_factory=dict)
 
     def park(self, session: "Session", place: int) -> None:
-        """Let it wait: behind those that are urgent, unless it is itself."""
+        """Let it wait: behind urgent sessions, unless it is urgent itself."""
         self.parked.append((0 if session.queue == HIGH else 1, place, session))
         self.parked.sort()
 
@@ -75,7 +75,7 @@ class Due:
         self._heap: list[tuple[float, int, Session]] = []
 
     def reckon(self, session: Session) -> None:
-        """Work out anew when it is due, after a turn or a flush."""
+        """Recompute its due time, after a turn or a flush."""
         if not session.turns:
             session.due_at = math.inf
         elif session.invalidated:
@@ -90,7 +90,7 @@ class Due:
         heapq.heappush(self._heap, (when, session.number, session))
 
     def take(self, now: float, room: int) -> tuple[list[Session], bool]:
-        """Take what is due, within the caps of one sweep; whether a cap ended it of which no flush will tell."""
+        """Claim due sessions within one sweep's caps. Also returns whether a cap ended it with no flush to follow."""
         limit = min(self._rules.batch.max_sessions_per_cycle, room)
         most = self._rules.batch.max_sessions_per_agent_per_cycle
         of_agent: Counter[int] = Counter()

@@ -1,6 +1,6 @@
-"""A Postgres, a Valkey and as many workers as asked for, in a folder of their own; nothing stays.
+"""A Postgres, a Valkey and the requested workers, in a temporary folder.
 
-Must not know: what is measured on it.
+Must not know: the measurements.
 """
 
 import os
@@ -122,4 +122,4 @@ class Site:
 
 
 def _silent(_part: str, _line: str) -> None:
-    """Tell nobody: what matters ends in the report."""
+    """Ignore the event: the report has the result."""

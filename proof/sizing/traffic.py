@@ -1,8 +1,8 @@
-"""Who says what when: conversations begin by chance, each is a burst of turns. An open loop: nobody waits for anything.
+"""The schedule of turns: conversations begin at random, each is a burst of turns. An open loop: no producer waits.
 
-One schedule feeds the model and the real producers of a check, so that both see the same arrivals.
+One schedule feeds the simulation and the real producers of a check, so that both see the same arrivals.
 
-Must not know: what becomes of a turn.
+Must not know: how a turn is processed.
 """
 
 import heapq
