@@ -1,17 +1,17 @@
 """Part "fairness": fifty agents of equal load; then one of them with a hundred times its traffic. The others' lag.
 
-All are measured in one run, in turns (A B C A B C), since machines change from minute to minute. The loud agent has a
-producer of its own: it is somebody else's host. The third kind is as much traffic as with the loud agent, shared by all
-alike: what the others wait longer with a loud agent than without, and no longer than then, is a fuller machine and
-nobody's unfairness.
+One run measures all kinds alternately (A B C A B C), because machines change from minute to minute. The loud agent has
+its own producer, like a separate host. The third kind has as much traffic as with the loud agent, in equal shares. If
+the other agents wait longer with a loud agent than without, but no longer than in the third kind, the machine is fuller
+and the system is fair.
 
-The fifty offer a quarter of what the system carries. A hundred times the traffic of one of fifty is twice that of all
-of them together: the loud one offers half of what the system carries, and its flushes, one at a time, may take one
-process and no more. So base and loud agent fit beside each other, and what the others wait more is unfair. (A base of
-a half would offer one and a half times what there is: then hooks wait for the processors whatever flushes do.)
+The fifty agents offer a quarter of the highest load carried. A hundred times the traffic of one agent is twice that of
+all fifty: the loud agent offers half of the highest load, and its flushes, one at a time, may use one process only. So
+base and loud agent fit together, and any longer wait of the others is unfair. (A base of a half would offer one and a
+half times the capacity: then hooks wait for the processors regardless of flushes.)
 
-How many flushes of the loud agent begin while a turn of another one waits is counted beside the times: a number that a
-slow machine does not raise.
+The part also counts the flushes of the loud agent that begin while another agent's turn waits: a slow machine does not
+raise this number.
 
 Must not know: how the report looks.
 """
@@ -119,8 +119,8 @@ def figures_of(trial: Trial, quiet: dict[int, bool], size: Size) -> dict[str, An
 
 
 def begun_between(others: Sequence[Turn], loud: Sequence[Turn]) -> list[float]:
-    """Answer, of each turn of `others` that was asked for, how many flushes of `loud` began after it was due and before
-    its own did.
+    """For each requested turn of `others`: the number of flushes of `loud` that began after its due time and before its
+    own flush.
     """
     begins = sorted({turn.due + turn.queue for turn in loud if turn.due is not None and turn.queue is not None})
     return [
@@ -131,8 +131,8 @@ def begun_between(others: Sequence[Turn], loud: Sequence[Turn]) -> list[float]:
 
 
 def compared(trials: dict[Kind, list[Trial]], quiet: dict[int, bool]) -> dict[str, Any]:
-    """Answer the p95 of the others without and with the loud agent and with as much traffic of all, over all stretches,
-    and the ratios to the first and to the last, by measure: all turns, those that were asked for (told), the hook.
+    """The p95 of the other agents without the loud agent, with it, and with equal traffic from all, over all stretches;
+    and the ratios to the first and the last. By measure: all turns, requested turns (told), the hook.
     """
     found: dict[str, Any] = {}
     for what in ("all", "told", "hook"):

@@ -1,8 +1,8 @@
-"""Part "recovery": workers come back to the turns of an hour, while agents go on talking.
+"""Part "recovery": workers return to the backlog of an hour, while agents keep talking.
 
 The hour is recorded by the product's own capture, many turns in a statement and each statement at its own moment of the
-last hour, so that the database is as an hour without workers leaves it: same due times, same order. (Prompts leave no
-trace while nobody flushes, and are left out.) One agent has twenty times the sessions of each other one.
+last hour. So the database equals that after an hour without workers: same due times, same order. (Prompts are omitted,
+because they leave no trace without flushes.) One agent has twenty times the sessions of each other agent.
 
 Must not know: how the report looks.
 """
@@ -41,7 +41,7 @@ _AGENTS = (
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Seconds of traffic that the backlog stands for, of new traffic beside it, and how long it may take to settle."""
+    """Seconds of traffic in the backlog, of new traffic during the recovery, and the time limit to settle."""
 
     hour: float = 3600.0
     fresh: float = 60.0
@@ -89,7 +89,7 @@ def _leaves(hook: Hook) -> bool:
 
 
 def _record(deployment: Deployment, hooks: Sequence[Hook], hour: float) -> int:
-    """Capture all of it, as if it had been captured over the last `hour` seconds; answer the number of turns."""
+    """Capture all turns, as if over the last `hour` seconds. Returns the number of turns."""
     memory = deployment.settings.memory
     rules = (
         memory.auto_flush.idle_seconds,
@@ -160,8 +160,8 @@ def _figures(trial: Trial, windows: dict[str, list[Window]], agents: dict[str, s
 
 
 def order(windows: dict[str, list[Window]], agents: dict[str, str], started: float) -> dict[str, Any]:
-    """Answer how fairly a backlog was worked off: of the agents of equal share, how even they stood at half of it, and
-    when they were done; and when the busy one was.
+    """The fairness of a recovery: the evenness of the agents with equal shares at half of the backlog, and the times at
+    which they and the busy agent were done.
     """
     commits = sorted((w.committed, agents[session]) for session, of in windows.items() for w in of)
     busy = f"agent-{BUSY}"

@@ -1,4 +1,4 @@
-"""Part "lag": steps of offered load up to the highest that is carried, and once more at four fifths of it.
+"""Part "lag": steps of offered load up to the highest load carried, then once at four fifths of that load.
 
 Must not know: how the report looks.
 """

@@ -20,14 +20,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Everything the model draws from.
+    """The costs that the simulation uses.
 
-    flush: of a window of one turn, its message's way included; flush_taken: of one that a worker goes on with, which
-    has no such way; flush_turn: of each further turn of either. side: what other tasks a flush brings, or all of one
-    message (the day's summary and the like). spread: standard deviation over mean of a flush's time.
-    wal_flush_seconds: one write of Postgres' log to the disk, which all commits that wait share. sweep: of each
-    session that a sweep offers. *_bytes: what stays in Postgres (with indexes), goes into its log, or stands in Valkey,
-    and the memory of a worker with one process. machine: where it was measured.
+    flush: a window of one turn, including its message; flush_taken: a window of a batch, without a message of its own;
+    flush_turn: each further turn of either. side: follow-up tasks of a flush (the day's summary and others). spread:
+    standard deviation over mean of a flush's time. wal_flush_seconds: one write of Postgres' log to the disk, which
+    waiting commits share. sweep: each session that a sweep enqueues. *_bytes: stored in Postgres (with indexes), in its
+    log, or in Valkey, and the memory of a worker with one process. machine: the measured machine.
     """
 
     machine: str = "nominal"
