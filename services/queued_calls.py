@@ -1,4 +1,5 @@
-"""What waited in a queue before it is recorded: it says since when, and is dropped where it was forgotten meanwhile.
+"""Record calls that waited in a queue: each carries its enqueue time, and is discarded if a forget deleted its target
+meanwhile.
 
 Must not know: queues, tasks.
 """

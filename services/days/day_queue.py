@@ -1,12 +1,12 @@
 """Asking for summaries of days, each once while it is on its way (`asking.py`), and for sweeps that finalise.
 
-A final summary is asked for always: it is granted where the day is over, and otherwise the day stays open. So one ask
-does for both, and neither swallows the other.
+Each summary is requested as final: if the day has not ended, it stays open. So one ask does for both, and neither
+swallows the other.
 
-Sweeps are debounced: after one was asked for, no other is for FINALIZE_DEBOUNCE_SECONDS, however many runs of tasks
-end. What a sweep would have found then, the next one finds.
+Sweeps are debounced: after a request, no other one is sent for FINALIZE_DEBOUNCE_SECONDS, even if many runs of tasks
+end. The next sweep finds days that ended meanwhile.
 
-Must not know: what a summary says, when a day is due, Celery, Postgres.
+Must not know: contents of summaries, when a day is due, Celery, Postgres.
 """
 
 from datetime import date
@@ -45,5 +45,5 @@ def begin_summary(redis: Redis, tenant: str, agent: str, scope: str | None, day:
 
 
 def ask_for_finalize(redis: Redis) -> bool:
-    """Send a sweep over days that have ended, unless one was asked for a short time ago: then the answer is False."""
+    """Send a sweep over ended days; return False if one was sent a short time ago."""
     return ask_once(redis, FINALIZE_KEY, FINALIZE_DAYS, DAYS_QUEUE, lambda _: [], seconds=FINALIZE_DEBOUNCE_SECONDS)

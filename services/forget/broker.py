@@ -1,8 +1,7 @@
-"""Forgetting in Redis: messages that carry what is forgotten are taken out of the queues, and from workers.
+"""Forgetting in Redis: remove messages with forgotten data from queues and workers.
 
-A message that a worker holds stands in `unacked` until it is acknowledged; its worker has a copy, though. So the ids of
-all that were taken out are noted for FORGOTTEN_SECONDS, and a task that carries text asks before it works
-(`was_forgotten`).
+A message that a worker holds stays in `unacked` until it is acknowledged, and its worker has a copy. So the ids of all
+removed messages are stored for FORGOTTEN_SECONDS, and a task with text checks them before it works (`was_forgotten`).
 
 Every function raises `redis.exceptions.RedisError`.
 
@@ -99,14 +98,14 @@ def take_keys(redis: Redis, forgotten: Forgotten) -> int:
 
 
 def drop_answers(redis: Redis, tenant: str) -> None:
-    """Delete the answers over HTTP that a tenant's programs might ask for again: they may hold what is forgotten."""
+    """Delete the stored HTTP answers for repeated requests of a tenant: they may hold forgotten data."""
     pattern = f"{PREFIX}gateway:answer:{quote(tenant, safe='')}:*"
     for key in redis.scan_iter(match=pattern, count=1000):
         redis.delete(key)
 
 
 def was_forgotten(redis: Redis, message_id: str) -> bool:
-    """Whether the message with this id was taken out after a worker took it."""
+    """Whether the message with this id was removed after a worker received it."""
     return bool(redis.exists(forgotten_key(message_id)))
 
 
@@ -141,7 +140,7 @@ def _queued(redis: Redis) -> Iterator[tuple[str, bytes | str]]:
 
 
 def _held(redis: Redis) -> Iterator[tuple[bytes | str, bytes | str]]:
-    """What workers hold: the delivery tag, and the message as it stood in its queue."""
+    """Messages that workers hold: the delivery tag, and the message in its queued form."""
     for tag, value in redis.hscan_iter(UNACKED):
         try:
             message, *_ = json.loads(value)
@@ -151,7 +150,7 @@ def _held(redis: Redis) -> Iterator[tuple[bytes | str, bytes | str]]:
 
 
 def _note(redis: Redis, raw: bytes | str) -> str | bytes:
-    """Remember the id of a message that is taken out."""
+    """Store the id of a removed message."""
     try:
         message_id = str(json.loads(raw)["headers"]["id"])
     except (ValueError, TypeError, LookupError):

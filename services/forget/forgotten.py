@@ -1,4 +1,4 @@
-"""Whether something that waits outside of Postgres is of what is forgotten: by the names that it carries.
+"""Match queued data outside of Postgres with a forgotten target, by the names that it carries.
 
 Must not know: where it waits.
 """
@@ -13,9 +13,9 @@ from slowwave.capture import Entry
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What is forgotten, of one tenant: an agent, one session of it, or a scope (`kind:name`).
+    """The forgotten target of one tenant: an agent, one session of it, or a scope (`kind:name`).
 
-    sessions: those that a scope had, as (agent, session); elsewhere: other sessions of the agent whose own scope it is.
+    sessions: of a scope, as (agent, session); elsewhere: other sessions of the agent that owns the scope.
     """
 
     tenant: str

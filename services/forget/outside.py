@@ -31,7 +31,7 @@ from slowwave_server.services.memory_files.locks import FilesBusy
 
 @dataclass
 class Outside:
-    """Data outside Postgres of a target whose rows are deleted. names: None for a memory, which no other store names.
+    """Data outside Postgres of a target with deleted rows. names: None for a memory, which no other store names.
 
     counts: what went so far, by kind of thing.
     """

@@ -1,8 +1,9 @@
-"""Forgetting in a spool folder: entries of what is forgotten go, from segments and from files of rejected entries.
+"""Forgetting in a spool folder: delete entries of the target from segments and from files of rejected entries.
 
-A segment that a running process holds is left to it: what it delivers was taken before the forget, and is dropped then.
+A segment that a running process holds is left to that process: its entries are older than the forget, and the fence
+discards them on arrival.
 
-Must not know: what else is forgotten, how entries are delivered.
+Must not know: other stores, how entries are delivered.
 """
 
 import json
@@ -23,7 +24,7 @@ class SpoolCleared(NamedTuple):
 
 
 def clear_spool(folder: Path, database_url: str, forgotten: Forgotten, *, dry_run: bool = False) -> SpoolCleared:
-    """Take entries out of what waits in this host's folder for this database. Raises OSError."""
+    """Delete entries from this host's folder for this database. Raises OSError."""
     folder, entries, held = folder.expanduser(), 0, 0
     prefix = database_digest(database_url)
     for path in sorted(folder.glob(f"{prefix}-*.jsonl")):

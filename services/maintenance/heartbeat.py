@@ -19,7 +19,7 @@ def note_sweep(redis: Redis) -> None:
 
 
 def swept_ago(redis: Redis) -> float | None:
-    """Seconds since the last sweep; None where there is no trace. Raises `redis.exceptions.RedisError`."""
+    """Seconds since the last sweep; None if unknown. Raises `redis.exceptions.RedisError`."""
     trace = redis.get(SWEPT_KEY)
     # Two calls on one clock: the age may come out a round trip too high, never wrong by another host's clock.
     return None if trace is None else max(0.0, _server_time(redis) - float(trace))

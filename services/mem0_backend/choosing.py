@@ -17,7 +17,7 @@ _PREPARE = text("SELECT slowwave.create_mem0_schema()")
 
 
 def feed_chosen(engine: Engine, settings: Settings, now: datetime, *, anew: bool = True) -> Change:
-    """Let `memory.backend` be fed, and no other. anew: rebuild all vectors if their model has changed. Only the caller
+    """Let `memory.backend` be fed, and no other. anew: rebuild all vectors after a change of the model. Only the caller
     that starts mem0 sets it; otherwise two workers with different settings would rebuild in turns for ever.
 
     Raises InvalidSettings where mem0's rows have no place in this Postgres.

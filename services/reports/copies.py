@@ -20,7 +20,7 @@ _WAITS = undelivered(MEM0)
 @dataclass(frozen=True, slots=True)
 class ScopeCopies:
     """One scope in mem0. copies: memories delivered to mem0 or waiting for it; waiting: of these, memories still to
-    write or remove, the first since `oldest`; attempts, not_before, last_error: of the last delivery, if it failed.
+    write or delete, the first since `oldest`; attempts, not_before, last_error: of the last delivery, if it failed.
     """
 
     scope: str
