@@ -1,7 +1,7 @@
 """Agents, conversations and texts of the loaded data: the same sizes make the same world.
 
 Agents have from 1 to 10,000 conversations, conversations from 2 to 200 events, both with a heavy tail; they spread over
-two years, ever more of them. A fifth of the agents write to one team's scope, which holds a million memories; the
+two years with a growing rate. A fifth of the agents write to one team's scope, which has a million memories; the
 others write to their own. Word frequencies follow Zipf's law, so some words are common and some rare.
 
 Must not know: the database.
@@ -44,7 +44,7 @@ class Sizes:
 
 
 class Talk(NamedTuple):
-    """One conversation: who, where to, of how many events, since when; dirty: the last four are unflushed."""
+    """One conversation: agent, scope, number of events, start; dirty: its last four events are unflushed."""
 
     id: int
     agent: int

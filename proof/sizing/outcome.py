@@ -11,7 +11,7 @@ class Outcome:
     """What a run of `seconds` showed. lags: of each turn that was flushed, by when it was captured.
 
     waits: of each flush, from its message to its claim. turn_seconds: how long turns were unread, all of them together,
-    those that still are included. used: of each resource, 0..1.
+    including turns still unread. used: of each resource, 0..1.
     """
 
     seconds: float = 0.0
