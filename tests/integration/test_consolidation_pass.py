@@ -235,3 +235,21 @@ def test_an_assistant_that_repeats_what_a_person_said_takes_nothing_from_it(hear
     assert hearer.memory(claim).trust == "assistant"
     hearer.hear("Maya likes opera", days_ago=20, session="herself")
     assert hearer.memory(claim).trust == "user"
+
+
+@pytest.mark.parametrize("judge", [True, False])
+def test_a_pass_asks_the_model_of_pairs_if_settings_allow(hearer: Hearer, judge: bool) -> None:
+    hearer.settings = Consolidation(judge=judge)
+    hearer.hear("Deploys need two approvals.", days_ago=60, session="a")
+    hearer.hear("Deploys go out without any approval.", days_ago=40, session="b")
+    hearer.run()
+    found = hearer.sql("SELECT status FROM slowwave.memory_conflicts")
+    assert [row.status for row in found] == (["open"] if judge else [])
+
+
+def test_a_pass_merges_what_the_model_of_pairs_finds_the_same(hearer: Hearer) -> None:
+    first = hearer.hear("Tomasz is the owner of the billing service.", days_ago=60, session="a")
+    second = hearer.hear("The billing service is owned by Tomasz.", days_ago=40, session="b")
+    hearer.run()
+    assert {hearer.memory(one).merged_into for one in (first, second)} - {None} <= {first, second}
+    assert any(hearer.memory(one).merged_into for one in (first, second))

@@ -144,9 +144,10 @@ def _slowwave(installed: Installed, *words: str, **variables: str) -> str:
 
 def test_every_file_of_the_packages_is_in_their_wheels(tree: Path, wheels: Wheels) -> None:
     client, server = _files(wheels.client), _files(wheels.server)
-    assert {"slowwave_judge/model.onnx", "slowwave_judge/tokenizer.json", "slowwave_judge/card.json"} <= _files(
-        wheels.judge
-    )
+    judge = {f"slowwave_judge/{model}.onnx" for model in ("model", "pairs")}
+    judge |= {f"slowwave_judge/{name}.json" for name in ("tokenizer", "card", "pairs_tokenizer", "pairs")}
+    assert judge <= _files(wheels.judge)
+    assert wheels.judge.stat().st_size <= 25_000_000
     source = tree / "client" / "src"
     clients = {str(file.relative_to(source)) for file in (source / "slowwave").rglob("*.*") if file.is_file()}
     places = [tree / member for member in MEMBERS]
