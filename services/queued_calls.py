@@ -12,9 +12,9 @@ from slowwave.working import Remember, note
 
 
 def record_turn(memory: Memory, turn: RecordTurn, *, key: str, taken: str) -> None:
-    """Record a turn as `Memory.turn_completed` does. taken: ISO 8601, since when it is in our hands.
+    """Record a turn as `Memory.turn_completed` does. taken: enqueue time, ISO 8601.
 
-    key: where the turn has none of its own. Raises as `turn_completed`.
+    key: for a turn without its own. Raises as `turn_completed`.
     """
     events, _ = turn_events(turn.messages, check_key(turn.key or key), memory.store.settings.memory.tools)
     if not events:

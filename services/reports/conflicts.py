@@ -13,7 +13,6 @@ from sqlalchemy import ColumnElement, Connection, or_, select
 
 from slowwave_server.domain.review import ConflictStatus, newer_first
 from slowwave_server.models import MemoryConflict, ReviewItem, Scope
-from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.review.conflict_sides import Side, read_sides
 
 _PLAIN = ("id", "status", "reason", "evidence", "resolution", "decided_at", "decided_by")
@@ -63,14 +62,6 @@ def list_conflicts(
     if status is not None:
         wanted.append(MemoryConflict.status == status)
     return read_conflicts(connection, tenant, *wanted, limit=limit)
-
-
-def read_conflict(connection: Connection, tenant: str, conflict: int) -> ListedConflict:
-    """One conflict of `tenant`. Raises UnknownName."""
-    found = read_conflicts(connection, tenant, MemoryConflict.id == conflict, limit=1)
-    if not found:
-        raise UnknownName(f"tenant {tenant!r} has no conflict {conflict}; `slowwave inbox list` lists them")
-    return found[0]
 
 
 def read_conflicts(

@@ -91,11 +91,6 @@ def list_questions(
     return _read(connection, tenant, wanted, limit)
 
 
-def question_numbers(connection: Connection, tenant: str, asked: Asked, *, limit: int) -> list[int]:
-    """The numbers of the same questions, for one decision about all."""
-    return list(connection.execute(_chosen(select(ReviewItem.id), tenant, _where(asked), limit)).scalars())
-
-
 def read_questions(connection: Connection, tenant: str, numbers: Sequence[int]) -> list[ListedQuestion]:
     """These questions of `tenant`, those with most at stake first; one that does not exist is left out."""
     return _read(connection, tenant, [ReviewItem.id.in_(numbers)], len(numbers))

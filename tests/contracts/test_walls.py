@@ -166,10 +166,6 @@ READERS = [
     Reader(Memory.status, lambda w, _, p: w.of(p).status(), "tenant", silent=True),
     Reader(conflicts.list_conflicts, lambda _, c, p: conflicts.list_conflicts(c, p.tenant, scope=p.key)),
     Reader(conflicts.list_conflicts, lambda _, c, p: conflicts.list_conflicts(c, p.tenant, status=None), "tenant"),
-    Reader(
-        conflicts.read_conflict,
-        lambda w, c, p: [conflicts.read_conflict(c, p.tenant, n) for n in w.numbers("memory_conflicts", p)],
-    ),
     Reader(conflicts.read_conflicts, lambda _, c, p: conflicts.read_conflicts(c, p.tenant, limit=50), "tenant"),
     Reader(
         days.read_day, lambda _, c, p: days.read_day(c, p.tenant, p.agent, YESTERDAY.date(), scope=p.scope), "place"
@@ -267,13 +263,6 @@ READERS = [
     Reader(file_lines.files_among, lambda w, c, p: list(file_lines.files_among(c, p.tenant, w.memories(p)))),
     Reader(review.list_questions, lambda _, c, p: review.list_questions(c, p.tenant, review.Asked(scope=p.key))),
     Reader(review.list_questions, lambda _, c, p: review.list_questions(c, p.tenant, review.Asked()), "tenant"),
-    Reader(
-        review.question_numbers,
-        lambda w, c, p: (
-            set(review.question_numbers(c, p.tenant, review.Asked(p.key), limit=50)) ^ set(w.numbers("review_items", p))
-        ),
-        silent=True,
-    ),
     Reader(
         review.read_question,
         lambda w, c, p: [review.read_question(c, p.tenant, number) for number in w.numbers("review_items", p)],
@@ -462,7 +451,6 @@ def test_mistake_39_a_number_or_an_id_from_the_other_side_is_as_unknown_as_one_t
     for mine, theirs in ((PLACES[0], PLACES[5]), (PLACES[5], PLACES[1]), (PLACES[6], PLACES[1])):
         asks: list[Callable[[Connection], Any]] = [
             *(partial(explain.explain_memory, tenant=mine.tenant, memory=one) for one in world.memories(theirs)),
-            partial(conflicts.read_conflict, tenant=mine.tenant, conflict=world.numbers("memory_conflicts", theirs)[0]),
             partial(review.read_question, tenant=mine.tenant, item=world.numbers("review_items", theirs)[0]),
             partial(runs.read_run, tenant=mine.tenant, run_id=world.numbers("maintenance_runs", theirs)[0]),
             partial(dead_letters.read_dead_letter, tenant=mine.tenant, number=_letter(world, theirs)),
@@ -526,7 +514,6 @@ def test_mistake_39_an_empty_filter_answers_with_nothing_and_never_with_everythi
         ):
             assert conflicts.list_conflicts(connection, tenant, scope=key) == []
             assert review.list_questions(connection, tenant, review.Asked(scope=key)) == []
-            assert review.question_numbers(connection, tenant, review.Asked(scope=key), limit=50) == []
             assert runs.list_runs(connection, tenant, scope=key) == []
             assert working.list_notes(connection, tenant, *key, RULES, datetime.now(UTC)) == []
         assert quarantine.list_quarantined(connection, "acme", agent="") == []
