@@ -91,7 +91,7 @@ class Triple(Base):
 
 
 class MemoryConflict(Base):
-    """Two memories that can't both hold. Both stay readable; a pair stands here once, the smaller id first.
+    """Two memories that can't both hold. Both stay readable; a pair is stored once, the smaller id first.
 
     evidence: what both said; `form`, if they differ in numbers alone; `asked`, what a model answered.
     """
@@ -237,7 +237,9 @@ _RANGES = {"pages_per_range": "32", "autosummarize": "on"}
 
 
 class MemoryChange(Base):
-    """One change of one memory, with what it was, what it became and why. Stays when an undo takes the memory away."""
+    """One change of one memory, with the values before and after, and the reason. Stays when an undo takes the memory
+    away.
+    """
 
     __tablename__ = "memory_changes"
     __table_args__ = (
