@@ -6,6 +6,7 @@ wide, 400 pixels wide, and in dark mode. Pages show the time, so pictures differ
 Must not know: the content of the pages.
 """
 
+import math
 import shutil
 import sys
 import tempfile
@@ -18,14 +19,14 @@ from typing import Literal, NamedTuple
 
 import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, insert, select
 
 from docs_reference.screenshots_story import WAITING, story
 from proof.servers import until
 from slowwave import Memory
 from slowwave.coordination.broker import connect_broker
 from slowwave.settings import Consolidation, Days, Settings
-from slowwave_server.models import Scope
+from slowwave_server.models import Scope, StatusSample
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.console_users import Passwords, add_user
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
@@ -56,7 +57,7 @@ class Shot(NamedTuple):
 
 
 SHOTS = (
-    Shot("overview", "/"),
+    Shot("overview", "/", whole=True),
     Shot("inbox", "/inbox"),
     Shot("item", "/inbox", follow="main li a[href^='/inbox/']", whole=True),
     Shot("transcript", "/session?agent=concierge&session=home"),
@@ -146,8 +147,30 @@ def _tell(memory: Memory, engine: Engine) -> None:
             error="messages: a list is meant, not str",
             now=now,
         )
+        connection.execute(insert(StatusSample), list(_day_of_samples(memory.tenant, now)))
     agent, session, name, said_last = WAITING
     memory.turn_completed(agent, session, [{"role": "user", "name": name, "content": said_last}])
+
+
+def _day_of_samples(tenant: str, now: datetime) -> Iterator[dict[str, object]]:
+    """Figures of a day for the charts of Home, made up: the story itself lasts some seconds."""
+    for step in range(1, 288):
+        busy = (1 - math.cos(2 * math.pi * step / 288)) / 2
+        events = round(40 * busy) + step * 7 % 5
+        yield {
+            "tenant": tenant,
+            "taken_at": now.replace(second=0, microsecond=0) - timedelta(minutes=5 * step),
+            "seconds": 300,
+            "sessions_waiting": events // 6,
+            "events_waiting": events * (step % 4) // 4,
+            "inbox_open": 1 + step // 96,
+            "lag_p50_seconds": 1.2 + busy,
+            "lag_p95_seconds": 2.5 + 3 * busy + step * 11 % 7 / 5,
+            "events": events,
+            "decisions": int(step % 96 == 0),
+            "tokens": 120 * events,
+            "failures": int(step % 130 == 0),
+        }
 
 
 def _console(browser: Browser, address: str, shot: Shot) -> tuple[Page, Shot]:

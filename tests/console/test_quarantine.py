@@ -50,7 +50,7 @@ def test_mistake_16_an_event_that_was_set_aside_is_tried_again(console: Console,
     console.post("/quarantine/events/retry", **place, seq="1")
     assert "It is no longer in quarantine." in console.get("/quarantine/events", who="operator").text
     console.post("/quarantine/events/retry-all")
-    assert "1 of 1 event went through." in console.get("/quarantine/events", who="operator").text
+    assert "1 of 1 event were processed." in console.get("/quarantine/events", who="operator").text
     assert "No event is in quarantine." in console.get("/quarantine/events?agent=concierge").text
     assert "Lisbon" in console.memory.context("concierge").to_text()
 
@@ -96,7 +96,7 @@ def test_letters_are_dismissed_and_stay_readable(console: Console, installation:
     assert (refused.status_code, "No dead letter was selected" in refused.text) == (400, True)
     assert console.post("/quarantine/dead-letters/dismiss", letter="-1").status_code == 400
     console.post("/quarantine/dead-letters/dismiss", letter=str(numbers[0]))
-    assert "1 letter dismissed." in console.get("/quarantine/dead-letters", who="operator").text
+    assert "1 dead letter dismissed." in console.get("/quarantine/dead-letters", who="operator").text
     console.post("/quarantine/dead-letters/redrive", letter=str(numbers[0]))
     assert "there is no such open letter" in console.get("/quarantine/dead-letters", who="operator").text
     shown = console.get(f"/quarantine/dead-letters/{numbers[0]}", who="operator").text
