@@ -76,7 +76,7 @@ def test_a_page_looks_back_over_so_many_changes_and_says_so_where_there_are_more
             text("SELECT count(*) FROM slowwave.memory_changes WHERE made_at > :moment"), {"moment": day(15)}
         ).scalar_one()
     assert listed(past, known_at=day(15), most_changes=made) == listed(past, known_at=day(15))
-    with pytest.raises(InvalidQuery, match=rf"more than {made - 1} changes were made since .*ask about a later moment"):
+    with pytest.raises(InvalidQuery, match=rf"more than {made - 1} changes were made since .*use a later time"):
         listed(past, known_at=day(15), most_changes=made - 1)
     assert listed(past, known_at=day(21), most_changes=0) == listed(past, known_at=day(21))
 
