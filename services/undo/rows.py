@@ -3,16 +3,16 @@
 Must not know: whether that may be done (services.undo.checks).
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, insert, select, text
 
-from slowwave_server.models import Memory, MemoryImport, MemoryNote, MemorySource
-from slowwave_server.services.memories.changes import Author, note_change, weigh
+from slowwave_server.models import Memory, MemoryChange
+from slowwave_server.services.memories.changes import Author
 from slowwave_server.services.memories.merging import sync_copies
 from slowwave_server.services.undo.saved import clear_columns, delete_rows
 
@@ -38,6 +38,22 @@ _NO_DAY = (
     "(x.agent_id, x.scope_id, x.day, x.version) = (:agent_id, :scope_id, CAST(:day AS date), :version) AND NOT EXISTS"
     " (SELECT FROM slowwave.day_summaries s WHERE (s.agent_id, s.scope_id, s.day) = (x.agent_id, x.scope_id, x.day))"
 )
+
+_SAID = text(
+    " UNION ".join(
+        f"SELECT x.memory_id FROM slowwave.{table} x WHERE x.memory_id = ANY(:memories) AND x.via IS NULL"
+        for table in ("memory_sources", "memory_notes", "memory_imports")
+    )
+)
+_COPIED_ON = text(
+    " UNION ".join(
+        f"SELECT x.via AS id FROM slowwave.{table} x WHERE x.via = ANY(:memories)"
+        for table in ("memory_sources", "memory_notes", "memory_imports")
+    )
+    + " UNION SELECT m.id FROM slowwave.memories m WHERE m.id = ANY(:memories) AND m.merged_into IS NOT NULL"
+    " ORDER BY id"
+)
+_WEIGH = text("SELECT slowwave.score_memory(m.id, :now) FROM unnest(CAST(:memories AS uuid[])) AS m (id)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,36 +104,52 @@ def unread(connection: Connection, run_id: int, undo: int) -> tuple[int, set[UUI
 
 def weigh_all(connection: Connection, memories: Collection[UUID], now: datetime) -> None:
     """Score memories that lost evidence again, in the common lock order."""
-    for memory in sorted(memories):
-        weigh(connection, memory, now)
+    connection.execute(_WEIGH, {"memories": sorted(memories), "now": now})
 
 
-def remove_made(connection: Connection, memory: UUID, *, undo: int, author: Author, reason: str, now: datetime) -> bool:
-    """Delete a memory that the run had made. False: somebody has said it since, and it stays, on that evidence alone.
+def remove_made(
+    connection: Connection, memories: Sequence[UUID], *, undo: int, author: Author, reason: str, now: datetime
+) -> set[UUID]:
+    """Delete memories that the run had made, and return those. A memory with evidence of later flushes stays.
 
-    Its changes stay, and the last one holds its values.
+    The changes of a deleted memory stay, and the last one holds its values.
     """
-    said = select(MemorySource.memory_id).where(MemorySource.memory_id == memory, MemorySource.via.is_(None))
-    noted = select(MemoryNote.memory_id).where(MemoryNote.memory_id == memory, MemoryNote.via.is_(None))
-    read = select(MemoryImport.memory_id).where(MemoryImport.memory_id == memory, MemoryImport.via.is_(None))
-    if connection.execute(said.union(noted, read)).first() is not None:
-        return False
-    row = connection.execute(select(Memory).where(Memory.id == memory)).mappings().one()
-    # Copies of what it knew go first: nothing would find them once it is gone.
-    sync_copies(connection, memory, now)
-    before = _remembered(row)
-    note_change(connection, memory, author=author, action="undone", before=before, after=None, reason=reason, now=now)
+    said = {"memories": list(memories)}
+    kept = set(connection.execute(_SAID, said).scalars())
+    gone = [memory for memory in memories if memory not in kept]
+    values = {"memories": gone}
+    found = {row["id"]: row for row in connection.execute(select(Memory).where(Memory.id.in_(gone))).mappings()}
+    # Copies of their evidence go first: no query finds them once the memories are deleted.
+    for memory in connection.execute(_COPIED_ON, values).scalars().all():
+        sync_copies(connection, memory, now)
+    _note_all(connection, [(memory, _remembered(found[memory]), None) for memory in gone], author, reason, now)
     for table in ("memory_blocks", "memory_sources", "memory_notes", "memory_imports", "triples"):
-        delete_rows(connection, undo, table, "x.memory_id = :memory", memory=memory)
-    delete_rows(connection, undo, "memories", "x.id = :memory", memory=memory)
-    return True
+        delete_rows(connection, undo, table, "x.memory_id = ANY(:memories)", **values)
+    delete_rows(connection, undo, "memories", "x.id = ANY(:memories)", **values)
+    return set(gone)
 
 
-def return_made(connection: Connection, memory: UUID, *, author: Author, reason: str, now: datetime) -> None:
-    """Note that a memory which an undo had removed is there again (services.undo.saved wrote its row back)."""
-    row = connection.execute(select(Memory).where(Memory.id == memory)).mappings().one()
-    after = _remembered(row)
-    note_change(connection, memory, author=author, action="undone", before=None, after=after, reason=reason, now=now)
+def return_made(
+    connection: Connection, memories: Sequence[UUID], *, author: Author, reason: str, now: datetime
+) -> None:
+    """Note that memories which an undo had removed are there again (services.undo.saved wrote their rows back)."""
+    query = select(Memory).where(Memory.id.in_(memories))
+    found = {row["id"]: row for row in connection.execute(query).mappings()}
+    _note_all(connection, [(memory, None, _remembered(found[memory])) for memory in memories], author, reason, now)
+
+
+def _note_all(
+    connection: Connection,
+    changes: Sequence[tuple[UUID, dict[str, Any] | None, dict[str, Any] | None]],
+    author: Author,
+    reason: str,
+    now: datetime,
+) -> None:
+    """Store a change (memory, before, after) of each memory, in this order."""
+    same = {"run_id": author.run_id, "made_by": author.by, "action": "undone", "reason": reason, "made_at": now}
+    rows = [{"memory_id": memory, "before": before, "after": after, **same} for memory, before, after in changes]
+    if rows:
+        connection.execute(insert(MemoryChange), rows)
 
 
 def _remembered(row: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ Must not know: runs that are undone together, the use of the report.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import groupby
 from uuid import UUID
 
 from sqlalchemy import Connection, select, update
@@ -149,8 +150,15 @@ class _Reverted:
         days, read = unread(connection, run_id, undo)
         read |= unswitch(connection, run_id)
         aliases = restore_aliases(connection, run_id, self.author, self.now)
-        for change in changes:
-            self._change(change, gone)
+        # The changes come last first, so every state in between existed before. Neighbours of one kind go together.
+        for kind, several in groupby(changes, _kind):
+            if kind == "made":
+                self._remove([change.memory for change in several])
+            elif kind == "removed":
+                self._return([change.memory for change in several])
+            else:
+                for change in several:
+                    self._change(change, gone)
         rested = noted | read if self.target.undoes is None else rested_on(connection, run_id)
         self._follow(parts=_merged(changes) | read, rested=rested)
         removed = self.removed or {change.memory for change in changes if change.was_removed}
@@ -171,8 +179,16 @@ class _Reverted:
             days=days or returned.get("day_summaries", 0),
         )
 
+    def _remove(self, memories: Sequence[UUID]) -> None:
+        self.removed |= remove_made(
+            self.connection, memories, undo=self.author.run_id, author=self.author, reason=self._reason, now=self.now
+        )
+
+    def _return(self, memories: Sequence[UUID]) -> None:
+        return_made(self.connection, memories, author=self.author, reason=self._reason, now=self.now)
+
     def _change(self, change: RunChange, gone: Removed) -> None:
-        """Revert one change; the last one comes first, so that every state in between existed before."""
+        """Revert one change, of any kind but the making and removing of a memory."""
         connection, author, reason, now = self.connection, self.author, self._reason, self.now
         memory = change.memory
         if change.of_fields:
@@ -180,11 +196,6 @@ class _Reverted:
             self.restored.add(memory)
             if "content" in (change.before or {}):
                 self.reworded.add(memory)
-        elif change.action == "created":
-            if remove_made(connection, memory, undo=author.run_id, author=author, reason=reason, now=now):
-                self.removed.add(memory)
-        elif change.was_removed:
-            return_made(connection, memory, author=author, reason=reason, now=now)
         elif change.decided:
             self.decisions += reopen(connection, change, gone, author=author, reason=reason, now=now)
         elif change.action in _COPIED or change.action == "conflict":
@@ -201,6 +212,12 @@ class _Reverted:
         weigh_all(connection, rested - self.removed, now)
         reindex(connection, [self.touched[memory] for memory in sorted(self.reworded - self.removed)])
         mark_checked(connection, sorted(set(self.touched) - self.removed), now)
+
+
+def _kind(change: RunChange) -> str:
+    if change.of_fields:
+        return "fields"
+    return "made" if change.action == "created" else "removed" if change.was_removed else "other"
 
 
 def _merged(changes: Sequence[RunChange]) -> set[UUID]:

@@ -2,12 +2,14 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 
 from slowwave.errors import SlowwaveError
 from slowwave_server.services.days.book import day_book
@@ -379,3 +381,44 @@ def test_links_that_lead_out_of_the_folder_are_neither_written_to_nor_read(
     if path != ".slowwave.json":
         with pytest.raises(SlowwaveError, match="by a link"):
             scope.take()
+
+
+@contextmanager
+def counting(engine: Engine) -> Iterator[list[str]]:
+    """The statements that an engine sends in this block."""
+    sent: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        sent.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+def test_undo_of_an_import_takes_as_many_statements_for_more(scope: Scope) -> None:
+    scope.make()
+    undone, redone = [], []
+    folders = []
+    for number, size in ((1, 5), (2, 60)):
+        for place in range(size):
+            scope.remember(100 * number + place, f"Fact {number} of Maya is number {place}.")
+        folders.append(scope.root.parent / f"of-{number}")
+        scope.export(folders[-1])
+    for number, folder in enumerate(folders):
+        run = scope.take(next(folder.rglob("MEMORY.md")).parent, name=f"copy-{number}").run
+        assert run is not None
+        before = scope.memories(f"copy-{number}")
+        assert len(before) == (5, 65)[number]
+        with counting(scope.engine) as sent:
+            first = undo(scope.engine, "default", run, by="maya", now=NOW)
+        undone.append(len(sent))
+        assert scope.memories(f"copy-{number}") == []
+        with counting(scope.engine) as sent:
+            undo(scope.engine, "default", first.run, by="maya", now=NOW)
+        redone.append(len(sent))
+        assert [row.content for row in scope.memories(f"copy-{number}")] == [row.content for row in before]
+    assert undone[0] == undone[1]
+    assert redone[0] == redone[1]
