@@ -10,6 +10,9 @@ from slowwave_server.workers.cli.main import app
 from tests.support.shelling import CliRunner
 
 
+KEYS = {"verdict", "score", "reasons"}
+
+
 def run(*arguments: str, stdin: str | bytes | None = None, **variables: str) -> Result:
     return CliRunner().invoke(app, ["memory", "compare", *arguments], input=stdin, env=variables)
 
@@ -32,7 +35,8 @@ def test_json_is_one_line_a_pair_in_the_same_order(tmp_path: Path) -> None:
     shown = run("--file", str(file), "--json")
     told = [json.loads(line) for line in shown.stdout.splitlines()]
     assert [one["verdict"] for one in told] == ["duplicate", "conflict", "distinct"]
-    assert all(set(one) == {"verdict", "score", "reasons"} for one in told)
+    assert [set(one) for one in told] == [KEYS, KEYS | {"model"}, KEYS]
+    assert sum(told[1]["model"].values()) == pytest.approx(1, abs=0.001)
     assert told[1]["reasons"] == ["only one is negated"]
     assert told == [json.loads(run(a, b, "--json").stdout) for a, b in pairs]
 
