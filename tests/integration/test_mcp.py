@@ -210,7 +210,8 @@ def test_servers_that_are_away_are_sentences_to_the_model(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("options", "words"), [(("--agent", "maya", "--scope", "kitchen"), "scope must be room:NAME or team:NAME"), ((), "--agent")]
+    ("options", "words"),
+    [(("--agent", "maya", "--scope", "kitchen"), "scope must be room:NAME or team:NAME"), ((), "--agent")],
 )
 def test_a_call_that_cannot_be_understood_ends_before_the_protocol_begins(options: tuple[str, ...], words: str) -> None:
     ended = CliRunner().invoke(app, ["mcp", *options])

@@ -219,7 +219,7 @@ def test_servers_that_are_named_are_used_instead(database_url: str, valkey_url: 
 def test_roles_work_on_a_stack_and_bound_its_producers(running: StackProcess) -> None:
     variables = running.ready()
     shell = partial(run_shell, variables)
-    assert shell("admin", "roles", "apply").startswith("Each role may do its part")
+    assert shell("admin", "roles", "apply").startswith("Each role has its rights")
     told = shell("--tenant", "acme", "admin", "roles", "add", "acme_app", "--role", "producer")
     password = told.rpartition("once: ")[2].strip()
     producer = make_url(variables["SLOWWAVE_DATABASE_URL"]).set(username="acme_app", password=password)
