@@ -1,4 +1,4 @@
-"""Statements of which nothing is left but that somebody has a secret: they are not worth a memory.
+"""Detects statements that only say that somebody has a secret. Such a statement is not worth a memory.
 
 Must not know: how secrets are found, who extracts statements.
 """
@@ -24,11 +24,11 @@ _STEMS = tuple(stem for noun in NOUNS for stem in noun.stems)
 
 
 def tells_only_a_secret(content: str, names: Iterable[str] = ()) -> bool:
-    """Whether a redacted statement says nothing but that somebody has a secret.
+    """Whether a redacted statement only says that somebody has a secret.
 
     Args:
-        content: the statement, its secrets replaced by "[redacted:KIND]".
-        names: names of those who may have it.
+        content: the statement, with each secret replaced by "[redacted:KIND]".
+        names: names of the people who may have the secret.
 
     Example:
         >>> tells_only_a_secret("Maya's API token is [redacted:github-token], please don't lose it", ["Maya"])
@@ -42,7 +42,7 @@ def tells_only_a_secret(content: str, names: Iterable[str] = ()) -> bool:
 
 
 def without_bare_secrets(extraction: Extraction, window: Window, context: ExtractionContext) -> Extraction:
-    """The extraction without statements that tell only of a secret."""
+    """The extraction without statements that only tell of a secret."""
     speakers = [context.agent, *(event.name for event in window.events if event.name)]
     kept = tuple(one for one in extraction.candidates if not _is_bare(one, speakers))
     return extraction if len(kept) == len(extraction.candidates) else replace(extraction, candidates=kept)

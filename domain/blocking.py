@@ -1,16 +1,17 @@
-"""The keys of a statement: two statements that may have to do with each other share one, so that they find each other
-by a probe of an index a key and nothing is compared with everything.
+"""Block keys of a statement. Two statements that may be related share a key, so one index probe per key finds the
+candidates, and no statement is compared with all others.
 
-    claims    (subject, attribute): all values of one attribute meet, whatever else is said
-    cores     a short text's words, and these without one of them, each in turn: a text with one word more, less or
-              changed; of a longer text MinHash bands, which agree the more often the more words two texts share
-    pairs     two words that stand in the text, the telling ones first: most texts that are alike share several
-    singles   the most telling words alone: for texts that share one word and mean the same
+    claims    (subject, attribute): all values of one attribute share the key, whatever else the statements say
+    cores     the words of a short text, and the same words with each word left out in turn: this key finds a text with
+              one word more, less or changed; a longer text has MinHash bands, which match more often the more words
+              two texts share
+    pairs     two words of the text, the most telling words first: most similar texts share several pairs
+    singles   each of the most telling words alone: for texts that share one word and mean the same
 
-A key of words is the exclusive or of their hashes, so that a set of words has one key whichever way it came about, and
-in whatever order; it is the same in every process, on every machine.
+A key of words is the exclusive or of their hashes. A set of words therefore has the same key in every order, in every
+process and on every machine.
 
-Must not know: which statements are alike, and where keys are stored.
+Must not know: which statements are similar, and where keys are stored.
 """
 
 from collections.abc import Sequence
@@ -43,7 +44,7 @@ _PLAIN_WORDS = frozenset(
 
 
 def block_keys(reading: Reading) -> tuple[int, ...]:
-    """The keys of a text: signed 64-bit, without repetition, at most MAX_KEYS. None for a text without content."""
+    """The keys of a text: signed 64-bit integers, distinct, at most MAX_KEYS. A text without content has no keys."""
     words = {word: _hashed(word) for word in reading.stems}
     hashes = sorted(words.values())
     cores = _cores(hashes) if len(hashes) <= MAX_CORE else _bands(hashes)
@@ -52,7 +53,9 @@ def block_keys(reading: Reading) -> tuple[int, ...]:
 
 
 def claim_keys(reading: Reading) -> tuple[int, ...]:
-    """One key for each (subject, attribute) that the text says something of, at most MAX_CLAIMS. All are block keys."""
+    """One key for each (subject, attribute) that the text makes a claim about, at most MAX_CLAIMS, all among the block
+    keys.
+    """
     return tuple(dict.fromkeys(_claim_key(claim) for claim in reading.claims))[:MAX_CLAIMS]
 
 
@@ -71,7 +74,7 @@ def _bands(hashes: Sequence[int]) -> list[int]:
 
 
 def _pairs(words: dict[str, int]) -> list[int]:
-    """The order depends on nothing but the pair, so that two texts that share many choose the same ones."""
+    """The order depends only on the pair, so that two texts with many common pairs choose the same ones."""
     paired = sorted((number, word in _PLAIN_WORDS) for word, number in words.items())[:MAX_PAIRED]
     ranked = sorted(
         (plain + other_plain, one ^ other) for (one, plain), (other, other_plain) in combinations(paired, 2)
@@ -93,5 +96,5 @@ def _hashed(word: str) -> int:
     return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-# An odd multiplier shuffles all 64-bit numbers: the least one under it is any word of a text.
+# An odd multiplier permutes all 64-bit numbers, so any word of a text can have the smallest product.
 _ORDERS = tuple(_hashed(f"order {number}") | 1 for number in range(_BANDS * _BAND_WORDS))

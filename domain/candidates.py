@@ -1,4 +1,4 @@
-"""What an extractor takes and what it gives: the contract between a window of events and durable memories.
+"""Input and output of an extractor: the contract between a window of events and durable memories.
 
 Must not know: which extractor runs, and how memories are stored.
 """
@@ -17,7 +17,7 @@ Trust = Literal["user", "assistant", "task"]
 
 
 def first_status(kind: str) -> MemoryStatus:
-    """The status in which a memory of this type begins: dated events are episodes, all else waits in the inbox."""
+    """The initial status of a memory of this type: a dated event is an episode, all else goes to the inbox."""
     return "episode" if kind == "event" else "inbox"
 
 
@@ -25,12 +25,12 @@ def first_status(kind: str) -> MemoryStatus:
 class Candidate:
     """One statement that is worth keeping.
 
-    content: a sentence that stands alone, with its speaker named and secrets redacted.
+    content: a sentence that is complete by itself, with its speaker named and secrets redacted.
     importance, confidence: 0..1, from the named `signals`.
-    valid_from: when the statement began to hold, by event time (never by arrival).
-    sources: the `seq` numbers inside the window that say it, ascending, at least one.
-    repeats: a memory of the scope that says the same in other words; it gains the sources, and no new one is made.
-    corrects: a memory of the scope that this one ends.
+    valid_from: when the statement began to be true, by event time (never by arrival).
+    sources: the `seq` numbers of the events in the window that say it, ascending, at least one.
+    repeats: a memory of the scope with the same meaning; it gains the sources, and no new memory is made.
+    corrects: a memory of the scope that this candidate ends.
     """
 
     content: str
@@ -63,12 +63,12 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionContext:
-    """What an extractor may look at beside the window; none of it is evidence.
+    """What an extractor may read besides the window. The context is never evidence.
 
     agent: the agent's name; time_zone: its IANA zone, for relative dates;
-    preceding: the last few events before the window, oldest first (a question whose answer opens the window).
-    tenant and scope_id: where its memories will stand, and the only place from which known ones may be read; None where
-    there is none. session_id: the window's session.
+    preceding: the last few events before the window, oldest first (for example a question that the window answers).
+    tenant and scope_id: the scope that stores the new memories, and the only scope whose memories the extractor may
+    read; None without a scope. session_id: the window's session.
     """
 
     agent: str
@@ -84,11 +84,11 @@ Fallback = Literal["budget", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class ExtractionOrigin:
-    """How an extraction came about, where more is to be told than its extractor's name.
+    """How an extraction was made, if the extractor's name alone does not say it.
 
-    extractor, version: who made it in the end. fallback: why that was not the one who was asked, "budget" (a cap is
-    reached) or "failed" (no answer of use); why: the cap's setting, or what was wrong. tokens: what was spent. dropped:
-    how many candidates were not believed, by why.
+    extractor, version: the extractor that made it. fallback: why the requested extractor did not make it, "budget"
+    (a cap is reached) or "failed" (no usable answer); why: the setting of the cap, or the defect of the answer.
+    tokens: the tokens that were spent. dropped: the number of rejected candidates by reason.
     """
 
     extractor: str
@@ -103,7 +103,7 @@ class ExtractionOrigin:
 class Extraction:
     """The answer of an extractor. No candidates means NO_REPLY. `noise` and `redactions` are counts for the ledger.
 
-    made: None where the extractor itself made it, without a model.
+    made: None if the requested extractor made it without a model.
     """
 
     candidates: tuple[Candidate, ...]
@@ -114,7 +114,7 @@ class Extraction:
 
 
 class Extractor(Protocol):
-    """(window, context, now) → candidates, or nothing. Deterministic for the same input where it can be."""
+    """(window, context, now) → candidates, possibly none. Deterministic for equal input if possible."""
 
     @property
     def name(self) -> str: ...

@@ -1,4 +1,4 @@
-"""A change of a memory as a sentence that people read: "employer: Siemens → Bosch on 10 June 2025".
+"""A change of a memory as a sentence for people: "employer: Siemens → Bosch on 10 June 2025".
 
 Must not know: where changes are stored, who made them.
 """
@@ -52,13 +52,13 @@ def change_sentences(
     """Put a change into sentences, without its reason.
 
     Args:
-        before: the values that the change replaced, as JSON has them; None for a memory that it made.
-        after: the new values; None for a memory that it took away.
+        before: the values that the change replaced, as JSON values; None if the change created the memory.
+        after: the new values; None if the change removed the memory.
         content: the text of the memory.
         others: the texts of the other memories that the change names (see `mentioned`).
 
     Returns:
-        One sentence for each thing that differs; empty if nothing does.
+        One sentence for each difference; empty if nothing differs.
     """
     was, became = dict(before or {}), dict(after or {})
     told = list(_of_other(was, became, content or "", others))
@@ -71,7 +71,9 @@ def change_sentences(
 
 
 def value_change(old: str, new: str) -> str | None:
-    """What differs between two statements of one attribute: "employer: Siemens → Bosch". None if they share none."""
+    """The difference of two statements about one attribute: "employer: Siemens → Bosch". None if they share no
+    attribute.
+    """
     claims = {_subject(claim): claim for claim in read(old).claims}
     for claim in read(new).claims:
         earlier = claims.get(_subject(claim))
@@ -82,7 +84,7 @@ def value_change(old: str, new: str) -> str | None:
 
 
 def name_memories(sentence: str, contents: Mapping[UUID, str], other: str = "this memory") -> str:
-    """Replace ids of memories by their texts. other: the words for an id outside `contents`."""
+    """Replace ids of memories by their texts. other: the words for an id that `contents` lacks."""
 
     def words(found: re.Match[str]) -> str:
         said = contents.get(UUID(found[0]))
@@ -92,7 +94,7 @@ def name_memories(sentence: str, contents: Mapping[UUID, str], other: str = "thi
 
 
 def day_words(given: Any) -> str:
-    """A day as people write it: "10 June 2025"; given: a date, a time, or either as ISO 8601."""
+    """A day as people write it: "10 June 2025". Accepts a date, a time, or either as ISO 8601."""
     moment = datetime.fromisoformat(given) if isinstance(given, str) else given
     day = moment.date() if isinstance(moment, datetime) else moment
     return f"{day.day} {day:%B %Y}" if isinstance(day, date) else str(given)
@@ -103,7 +105,7 @@ def _subject(claim: AttributeClaim) -> tuple[str, str]:
 
 
 def _of_other(was: dict[str, Any], became: dict[str, Any], content: str, others: Mapping[UUID, str]) -> Iterator[str]:
-    """Another memory took its place, took it in, or is linked to it."""
+    """Sentences for a memory that was replaced by, merged into or linked to another memory."""
     if "valid_to" in was or "valid_to" in became:
         yield from _of_end(was, became, content, others)
     if merged := became.get("merged_into"):
@@ -155,7 +157,7 @@ def _of_status(was: dict[str, Any], became: dict[str, Any]) -> Iterator[str]:
 
 
 def _of_cases(became: dict[str, Any]) -> Iterator[str]:
-    """A contradiction or a question about it was opened or closed."""
+    """Sentences for a contradiction, or a question about it, that was opened or closed."""
     if (conflict := became.get("conflict")) is not None:
         state = became.get("status", "open")
         yield f"contradiction {conflict} noticed" if state == "open" else f"contradiction {conflict} closed"

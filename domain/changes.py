@@ -1,4 +1,4 @@
-"""A change of a memory as people read it: made by a run, or planned by one that only shows what it would do.
+"""A change of a memory as people read it. A run made the change, or a dry run planned it.
 
 Must not know: who made it, and how it is shown.
 """
@@ -11,9 +11,9 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class ChangeLine:
-    """One line of a diff. memory: None for one that a plan would make; content: what it says, None if that is gone.
+    """One line of a diff. memory: None if a plan would create it; content: the memory's text, None if it was deleted.
 
-    before and after: what differs, as JSON has it. evidence: what it rests on, as `session#seq` or in words.
+    before and after: the values that differ, as JSON. evidence: the sources, as `session#seq` or in words.
     """
 
     action: str

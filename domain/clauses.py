@@ -1,8 +1,8 @@
-"""Simple clauses: whose deed a sentence begins with, which verb says it, and what it was done to. Without a tagger.
+"""Reads simple clauses without a tagger: the actor with whom a sentence begins, the verb, and its object.
 
-Everything here would rather find nothing than something that is not there.
+Every function prefers to find nothing over finding a wrong clause.
 
-Must not know: what becomes of a clause.
+Must not know: how a clause is used.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ VAGUE_NOUNS = frozenset(
 )
 """Nouns that are no object of their own: times, and what needs another noun to mean something."""
 
-# What follows these is a thought about something, a clause of its own, or the half of a phrase.
+# After these verbs comes a thought about something, a separate clause, or half of a phrase.
 _NO_DEEDS = frozenset(
     "be seem appear feel think say tell know believe want need try decide find realize realise mention ask suggest let "
     "keep get make consider look remember forget understand mean guess suppose agree become do have like love enjoy "
@@ -40,9 +40,9 @@ _REACH = 4
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """subject: a name, "user", or something of theirs; verb: its dictionary form; predicate: the words as they stand.
+    """subject: a name, "user", or something they own; verb: its dictionary form; predicate: the words as written.
 
-    preposition: the one that the predicate ends with, or ""; phrase: the noun phrase that follows, without articles.
+    preposition: the preposition that ends the predicate, or ""; phrase: the noun phrase that follows, without articles.
     """
 
     subject: str
@@ -54,7 +54,7 @@ class Clause:
 
 
 def first_clause(tokens: Sequence[Token]) -> Clause | None:
-    """The clause that a sentence begins with; None where it is not a clear one."""
+    """The first clause of a sentence; None if it is not clear."""
     for subject, of_person, end in _subjects(tokens):
         place = _main_verb(tokens, end)
         if place is not None:
@@ -63,13 +63,13 @@ def first_clause(tokens: Sequence[Token]) -> Clause | None:
 
 
 def is_person(token: Token) -> bool:
-    """Whether a common noun names somebody."""
+    """Whether a common noun names a person."""
     noun = parts_of_speech(token.lemma).startswith("n")
     return (noun and is_kind_of(token.lemma, "person")) or "family" in WORDS.get(token.text.lower(), ())
 
 
 def words_of(tokens: Sequence[Token]) -> str:
-    """Tokens as they are written."""
+    """The tokens as written."""
     return "".join(token.text if token.kind == "possessive" else f" {token.text}" for token in tokens).strip()
 
 
@@ -81,14 +81,14 @@ def _clause(tokens: Sequence[Token], subject: str, end: int, place: int, *, of_p
         preposition, at = tokens[at].text.lower(), at + 1
         words.append(preposition)
     phrase = _noun_phrase(tokens[at:])
-    # "tends to rest": after "to" a bare word is what is done.
+    # "tends to rest": after "to", the bare verb names the action.
     if not phrase or (preposition == "to" and tokens[at] is phrase[0] and phrase[0].kind == "word"):
         return None
     return Clause(subject, of_person, " ".join(words).lower(), _base(tokens[place]), preposition, tuple(phrase))
 
 
 def _subjects(tokens: Sequence[Token]) -> Iterator[tuple[str, bool, int]]:
-    """What may be the subject ("Maya", "user", "Maya's sister"), whether it is a person, and where it ends."""
+    """Possible subjects ("Maya", "user", "Maya's sister"), whether each is a person, and where each ends."""
     start = 1 if tokens and tokens[0].text.lower() == "the" else 0
     end = start
     while end < len(tokens) and tokens[end].kind == "name":
@@ -108,7 +108,7 @@ def _subjects(tokens: Sequence[Token]) -> Iterator[tuple[str, bool, int]]:
 
 
 def _main_verb(tokens: Sequence[Token], start: int) -> int | None:
-    """Where the verb stands that says what was done: after auxiliaries and adverbs alone."""
+    """The position of the main verb; only auxiliaries and adverbs may precede it."""
     helped = False
     for place in range(start, min(start + _REACH, len(tokens))):
         token = tokens[place]
@@ -116,18 +116,18 @@ def _main_verb(tokens: Sequence[Token], start: int) -> int | None:
         if lower in _BE or lower in _HAVE or is_adverb(lower) or parts_of_speech(token.lemma).startswith("r"):
             helped = helped or lower in _BE or lower in _HAVE
             continue
-        # "has had turtles": what follows an auxiliary and ends in s is no verb.
+        # "has had turtles": a word after an auxiliary that ends in s is not a verb.
         base = "" if helped and lower.endswith("s") else _base(token)
         return place if token.kind == "word" and base and base not in _NO_DEEDS else None
     return None
 
 
 def _base(token: Token) -> str:
-    """The dictionary form of a verb that stands in a form which isn't bare; "" for what is no such verb."""
+    """The dictionary form of an inflected verb; "" if the token is not an inflected verb."""
     lower = token.text.lower()
     if "v" in parts_of_speech(token.lemma) and lower != token.lemma:
         return token.lemma
-    # Where the participle has an entry of its own: "adopted", "hired".
+    # The participle may have its own dictionary entry: "adopted", "hired".
     endings = (lower[:-2], lower[:-1]) if lower.endswith("ed") else (lower[:-3], f"{lower[:-3]}e")
     if lower.endswith(("ed", "ing")):
         found = next((base for base in endings if "v" in parts_of_speech(base)), "")
@@ -136,7 +136,7 @@ def _base(token: Token) -> str:
 
 
 def _noun_phrase(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens of the noun phrase at the start of `tokens`, without its articles; empty where it isn't clear."""
+    """The noun phrase at the start of `tokens`, without its articles; empty if the phrase is not clear."""
     start = 0
     while start < len(tokens) and tokens[start].text.lower() in _DETERMINERS:
         start += 1
@@ -152,7 +152,7 @@ def _noun_phrase(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _ends_phrase(token: Token) -> bool:
-    """Whether what follows a noun phrase can't be more of it: "the agency interviews" may be two nouns or a deed."""
+    """Whether the next token surely ends a noun phrase: "the agency interviews" may be two nouns or noun and verb."""
     lower, parts = token.text.lower(), parts_of_speech(token.lemma)
     if lower in _AFTER_PHRASE or is_past(lower) or token.lemma in VAGUE_NOUNS:
         return True
@@ -160,14 +160,16 @@ def _ends_phrase(token: Token) -> bool:
 
 
 def _begins(token: Token, *, bare: bool) -> bool:
-    """Whether a noun phrase begins with this. "seeing Jonas", "help Jonas" are deeds; "his painting" is a thing."""
+    """Whether a noun phrase can begin with this token. "seeing Jonas", "help Jonas" are actions; "his painting" is a
+    thing.
+    """
     deed = token.text.lower().endswith("ing") or parts_of_speech(token.lemma).startswith("v")
     word = token.kind == "word" and token.text.lower() not in _QUESTIONS
     return token.kind in {"name", "number"} or (word and not (bare and deed))
 
 
 def _continues(tokens: Sequence[Token], start: int, at: int) -> bool:
-    """Whether the token at `at` belongs to the noun phrase that begins at `start` and has come to there."""
+    """Whether the token at `at` belongs to the noun phrase that begins at `start`."""
     token, before, following = tokens[at], tokens[at - 1], tokens[at + 1 : at + 3]
     match token.kind:
         case "name" | "possessive":
@@ -188,13 +190,13 @@ def _is_next_noun(before: Token, word: Token) -> bool:
     parts, lower = parts_of_speech(word.lemma), word.text.lower()
     if not parts or parts[0] == "r" or word.lemma in VAGUE_NOUNS or lower in _AFTER_PHRASE:
         return not parts and before.kind == "word"
-    # A verb after a noun begins what the noun does: "a group helping children".
+    # A verb after a noun begins an action of the noun: "a group helping children".
     verb_after_noun = parts[0] == "v" and word.lemma != lower and parts_of_speech(before.lemma).startswith("n")
     return not verb_after_noun and (before.kind != "name" or "n" in parts[: 2 if word.lemma == lower else 1])
 
 
 def _has_more(tokens: Sequence[Token], end: int) -> bool:
-    """Whether what follows makes another object of it: "gave Jonas a book", "advised Jonas to rest"."""
+    """Whether the next tokens make the phrase an indirect object: "gave Jonas a book", "advised Jonas to rest"."""
     following = [token.text.lower() for token in tokens[end : end + 2]]
     if not following:
         return False
@@ -205,7 +207,8 @@ def _has_more(tokens: Sequence[Token], end: int) -> bool:
 def _is_noun(token: Token) -> bool:
     if token.kind == "number":
         return token.text[0].isdigit()
-    # What is an adjective first is one: of "a challenging but rewarding project" only that was read.
+    # A word that is mainly an adjective is not a noun: else "a challenging but rewarding project" would end at
+    # "challenging".
     lower = token.text.lower()
     nouns = parts_of_speech(lower if lower.endswith("ing") else token.lemma).partition("a")[0]
     return token.kind == "name" or (token.kind == "word" and token.lemma not in VAGUE_NOUNS and "n" in nouns[:2])

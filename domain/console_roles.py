@@ -1,10 +1,10 @@
-"""What people may do at the console: three roles, each of which may do all that the one before it may.
+"""Roles of console users: three roles, and each role includes the rights of the role before it.
 
     viewer     reads
-    curator    decides what waits for a person: review, conflicts, memories
+    curator    decides reviews, conflicts and changes of memories
     operator   undoes, forgets, flushes, maintains
 
-Must not know: passwords, pages, who is at the console.
+Must not know: passwords, pages, the user of the console.
 """
 
 from typing import Literal
@@ -19,7 +19,7 @@ EVERY_TENANT = "*"
 
 
 def may(role: UserRole, needed: UserRole) -> bool:
-    """Whether who has `role` may do what needs `needed`."""
+    """Whether a user with `role` may perform an action that requires `needed`."""
     return ORDER.index(role) >= ORDER.index(needed)
 
 

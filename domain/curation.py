@@ -1,6 +1,6 @@
-"""Which notes of days are worth a line in the curated memory, and in which order.
+"""Selects notes of days for the curated memory, and sorts them.
 
-Must not know: where notes are stored, how many are taken, whether something says the same already.
+Must not know: where notes are stored, how many are taken, whether a memory with the same meaning exists.
 """
 
 import heapq
@@ -16,7 +16,7 @@ LEAST_WORTH = 0.05
 class Note:
     """A memory that is not curated yet, at one revision. confidence, importance: 0..1.
 
-    witnesses: how many conversations, notes or files say it, each independent of the others.
+    witnesses: the number of independent conversations, notes or files that say it.
     """
 
     id: UUID
@@ -28,25 +28,27 @@ class Note:
 
 
 def independence(witnesses: int) -> float:
-    """What so many witnesses make of a statement: 0.5 for one, 0.75 for two, never quite 1; 0 for none."""
+    """Factor for the number of witnesses: 0 for none, 0.5 for one, 0.75 for two; it never reaches 1."""
     return 1 - 0.5 ** max(witnesses, 0)
 
 
 def worth(note: Note) -> float:
-    """How much a note deserves a line, 0..1: it matters, it is likely true, and it does not hang on one witness."""
+    """How much a note deserves a line, 0..1: a note scores high if it is important, likely true and has several
+    witnesses.
+    """
     return note.importance * note.confidence * independence(note.witnesses)
 
 
 def by_worth(notes: Iterable[Note]) -> Iterator[Note]:
-    """The notes that are worth a line, the worthiest first, equals by id. They must come with importance times
-    confidence falling.
+    """The notes that deserve a line, best first, equal ones by id. The input must be sorted by importance times
+    confidence, descending.
 
-    Lazy: no note is asked for once nothing behind it could come before what is answered next.
+    Lazy: the function reads the next note only if a later note could still precede the next result.
     """
     waiting: list[tuple[float, UUID, Note]] = []
     for note in notes:
         bound = note.importance * note.confidence
-        # No note is worth more than its bound, and bounds fall: what is worth more than this is before all to come.
+        # A note is worth at most its bound, and bounds fall: a note worth more precedes all later notes.
         while waiting and -waiting[0][0] > bound:
             yield heapq.heappop(waiting)[2]
         if worth(note) >= LEAST_WORTH:

@@ -1,11 +1,11 @@
-"""Dates in words, resolved against the time at which they were said: "yesterday" of 8 May 2023 is 2023-05-07.
+"""Resolves dates in words against the time at which they were said: "yesterday", said on 8 May 2023, is 2023-05-07.
 
-What was said stays; the date goes behind it in brackets. A month stays a month and a year a year: nothing becomes more
-exact than it was said. Grammar of English; weeks begin on Monday; "next Friday" is that of the next week, "this Friday"
-the coming one, "last Friday" the latest before the day. A date without a year goes where the tense points, else to the
-nearest.
+The original words stay, and the date follows them in brackets. A month stays a month and a year stays a year: no date
+becomes more exact than it was said. The grammar is English; weeks begin on Monday; "next Friday" is in the next week,
+"this Friday" is the coming one, "last Friday" is the latest before the day. The tense decides the year of a date
+without a year; without a tense, the nearest date counts.
 
-Must not know: the clock (the time of speech is an argument), and what a statement is about.
+Must not know: the clock (the time of speech is an argument), and the subject of a statement.
 """
 
 import re
@@ -33,9 +33,9 @@ MAX_MENTIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A date that a text names. `text[start:end]` are its words; label: what they mean, as exact as they are.
+    """A date that a text names. `text[start:end]` are its words; label: their meaning, at the precision of the words.
 
-    first: the first day of what is meant; past: whether all of it lies before the day of speech.
+    first: the first day of the period; past: whether the whole period precedes the day of speech.
     """
 
     start: int
@@ -107,7 +107,7 @@ _NOT_SINCE = re.compile(
 )
 """Before "in ten years": the years that are over ("I've not had a drink in ten years")."""
 
-# "We decided to fly on 14 May": the deciding is past, the day is not.
+# "We decided to fly on 14 May": the decision is past, the day is not.
 _AHEAD = re.compile(
     r"\b(?:decided|agreed|promised|arranged|planned|intended|offered|wanted|hoped) to\b|"
     r"\b(?:planned|scheduled|expected|booked|set|signed up) for\b",
@@ -121,7 +121,7 @@ def local_day(at: datetime, time_zone: str) -> date:
 
 
 def tense(text: str) -> Tense:
-    """Where the verbs of a sentence point."""
+    """The tense of the verbs of a sentence."""
     told = _STATE.sub(" ", text)
     past, future = _PAST.search(told) is not None, _FUTURE.search(text) is not None
     if _AHEAD.search(text) is not None:
@@ -145,7 +145,9 @@ def mentions(text: str, today: date) -> tuple[Mention, ...]:
 
 
 def annotate(text: str, found: tuple[Mention, ...]) -> str:
-    """`text` with each date behind its words: "yesterday (2023-05-07)". A date that the text names gets none."""
+    """`text` with each date behind its words: "yesterday (2023-05-07)". A date that the text spells out is not
+    repeated.
+    """
     parts: list[str] = []
     at = 0
     for mention in found:
@@ -162,7 +164,7 @@ def _span(match: re.Match[str], today: date, text: str) -> Period | None:
             if match[group] is not None:
                 return resolve(match, today, text)
     except (ValueError, OverflowError):
-        return None  # a day that its month has not, or a year that the calendar has not
+        return None  # a day that the month lacks, or a year that the calendar lacks
     return None
 
 
@@ -200,7 +202,7 @@ def _relative(match: re.Match[str], today: date, text: str) -> Period:
         return _season(unit, today, step)
     if unit in {"week", "weekend", "month", "year"}:
         if unit == "weekend" and match["rel"].lower() in {"this", "this coming", "coming"}:
-            # "We camped this weekend", said on a Monday, is about the one that is over.
+            # "We camped this weekend", said on a Monday, means the weekend that has ended.
             step = -1 if today.weekday() < _SATURDAY and tense(_around(text, match)) == "past" else 0
         return shifted(unit, today, step)
     month = _month(unit)
@@ -243,19 +245,19 @@ _RESOLVERS: dict[str, Callable[[re.Match[str], date, str], Period]] = {
 
 
 def _around(text: str, match: re.Match[str]) -> str:
-    """The words near a match: the tense of a sentence, at a bounded cost in a text without any."""
+    """The words near a match: enough to read the tense, at a bounded cost in a text without sentences."""
     return text[max(0, match.start() - 120) : match.end() + 120]
 
 
 def _tense_at(text: str, match: re.Match[str]) -> Tense:
-    """The tense at a match. A past verb of another clause says nothing: "I got the 19th, and 31 July back"."""
+    """The tense at a match. A past verb of another clause does not count: "I got the 19th, and 31 July back"."""
     around = tense(_around(text, match))
     begin = max(text.rfind(mark, 0, match.start()) for mark in ",;.!?")
     return "unclear" if around == "past" and begin > 0 and tense(text[begin : match.end() + 40]) != "past" else around
 
 
 def _season(name: str, today: date, step: int) -> Period:
-    """Northern seasons of three months. The last one has ended, or began before today and was not this one's words."""
+    """Northern seasons of three months. "Last" is that of this year if it has ended, else of last year."""
     start = date(today.year, _SEASONS[name], 1)
     year = today.year
     if step < 0:

@@ -1,4 +1,4 @@
-"""How well an extractor's memories agree with memories that people wrote: counts, and the shares that follow.
+"""How well an extractor's memories agree with memories that people wrote: counts, and the ratios of the counts.
 
 Must not know: where conversations come from, which extractor ran, and how figures are printed.
 """
@@ -11,8 +11,9 @@ from slowwave_server.domain.summaries.ranking import terms
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Messages counted. kept: those that are the source of a memory; gold: those for which a person wrote one; both:
-    those that are both.
+    """Counts of messages. kept: messages that are the source of a memory; gold: messages for which a person wrote a
+    memory;
+    both: messages that are kept and gold.
     """
 
     kept: int = 0
@@ -26,7 +27,7 @@ class Agreement:
 
     @property
     def recall(self) -> float:
-        """Of the messages with a gold memory, the share that was kept; 0 if there is none."""
+        """Of the messages with a gold memory, the share that was kept; 0 without gold memories."""
         return self.both / self.gold if self.gold else 0.0
 
     @property
@@ -46,14 +47,14 @@ def agreement(kept: Iterable[int], gold: Iterable[int]) -> Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Words counted. gold: the content words and numbers of gold memories; carried: those that memories say too."""
+    """Counts of words. gold: content words and numbers of gold memories; carried: the gold words in memories."""
 
     gold: int = 0
     carried: int = 0
 
     @property
     def share(self) -> float:
-        """Of the words of gold memories, the share that memories say; 0 if there are none."""
+        """Of the words of gold memories, the share that memories contain; 0 without gold memories."""
         return self.carried / self.gold if self.gold else 0.0
 
     def __add__(self, other: "Carried") -> "Carried":
@@ -61,7 +62,7 @@ class Carried:
 
 
 def carried(gold: str, memories: Iterable[str]) -> Carried:
-    """Count the content words and numbers of one gold memory, by their stems, and those that memories say."""
+    """Count the content words and numbers of one gold memory, by stem, and how many of them the memories contain."""
     wanted = terms(gold)
     said = frozenset[str]().union(*(terms(memory) for memory in memories))
     return Carried(len(wanted), len(wanted & said))

@@ -16,10 +16,10 @@ class Event:
     """One entry of a session.
 
     seq: position within the session, 1, 2, 3 … without gaps.
-    kind: what the entry is; role: the name that the chat API gave it (`user`, `assistant`, `task` …), of a tool
-    `tool_call` or `tool`.
-    name: who speaks, when the producer said so; happened_at: aware time of the utterance.
-    metadata: what the producer attached, e.g. {"event": "run_finished"} for task milestones.
+    kind: the kind of entry; role: its name in the chat API (`user`, `assistant`, `task` …), or `tool_call` or `tool`
+    for a tool.
+    name: the speaker, if the producer named one; happened_at: aware time of the utterance.
+    metadata: data of the producer, e.g. {"event": "run_finished"} for task milestones.
 
     A tool's call and its result are two events of kind `tool` (slowwave.tool_events makes them):
 
@@ -27,8 +27,8 @@ class Event:
         tool_call    cancel_booking(booking_id="ZX4", refund=true)    {"tool", "tool_call_id"}
         tool         status: cancelled⏎refund: 120                    {"tool", "tool_call_id", "error"?}
 
-    Arguments are JSON values; a result that is a JSON object has a line `key: value` for each key, where a nested value
-    is JSON. `name` is what is shown: "tool cancel_booking".
+    Arguments are JSON values. A result that is a JSON object has one line `key: value` per key; a nested value is JSON.
+    `name` is the displayed name: "tool cancel_booking".
     """
 
     seq: int

@@ -1,6 +1,6 @@
-"""What evidence makes of a memory: the same rule as the database's `score_memory`, for a past without rows.
+"""Scores a memory from its evidence, by the same rule as the database's `score_memory`, for past states without rows.
 
-Must not know: tables; which evidence was known when.
+Must not know: tables; which evidence was known at which time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,12 +16,12 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class EvidenceItem:
-    """One event, note or line of a file that says a memory. key: which one, said once however it comes; witness: in
-    which session, or from where.
+    """One event, note or line of a file that says a memory. key: identifies the source, so that a repeated delivery
+    counts once; witness: the session or other origin of the source.
 
-    confidence, importance: 0..1; holds_from: aware. event: (session id, seq) where it is one. part: which of the merged
-    memories brought it; None where it says the memory itself. last_from: the last time from which it was said to hold,
-    where that is not the first.
+    confidence, importance: 0..1; holds_from: aware. event: (session id, seq) if the source is an event. part: the
+    merged memory that brought it; None if it says the memory itself. last_from: the latest time from which the
+    source says that the memory is true, if it differs from the first.
     """
 
     key: tuple[object, ...]
@@ -37,7 +37,7 @@ class EvidenceItem:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What follows for the memory. confidence, importance: 0..1."""
+    """The resulting scores of the memory. confidence, importance: 0..1."""
 
     confidence: float
     importance: float
@@ -47,7 +47,7 @@ class Weighed:
 
 
 def gathered(own: Iterable[EvidenceItem], parts: Iterable[Iterable[EvidenceItem]]) -> list[EvidenceItem]:
-    """A memory's own evidence and that of what was merged into it, each event once: in its own words, if it has any."""
+    """Evidence of a memory and of the memories merged into it, each event once; the memory's own wording wins."""
     found: dict[tuple[object, ...], EvidenceItem] = {}
     for said in (*own, *(replace(said, part=place) for place, part in enumerate(parts) for said in part)):
         found.setdefault(said.key, said)
@@ -55,7 +55,7 @@ def gathered(own: Iterable[EvidenceItem], parts: Iterable[Iterable[EvidenceItem]
 
 
 def weighed(evidence: Sequence[EvidenceItem]) -> Weighed | None:
-    """Weigh it; None where there is none. A session that says it five times is one witness."""
+    """Weigh the evidence; None without evidence. A session that says the memory five times is one witness."""
     if not evidence:
         return None
     witnesses: dict[str, float] = {}
@@ -73,6 +73,6 @@ def weighed(evidence: Sequence[EvidenceItem]) -> Weighed | None:
 
 
 def _trust(evidence: Sequence[EvidenceItem]) -> str:
-    """That of the best witness to the memory's own words; if none is left, the lowest."""
+    """The trust of the best witness to the memory's own words; without one, the lowest trust."""
     own = [TRUSTS.index(said.trust) for said in evidence if said.part is None]
     return TRUSTS[min(own)] if own else max((said.trust for said in evidence), key=TRUSTS.index)

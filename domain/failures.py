@@ -1,4 +1,4 @@
-"""What to do when a flush fails: wait, look at less, or set one event aside. Never: move on as if nothing were.
+"""Decides how a failed flush continues: wait, halve the window, or quarantine one event. A failure is never ignored.
 
 Must not know: exceptions of any library, the clock, where attempts are counted.
 """
@@ -13,8 +13,8 @@ LONGEST_RETRY_AFTER_SECONDS = 3600.0
 
 
 class FailureKind(StrEnum):
-    """Who is to blame. `transient`: the surroundings (network, rate limit, a server that is away); waiting helps and
-    no attempt is used up. `poison`: the window itself, as far as one can tell; trying for ever would not help.
+    """The cause of a failure. `transient`: the environment (network, rate limit, an unavailable server); waiting
+    helps, and the failure uses no attempt. `poison`: probably the window itself; an endless retry would not help.
     """
 
     TRANSIENT = "transient"
@@ -22,9 +22,9 @@ class FailureKind(StrEnum):
 
 
 class TransientError(Exception):
-    """What an extractor raises when the surroundings failed and not the window. Anything else it raises is poison.
+    """An extractor raises this if the environment failed and not the window. Any other exception counts as poison.
 
-    retry_after: seconds that the other side asked for, or None.
+    retry_after: seconds that the server asked the caller to wait, or None.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -33,11 +33,11 @@ class TransientError(Exception):
 
 
 class WindowTaken(Exception):
-    """Another worker committed the window while this one waited for the model's answer: nothing is left to do."""
+    """Another worker committed the window while this worker waited for the model's answer, so no work is left."""
 
 
 class Action(StrEnum):
-    """The decision: try the same window later, halve it, or quarantine its only event."""
+    """The decision: retry the same window later, halve it, or quarantine its only event."""
 
     WAIT = "wait"
     HALVE = "halve"
@@ -46,7 +46,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """delay_seconds counts from now and is 0 unless waiting; window_limit is the next window's bound, in events."""
+    """delay_seconds counts from now and is 0 unless waiting; window_limit bounds the next window, in events."""
 
     action: Action
     delay_seconds: float = 0.0
@@ -56,8 +56,8 @@ class Decision:
 def backoff(failures: int, jitter: float, *, retry_after: float | None = None) -> float:
     """Seconds to wait after the `failures`-th failure in a row (1, 2, …): 2, 4, 8 … 300, spread by `jitter` in 0..1.
 
-    Full jitter on the upper half, so that sessions that failed together do not come back together. A server's own
-    `retry_after` is a floor, up to an hour.
+    The upper half has full jitter, so that sessions that failed together do not retry together. A server's
+    `retry_after` is the minimum, up to an hour.
     """
     ceiling = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * (1 << min(max(failures - 1, 0), 16)))
     delay = ceiling / 2 + ceiling / 2 * min(max(jitter, 0.0), 1.0)
@@ -75,11 +75,11 @@ def decide(
     jitter: float,
     retry_after: float | None = None,
 ) -> Decision:
-    """Decide on a failed window.
+    """Decide how a failed window continues.
 
-    attempts: how often this window was started, this time included; failures: how often in a row it failed for any
-    reason, this time included; window_events: how many events it held; bisecting: a larger window failed before and
-    this one is a part of it, so it is halved at once.
+    attempts: how often this window was started, including this time; failures: how often in a row it failed for any
+    reason, including this time; window_events: its number of events; bisecting: this window is a part of a larger
+    window that failed before, so it is halved immediately.
     """
     if kind is FailureKind.TRANSIENT:
         return Decision(Action.WAIT, backoff(failures, jitter, retry_after=retry_after))

@@ -1,6 +1,6 @@
-"""Whether a sentence of a model's stands on what was said: its names, numbers and dates must occur there.
+"""Whether the source text supports a sentence of a model: its names, numbers and dates must occur in the source.
 
-Must not know: what is asked of a model.
+Must not know: the question to the model.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,9 @@ _CHECKED = frozenset({"name", "number", "date", "time"})
 
 
 def not_said(text: str, said: Iterable[str]) -> tuple[str, ...]:
-    """The names, numbers, dates and times of `text` that no text of `said` has, in their order; () where it has all."""
+    """The names, numbers, dates and times of `text` that are missing from every text of `said`, in order; () if none
+    is.
+    """
     words = {form for part in said for token in tokenise(part) for form in (token.lemma, token.lower)}
     return tuple(
         token.text

@@ -1,10 +1,10 @@
-"""What a person did to a memory file since it was last written or read: lines typed, edited, removed.
+"""Hand edits of a memory file since Slowwave last wrote or read it: lines typed, edited, removed.
 
-A line is known by the id in its mark and compared with what is remembered of it, its text and the whole of it by
-digests. A line that lost its mark and kept its text is still that line. Lines whose mark is damaged, or names a memory
-that isn't there, are left alone: better a line too many than a memory that somebody had forgotten.
+The id in its mark identifies a line. Digests compare its text, and the whole line, with the stored state. A line that
+lost its mark and kept its text is still the same line. Lines with a damaged mark, or with a mark that names a missing
+memory, stay untouched: an extra line does less harm than the return of a forgotten memory.
 
-Must not know: where files and memories stand; what becomes of an edit.
+Must not know: where files and memories are stored; the effect of an edit.
 """
 
 import re
@@ -48,7 +48,7 @@ class Line(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KnownLine:
-    """What is remembered of a memory's line: `line_digest` of it, and the memory's revision when it was written."""
+    """The stored state of a memory's line: its `line_digest`, and the memory's revision when the line was written."""
 
     digest: bytes
     revision: int
@@ -56,7 +56,7 @@ class KnownLine:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A statement that somebody typed. number: of its line; it stands in the file's order."""
+    """A statement that a person typed. number: the number of its line; statements keep the order of the file."""
 
     number: int
     text: str
@@ -65,8 +65,8 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A line whose text is not what was written. written: what is remembered of it; None where the line is not known in
-    this file, since it came from another one.
+    """A line whose text differs from the written text. written: the stored state; None if this file has no stored
+    state for the line because the line came from another file.
     """
 
     number: int
@@ -77,8 +77,9 @@ class Edited:
 
 @dataclass
 class HandEdits:
-    """What was done to one file. same: memories whose line is as it was; marked: those whose mark alone was touched, by
-    the numbers of their lines; left: ids of lines that are left alone; notes: (number, why), without the line's text.
+    """The edits of one file. same: memories with an unchanged line; marked: memories with a changed mark and the same text,
+    with line numbers; left: ids of lines that stay untouched; notes: (line number, reason), without the line's
+    text.
     """
 
     typed: list[Typed] = field(default_factory=list)
@@ -91,26 +92,26 @@ class HandEdits:
 
     @property
     def are_statements(self) -> bool:
-        """Whether anything was typed, edited or removed."""
+        """Whether a person typed, edited or removed a line."""
         return bool(self.typed or self.edited or self.removed)
 
     def is_accident(self, known: int) -> bool:
-        """Whether so much of a file with `known` lines is gone that nobody should believe it at once."""
+        """Whether so many of the `known` lines are missing that the loss is probably an accident."""
         return len(self.removed) > FEW and len(self.removed) > MOST_REMOVED * known
 
 
 def says_the_same(shown: str, content: str) -> bool:
-    """Whether a line that shows this text is the line of a memory that says `content`: secrets aside, it is."""
+    """Whether a line with this text belongs to a memory with this `content`, apart from redacted secrets."""
     return shown == content or redact(shown).text == content
 
 
 def said_as(content: str, line: KnownLine) -> bool:
-    """Whether the line, when it was written, showed this text."""
+    """Whether the line had this text when it was written."""
     return line.digest[:HALF] == _half(content)
 
 
 def line_digest(content: str, raw: str) -> bytes:
-    """32 bytes: of a line's text, then of all of it but the end of line."""
+    """32 bytes: a digest of the line's text, then a digest of the whole line without its line ending."""
     return _half(content) + _half(raw.rstrip("\r\n"))
 
 
@@ -120,7 +121,7 @@ def ids_in(lines: Iterable[Line]) -> set[UUID]:
 
 
 def hand_edits(lines: Sequence[Line], known: Mapping[UUID, KnownLine], there: Collection[UUID]) -> HandEdits:
-    """Compare a file with what is remembered of it. there: which of the memories that its marks name exist."""
+    """Compare a file with its stored state. there: the memories that exist among those named in the marks."""
     return _Comparison(known, there).compare(lines)
 
 
@@ -133,7 +134,7 @@ class _Comparison:
         self._found = HandEdits()
 
     def compare(self, lines: Sequence[Line]) -> HandEdits:
-        # What stands as it stood comes first: of two lines with one id the other one is then somebody's copy.
+        # Unchanged lines come first: of two lines with one id, the other line is then a copy by a person.
         for line in lines:
             memory = self._untouched(line)
             if memory is not None:
@@ -165,7 +166,7 @@ class _Comparison:
         known = self._known.get(memory.id)
         digest = line_digest(memory.content, line.raw)
         if memory.id in self._seen:
-            # A second line with the id of another one: with a text of its own it is a statement of its own.
+            # A second line with the same id and a different text is a separate statement.
             if known is None or known.digest[:HALF] != digest[:HALF]:
                 self._found.typed.append(Typed(line.number, memory.content, memory.type))
             return
@@ -182,7 +183,7 @@ class _Comparison:
             self._found.edited.append(Edited(line.number, memory.id, memory, known))
 
     def _was_split(self, known: KnownLine, digest: bytes) -> bool:
-        """Somebody wrote on in a new line before the mark: its memory is the line that has its words."""
+        """A person inserted a line break before the mark: the memory belongs to the line with its words."""
         return known.digest[:HALF] != digest[:HALF] and known.digest[:HALF] in self._bare
 
     def _unmarked(self, candidates: Sequence[Line]) -> None:

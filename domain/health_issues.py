@@ -1,10 +1,9 @@
-"""What can go wrong, said once: what is wrong, what to do, how urgent it is.
+"""Catalogue of health issues: a title, a fix and a severity for each.
 
-The doctor, the console, the alert rules and the runbook take these words as they stand, so that whoever is woken by one
-of them finds the same sentence in the others. What differs from case to case (which queue, which tenant) is the
-finding of whoever looked, and stands behind them.
+The doctor, the console, the alert rules and the runbook use these texts unchanged, so an operator finds the same
+sentence everywhere. Each check adds the details of the case (which queue, which tenant) after the title.
 
-Must not know: how a trouble is found, where it is shown.
+Must not know: how an issue is detected, which page shows it.
 """
 
 from collections.abc import Mapping
@@ -18,9 +17,9 @@ Severity = Literal["critical", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class HealthIssue:
-    """One trouble. name: its key, and its page of the runbook. title: what is wrong, in a sentence. cure: what to do.
+    """One issue. name: its key, and its page of the runbook. title: the problem, in a sentence. cure: the fix.
 
-    severity: critical where agents notice it soon or memories may be lost for good, else warning.
+    severity: critical if agents notice the issue soon or memories may be lost for good, else warning.
     """
 
     name: str
@@ -30,7 +29,7 @@ class HealthIssue:
 
     @property
     def alert(self) -> str:
-        """The name of its alert: `no-worker` is SlowwaveNoWorker."""
+        """The name of the alert: `no-worker` is SlowwaveNoWorker."""
         return "Slowwave" + "".join(word.capitalize() for word in self.name.split("-"))
 
 

@@ -1,6 +1,6 @@
-"""From where on something counts as a trouble: the doctor's checks and the alert rules share these limits.
+"""Thresholds of health issues, shared by the doctor's checks and the alert rules.
 
-Must not know: the words of a trouble, how it is found.
+Must not know: the texts of an issue, how it is detected.
 """
 
 from datetime import timedelta

@@ -1,8 +1,8 @@
-"""Which language a text is written in, and what Postgres and the extraction rules know of each language.
+"""Detects the language of a text, and lists what Postgres and the extraction rules support for each language.
 
-Scripts decide where they can (Han, Kana, Hangul, Thai). py3langid decides the rest: it is maintained, needs no network,
-takes a tenth of a millisecond per text, and its one dependency is numpy. Its model takes some 70 MB, so plain English,
-which most texts are, is recognized without it. A text of few words says too little: it has the language of its
+A script decides if it is specific enough (Han, Kana, Hangul, Thai). py3langid decides the rest: it is maintained, needs
+no network, takes a tenth of a millisecond per text, and depends on numpy alone. Its model takes some 70 MB, so plain
+English, the language of most texts, is recognized without the model. A text of few words gets the language of its
 neighbours.
 
 Must not know: sessions, tables, the rules of a language.
@@ -38,7 +38,7 @@ class Language:
         name: Its name in English, for reports.
         configuration: The Postgres text search configuration for its words; "simple" does not stem them. A language
             without spaces is searched by pairs of characters, and the Latin words in it are stemmed as English.
-        rules: Whether the extraction rules read it. Without rules, its texts are found by search and become no
+        rules: Whether the extraction rules support it. Without rules, search finds its texts, but they become no
             memories.
         latin: Whether it is written in Latin letters.
     """
@@ -109,7 +109,7 @@ _LETTERS_OF_A_WORD = 3
 """A Han character says about as much as this many letters."""
 _JAPANESE = 0.1
 """The share of Kana among the characters, from which on a text in Han characters is Japanese."""
-# Words of English that no other language writes in Latin letters, or hardly ever.
+# English words that other languages in Latin letters hardly ever use.
 _ENGLISH = frozenset(
     "the and you your that that's this these those with it's i'm i've i'd i'll my are aren't from what what's "
     "which who would should could don't doesn't didn't isn't wasn't can't won't she they their them there "
@@ -122,8 +122,8 @@ def detect(text: str, fallback: str = DEFAULT) -> str:
     """Answer the language of a text.
 
     Args:
-        text: What somebody wrote. Code, paths and addresses in it say nothing about its language.
-        fallback: The language of its session or of its neighbours: the answer for a text that says too little.
+        text: The text. Code, paths and addresses in it do not count for the language.
+        fallback: The language of its session or of its neighbours, returned if the text is too short to decide.
 
     Returns:
         An ISO 639-1 code, one of `LANGUAGES`, or the fallback.
@@ -152,11 +152,11 @@ def detect(text: str, fallback: str = DEFAULT) -> str:
 
 
 def detect_each(texts: Sequence[str], before: Iterable[str] = ()) -> list[str]:
-    """Answer the language of each text of a conversation; short ones have the language of the others.
+    """Answer the language of each text of a conversation; short texts get the language of the others.
 
     Args:
         texts: Consecutive texts.
-        before: What was said before them. It counts for the language of the conversation.
+        before: The preceding texts. They count for the language of the conversation.
 
     Returns:
         One code per text.
@@ -166,7 +166,7 @@ def detect_each(texts: Sequence[str], before: Iterable[str] = ()) -> list[str]:
 
 
 def main_language(texts: Iterable[str]) -> str:
-    """Answer the language of most of these texts; English if none says enough."""
+    """Answer the language of most of these texts; English if every text is too short to decide."""
     counts = Counter(language for text in texts if (language := detect(text, "")))
     return counts.most_common(1)[0][0] if counts else DEFAULT
 
@@ -174,12 +174,12 @@ def main_language(texts: Iterable[str]) -> str:
 def _prose(text: str) -> str:
     """The text without code, paths, addresses and numbers."""
     tokens = _CODE.sub(" ", text).split() if "`" in text else text.split()
-    # Text without spaces is one token with all that is in it.
+    # Text without spaces is one token, including code and addresses in it.
     return " ".join(token for token in tokens if not (token.isascii() and _NO_PROSE.search(token)))
 
 
 def _script_language(prose: str) -> str | None:
-    """The language whose script, alone or nearly so, is used by this language."""
+    """The only language, or nearly the only one, that uses this script."""
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
     hangul, thai = len(_HANGUL.findall(prose)), len(_THAI.findall(prose))
     weights = {"han": (kana + han) * _LETTERS_OF_A_WORD, "ko": hangul * _LETTERS_OF_A_WORD, "th": thai}
@@ -193,7 +193,7 @@ def _script_language(prose: str) -> str | None:
 
 
 class _Reading:
-    """What a text says about its language, whatever its neighbours are written in. The model is asked if it decides."""
+    """Evidence of a text for its language, independent of its neighbours. The model runs only if it decides."""
 
     def __init__(self, text: str) -> None:
         prose = _prose(text)
@@ -208,7 +208,7 @@ class _Reading:
 
     @cached_property
     def is_plainly_english(self) -> bool:
-        """Whether the words show it."""
+        """Whether the words alone show that the text is English."""
         words = self._words
         return all(map(str.isascii, words)) and sum(
             word.lower() in _ENGLISH for word in words
@@ -216,7 +216,7 @@ class _Reading:
 
     @cached_property
     def ranked(self) -> Mapping[str, float]:
-        """How probable the model finds each language."""
+        """The languages with their probabilities by the model."""
         return dict(_identifier().rank(" ".join(self._words)))
 
     @cached_property
@@ -225,14 +225,14 @@ class _Reading:
         return max(self.ranked, key=self.ranked.__getitem__)
 
 
-@lru_cache(maxsize=64)  # a flush asks for the language of its texts by themselves and among others, several times
+@lru_cache(maxsize=64)  # a flush detects the language of a text several times: by itself and among others
 def _read(text: str) -> _Reading:
     return _Reading(text)
 
 
 @cache
 def _identifier() -> "LanguageIdentifier":
-    """The model, read once, when the first text needs it, and kept for our languages alone."""
+    """The model, loaded when the first text needs it and restricted to our languages."""
     import numpy as np  # noqa: PLC0415 - both take a second and memory that English texts do not need
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415
 

@@ -1,11 +1,12 @@
-"""Local days: which day an instant belongs to, and from when to when a day goes, whatever a time zone did.
+"""Local days: the day of an instant, and the bounds of a day, in every time zone and across every clock change.
 
-A day begins at the first instant at which the local clock shows the cut-off hour or, where a change of the clock skips
-that hour, a later time. It does not end because the clock is put back: what comes in an hour's second pass is of the
-day that has begun. So days are contiguous: none overlaps the next, no instant is without one. A day that a zone skipped
-is empty; one that a zone lived through twice is twice as long. `slowwave.local_day` in the database says the same.
+A day begins at the first instant at which the local clock shows the cut-off hour. If a clock change skips that hour,
+the day begins at the first later time. A day does not end because the clock is set back: events in the second pass of
+an hour belong to the day that has begun. So days are contiguous: no two days overlap, and every instant has a day. A
+day that a zone skipped is empty; a day that a zone had twice is twice as long. `slowwave.local_day` in the database
+implements the same rule.
 
-Must not know: the clock (instants are arguments), which zone an agent lives in, what happens on a day.
+Must not know: the clock (instants are arguments), the zone of an agent, the events of a day.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -15,7 +16,7 @@ _DAY = timedelta(days=1)
 
 
 def local_day(at: datetime, zone: str, cutoff_hour: int) -> date:
-    """The local day that began last before or at `at`.
+    """The latest local day that began at or before `at`.
 
     at: aware, in any zone. zone: an IANA name. cutoff_hour: 0..23, the hour at which a day begins.
     Raises ValueError for a naive time, `zoneinfo.ZoneInfoNotFoundError` for an unknown zone.
@@ -25,7 +26,7 @@ def local_day(at: datetime, zone: str, cutoff_hour: int) -> date:
     at = at.astimezone(UTC)
     tz = ZoneInfo(zone)
     day = (at.astimezone(tz).replace(tzinfo=None) - timedelta(hours=cutoff_hour)).date()
-    # The clock may have shown the next day's beginning before it was put back.
+    # The clock may have shown the start of the next day before it was set back.
     while _begins(day + _DAY, tz, cutoff_hour) <= at:
         day += _DAY
     return day
@@ -40,8 +41,8 @@ def bounds_of(day: date, zone: str, cutoff_hour: int) -> tuple[datetime, datetim
 def _begins(day: date, tz: ZoneInfo, cutoff_hour: int) -> datetime:
     """The first instant at which the local clock shows `day`'s cut-off hour or later."""
     wanted = datetime.combine(day, time(cutoff_hour))
-    # Where the clock shows it twice, fold=0 is the first time. Where it never does, fold=0 reckons with the offset
-    # before the change and lands behind it; fold=1, with the one after, lands before it: the change is in between.
+    # If the clock shows the hour twice, fold=0 is the first time. If the clock skips it, fold=0 uses the offset
+    # before the change and falls after it; fold=1 uses the later offset and falls before it: the change is in between.
     after, before = (wanted.replace(tzinfo=tz, fold=fold).astimezone(UTC) for fold in (0, 1))
     if after <= before:
         return after

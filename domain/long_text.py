@@ -1,8 +1,8 @@
-"""Long texts in pieces: where a text may be cut, and how much may be made of a text of a certain length.
+"""Splits long texts into pieces, and bounds the number of items that a text of a certain length may produce.
 
 Every function here takes time linear in the length of the text.
 
-Must not know: who reads the pieces, what a piece says.
+Must not know: the reader and the content of a piece.
 """
 
 from collections.abc import Iterator
@@ -36,15 +36,15 @@ def pieces(text: str, size: int) -> Iterator[str]:
 
 
 def ends(text: str, size: int) -> tuple[str, str]:
-    """Split a long text into what is shown of it and what is left out.
+    """Split a long text into the shown part and the omitted part.
 
     Args:
         text: any text.
-        size: the most characters that are shown, without the mark that stands for the middle.
+        size: the most characters to show, without the mark that replaces the middle.
 
     Returns:
         The beginning and the end of the text with a mark between them, and the middle. A text of at most `size`
-        characters is shown whole. Both cuts are at the structure of the text, as `pieces` cuts.
+        characters is shown whole. Both cuts follow the structure of the text, like those of `pieces`.
     """
     if len(text) <= size:
         return text, ""
@@ -56,12 +56,12 @@ def ends(text: str, size: int) -> tuple[str, str]:
 
 
 def at_most(base: int, length: int) -> int:
-    """How many items may be made of a text: `base`, and as many more for each further `LONG` characters, bounded."""
+    """The most items that a text may produce: `base`, plus as many for each further `LONG` characters, bounded."""
     return base * min(MOST_SHARES, 1 + max(0, length - 1) // LONG)
 
 
 def _cut(text: str, first: int, last: int) -> int:
-    """The best place to cut between two positions; the second one if there is none."""
+    """The best place to cut between two positions; the second position if there is none."""
     for mark, kept in _CUTS:
         found = text.rfind(mark, first, last)
         if found >= 0:

@@ -1,10 +1,11 @@
-"""Which of two statements holds, by a model: what it is asked, and how far its answer may go.
+"""Lets a model decide which of two contradicting statements holds: the question, and the limits of the answer.
 
-A model only settles what event order settles too (I9): the statement that was said to hold last may replace the other
-one, where a cited event of its own says so and is later than all that speaks for the other. It never decides against
-what was written by hand, nor for a claim against a person's own words; it deletes nothing. All else stays open.
+A model only settles cases that event order settles too (I9): the statement that was said last may replace the other
+one if a cited event of its own says so and is later than all evidence for the other. A model never decides against
+text that was written by hand, nor for a claim against a person's own words; it deletes nothing. Every other case stays
+open.
 
-Must not know: tables, who calls the model, how a decision is carried out.
+Must not know: tables, the caller of the model, how a decision is carried out.
 """
 
 import hashlib
@@ -43,7 +44,7 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An event in which one side was said. at: aware."""
+    """An event that says one side. at: aware."""
 
     of_newer: bool
     speaker: str
@@ -53,7 +54,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the model said: which holds, why in one line, and the numbers of the events that it cites."""
+    """The model's answer: the side that holds, the reason in one line, and the numbers of the cited events."""
 
     holds: Holds
     why: str
@@ -61,7 +62,9 @@ class Verdict:
 
 
 def may_replace(older: ReviewedMemory, newer: ReviewedMemory) -> bool:
-    """Whether a model may let `newer` end `older`: it was said later, by no worse a witness, and not against a hand."""
+    """Whether a model may let `newer` end `older`: it is later, by an equal or better witness, and not against a
+    hand edit.
+    """
     later = newer.reaffirmed_at > older.reaffirmed_at
     claim = older.trust in TESTIMONY and newer.trust not in TESTIMONY
     return later and not claim and older.trust != "hand" and newer.status not in _UNREADABLE
@@ -73,7 +76,7 @@ def may_stand_together(older: ReviewedMemory, newer: ReviewedMemory) -> bool:
 
 
 def state_of(older: ReviewedMemory, newer: ReviewedMemory) -> str:
-    """A digest of all that a verdict depends on: while it is the same, nothing is asked again."""
+    """A digest of all inputs of a verdict: while the digest is unchanged, the model is not asked again."""
     sides = [
         [str(side.id), side.content, side.status, side.trust, side.valid_from.isoformat(),
          side.reaffirmed_at.isoformat(), None if side.valid_to is None else side.valid_to.isoformat()]
@@ -83,7 +86,7 @@ def state_of(older: ReviewedMemory, newer: ReviewedMemory) -> str:
 
 
 def question(older: ReviewedMemory, newer: ReviewedMemory, evidence: Sequence[Evidence]) -> Prompt:
-    """Ask which holds. `evidence` is numbered from 1 in its order. All that was said stands fenced, as data."""
+    """Ask which side holds. `evidence` is numbered from 1 in its order. All quoted text is fenced, as data."""
     blocks = []
     for name, statement, of_newer in (("first", older, False), ("second", newer, True)):
         events = [
@@ -106,7 +109,7 @@ def verdict_of(answer: Answer) -> Verdict:
 
 
 def ruling(verdict: Verdict, older: ReviewedMemory, newer: ReviewedMemory, evidence: Sequence[Evidence]) -> Ruling:
-    """What follows from a verdict: no more than the cited events and their order bear out."""
+    """The decision that follows from a verdict, limited to what the cited events and their order support."""
     if not verdict.sources or not all(1 <= number <= len(evidence) for number in verdict.sources):
         return "open"
     cited = [evidence[number - 1] for number in verdict.sources]

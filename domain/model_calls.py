@@ -1,10 +1,10 @@
-"""What is asked of a model and what it answers: the contract between those who need a sentence and those who call.
+"""Prompts to a model and its answers: the contract between the code that needs a sentence and the code that calls.
 
     a prompt ──▶ AskModel.ask ──▶ an answer
                      │
-                     ├── TransientError   the surroundings failed: later again (Unanswered: in the call itself)
-                     ├── BudgetReached    the cap is reached: do it by the rules, and say so
-                     └── ModelFailed      this prompt got no answer of use, and asking again would not help
+                     ├── TransientError   the environment failed: retry later (Unanswered: during the call itself)
+                     ├── BudgetReached    the cap is reached: use the rules, and report it
+                     └── ModelFailed      this prompt got no usable answer, and a retry would not help
 
 Must not know: which model, how it is reached, where budgets are kept.
 """
@@ -21,13 +21,14 @@ Purpose = Literal["extract", "synthesize", "adjudicate", "triples", "summarize"]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is asked. version: "NAME/NUMBER" of the prompt's text, for the ledger.
+    """A prompt. version: "NAME/NUMBER" of the prompt's text, for the ledger.
 
-    system: the task, words of this project alone. user: the data, fenced. schema: a JSON schema (an object) that the
-    answer must fit, None where plain text is wanted; schema_name: what the endpoint calls it. accepted: a looser schema
-    that the answer is checked against, if the caller checks the rest itself. no_reply: a plain text that is an answer,
-    too, if a schema is given. With it, an empty answer means the same: there is nothing to say, `Answer.data` is None.
-    about: what is asked about, in names and numbers, the same at each try; None if nobody waits for just this answer.
+    system: the task, in this project's own words. user: the data, fenced. schema: a JSON schema (an object) that
+    the answer must fit, None for plain text; schema_name: the endpoint's name for it. accepted: a looser schema for
+    checking the answer, if the caller checks the rest itself. no_reply: a plain text that is also a valid answer
+    when a schema is given. It and an empty answer mean the same: there is nothing to say, and `Answer.data` is
+    None.
+    about: the subject of the prompt in names and numbers, equal in each retry; None if no caller waits for this answer.
     """
 
     purpose: Purpose
@@ -43,9 +44,9 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said. data: the parsed JSON, checked against the prompt's schema; None where it had none.
+    """A model's answer. data: the parsed JSON, checked against the prompt's schema; None without JSON.
 
-    tokens: as the endpoint counted them, else an estimate. model: the name that it gave.
+    tokens: the endpoint's count, else an estimate. model: the name that the endpoint gave.
     """
 
     text: str
@@ -61,7 +62,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Spender:
-    """Who pays: a tenant, the agent whose memories it is about (None: of a room or team), the run that asks, if any."""
+    """The payer: a tenant, the agent that owns the memories (None: a room or team), and the run that asks, if any."""
 
     tenant: str
     agent: str | None = None
@@ -69,9 +70,9 @@ class Spender:
 
 
 class ModelFailed(Exception):
-    """No answer of use, and none is to be hoped for: a refused request, an answer that doesn't fit its schema.
+    """No usable answer, and a retry would not help: a refused request, or an answer that does not fit its schema.
 
-    tokens: what it cost all the same.
+    tokens: the tokens that the call cost anyway.
     """
 
     def __init__(self, message: str, tokens: int = 0) -> None:
@@ -80,10 +81,10 @@ class ModelFailed(Exception):
 
 
 class Unanswered(TransientError):
-    """A call that was sent and got no answer: later again.
+    """A call that was sent and got no answer: retry later.
 
-    tokens: what it cost as far as is known: 0 where it was refused before any work (no connection, 429, 5xx), None
-    where nobody knows (a time-out, a cut connection); then all that was reserved for it counts as spent.
+    tokens: the known cost: 0 if the endpoint refused before any work (no connection, 429, 5xx), None if the cost is
+    unknown (a time-out, a cut connection); then the whole reservation of the call counts as spent.
     """
 
     def __init__(self, message: str, *, tokens: int | None = None, retry_after: float | None = None) -> None:
@@ -92,7 +93,7 @@ class Unanswered(TransientError):
 
 
 class BudgetReached(Exception):
-    """A cap is reached, and nothing was asked. cap: its setting; until: when it ends, None for that of a run."""
+    """A cap is reached, and no model was called. cap: its setting; until: when it ends, None for the cap of a run."""
 
     def __init__(self, cap: str, until: datetime | None = None) -> None:
         super().__init__(f"{cap} is reached" + (f", until {until:%Y-%m-%d %H:%M} UTC" if until else ""))
@@ -101,11 +102,11 @@ class BudgetReached(Exception):
 
 
 class AskModel(Protocol):
-    """Asks within budgets. name: driver and model, for ledgers and reports ("openai gpt-…")."""
+    """Calls a model within budgets. name: driver and model, for ledgers and reports ("openai gpt-…")."""
 
     @property
     def name(self) -> str: ...
 
     def ask(self, prompt: Prompt, spender: Spender) -> Answer:
-        """Ask, with no transaction open. Raises TransientError, BudgetReached, ModelFailed."""
+        """Send the prompt, with no transaction open. Raises TransientError, BudgetReached, ModelFailed."""
         ...

@@ -1,10 +1,9 @@
-"""Lines of a segment of a day, by a model: what it is asked, and which of its lines the events bear out.
+"""Lets a model write lines for a segment of a day: the prompt, and the check of each line against the events.
 
-A line cites one event. Its names, numbers and dates, and half of its other words, must stand in that event or the one
-before; it denies what is denied there, and nothing else. Whatever an answer holds besides, it becomes no
-more than the text of one line.
+A line cites one event. Its names, numbers and dates, and half of its other words, must occur in that event or the one
+before; the line must deny exactly what these events deny. The answer contributes nothing except the text of lines.
 
-Must not know: other segments, who calls the model, where lines are stored.
+Must not know: other segments, the caller of the model, where lines are stored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +53,7 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class SegmentText:
-    """Events of one session and day, by seq, as a model sees them: noise and secrets are out.
+    """Events of one session and day, by seq, as a model sees them: without noise and secrets.
 
     preceding: the event before them, if any; agent: its name; time_zone: its IANA zone.
     """
@@ -74,16 +73,16 @@ class SegmentText:
         return cls(_readable(events), _readable(preceding), session, agent, time_zone)
 
     def question(self) -> Prompt:
-        """Ask for the lines. All that was said stands fenced, as data."""
+        """Ask for the lines. All quoted text is fenced, as data."""
         lines = [f"(before) {self._shown(event)}" for event in self.preceding]
         lines += [f"[{event.seq}] {self._shown(event)}" for event in self.events]
         data = fenced([Block("The events", lines)])
         return Prompt("summarize", VERSION, prompt_text(VERSION), data, SCHEMA, "summary")
 
     def lines_of(self, answer: Answer) -> tuple[Line, ...]:
-        """The lines that the events bear out, at most MAX_LINES, by facet, then time.
+        """The lines that the events support, at most MAX_LINES, by facet, then time.
 
-        Of an answer that goes on and on only the beginning is looked at.
+        Only the beginning of a very long answer is read.
         """
         places = {event.seq: place for place, event in enumerate(self.events)}
         kept: dict[tuple[int, str], Line] = {}
@@ -114,7 +113,7 @@ class SegmentText:
         stems = read(text).distinct_stems
         if len(stems & heard) < _SHARED * len(stems):
             return False
-        # A "not" that was lost, or that nobody said, turns a sentence into its opposite.
+        # A lost or an invented "not" turns a sentence into its opposite.
         nearest = max(sentences(event.content), key=lambda one: len(stems & read(one).distinct_stems), default="")
         return read(nearest).negated == read(text).negated
 

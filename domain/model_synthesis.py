@@ -1,6 +1,6 @@
-"""One sentence of two, by a model: what it is asked, and whether its sentence may stand for both.
+"""Lets a model merge two sentences into one: the prompt, and the check whether the sentence may replace both.
 
-Must not know: which two are asked about, who calls the model, what becomes of the two.
+Must not know: which two sentences, the caller of the model, the later use of the sentence.
 """
 
 from slowwave.recall.rendering import Block, fenced, one_line
@@ -21,19 +21,19 @@ _NEW = 3
 
 
 def question(first: str, second: str) -> Prompt:
-    """Ask for one sentence that says what both say. The two stand fenced, as data."""
+    """Ask for one sentence with the content of both. The two sentences are fenced."""
     notes = fenced([Block("The notes", [one_line(first), one_line(second)])])
     return Prompt("synthesize", VERSION, prompt_text(VERSION), notes)
 
 
 def sentence_of(answer: Answer) -> str | None:
-    """The sentence on one line; None where the model found none."""
+    """The sentence on one line; None if the model found none."""
     said = one_line(answer.text)
     return None if not said or said.upper().rstrip(".") == NONE else said
 
 
 def may_stand_for(sentence: str, first: str, second: str) -> bool:
-    """Whether the sentence says what both say: no name, number or "not" is lost, and none is new."""
+    """Whether the sentence may replace both: it loses no name, number or "not", and adds none."""
     both = (first, second)
     if len(sentence) > len(first) + len(second) + _LONGER or not_said(sentence, both):
         return False

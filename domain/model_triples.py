@@ -1,9 +1,9 @@
-"""Relations that a model reads out of memories: what it is asked, and which of its answers the words bear out.
+"""Lets a model read relations out of memories: the prompt, and the check of each relation against the text.
 
-Both ends must stand in the memory, word for word, and the predicate must be made of its words: what is invented is
-dropped. What is denied gives no relation, as with the rules.
+Both ends must occur in the memory, word for word, and the predicate must consist of its words: an invented relation is
+dropped. A denied statement gives no relation, as with the rules.
 
-Must not know: which memories are asked about, who calls the model, where relations are stored.
+Must not know: which memories, the caller of the model, where relations are stored.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ def question(memories: Sequence[str]) -> Prompt:
 
 
 def relations_of(answer: Answer, memories: Sequence[str]) -> list[tuple[Relation, ...]]:
-    """The relations that each memory bears out, in the order of `memories`, each once, at most MAX_RELATIONS."""
+    """The supported relations of each memory, in the order of `memories`, each once, at most MAX_RELATIONS."""
     found: list[list[Relation]] = [[] for _ in memories]
     for row in answer.data["relations"][: 3 * MAX_RELATIONS * len(memories)]:
         place = row["note"] - 1
@@ -76,7 +76,7 @@ def _relation(row: Mapping[str, Any], memory: str) -> Iterator[Relation]:
 
 
 def _stands_in(end: str, memory: str) -> bool:
-    """Whether the memory has this end, word for word."""
+    """Whether this end occurs in the memory, word for word."""
     words = _words(end)
     return 0 < len(words) <= _MAX_END_WORDS and f" {' '.join(words)} " in f" {' '.join(_words(memory))} "
 
@@ -86,7 +86,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_said(predicate: str, memory: str) -> bool:
-    """Whether the predicate is a few words, and each that means something is one of the memory's, in any form."""
+    """Whether the predicate is a few words, and each content word occurs in the memory, in any form."""
     tokens = tokenise(predicate)
     stems = {token.stem for token in tokenise(memory)}
     return 0 < len(tokens) <= MAX_PREDICATE_WORDS and all(

@@ -1,7 +1,8 @@
-"""What of a conversation carries no meaning to keep: greetings, tool calls, worker internals, debug output, recalled
-memories, pasted code.
+"""Finds the parts of a conversation that carry no meaning to keep: greetings, tool calls, worker internals, debug
+output, recalled memories, pasted code.
 
-Two questions: is a whole event noise, and which parts of a text are. The raw event is kept elsewhere in any case.
+It answers two questions: whether a whole event is noise, and which parts of a text are noise. The raw event is stored
+elsewhere in any case.
 
 Must not know: which sentences are worth keeping.
 """
@@ -25,14 +26,14 @@ _MACHINE_KEYS = (
     *_INTERNAL_KEYS,
 )
 
-# Recalled memories are no evidence for themselves: said again they would confirm what nobody said again.
+# Recalled memories are not evidence for themselves: counting them would confirm a statement that was not repeated.
 _OPENING = re.compile(
     r"```|~~~|<(?P<tag>memory|memories|context|system|recalled|thinking|tool_call|tool_result|tool_response|"
     r"function_call)\b[^>\n]{0,200}>",
     re.IGNORECASE,
 )
 _MACHINE_LINE = re.compile(
-    r"^\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|"  # a log line opens with its time
+    r"^\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|"  # a log line starts with its time
     r"\[?(?:DEBUG|TRACE|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b[\]:]?\s|"
     r"Traceback \(most recent|File \"[^\"\n]{0,300}\", line \d|at [\w.$<>]{3,200}\([\w.]{1,100}:\d|"
     r"(?:tool_call|tool_result|function_call|worker|task_id|request_id|trace_id|span_id|pid)\s?[=:]|"
@@ -41,8 +42,8 @@ _MACHINE_LINE = re.compile(
     r"\$ \S|>>> |(?:diff --git|index [0-9a-f]{7}|@@ -\d)|"
     r"(?:import|from|def|class|return|const|let|var|function|SELECT|INSERT|UPDATE|DELETE)\s\S.{0,300}[;:{(]\s{0,20}$)",
 )
-# The marks that a prompt's context and `search` print behind a memory, a line of a day's summary and a line of another
-# conversation; the line is quoted, whatever stands around it.
+# The marks that a prompt's context and `search` print after a memory, a line of a day's summary and a line of another
+# conversation. A line with such a mark is quoted, whatever the surrounding text is.
 _RECALLED_LINE = re.compile(
     r"\[(?:memory (?:[0-9a-f]{8}-[0-9a-f-]{15})?[0-9a-f]{12}(?:, [^\n\]]{1,400})?|"
     r"day \d{4}-\d\d-\d\d v\d{1,9}(?: [^\n]{1,250}#\d{1,19})?|said [^\n]{1,250}#\d{1,19})\]"
@@ -65,8 +66,8 @@ MAX_CHATTER = 80
 
 
 def is_noise(event: Event) -> bool:
-    """Whether an event carries no user or assistant intent, no terminal milestone and no tool's call or result: nothing
-    of it is extracted.
+    """Whether an event carries no user or assistant intent, no terminal milestone and no tool call or result, so that
+    nothing is extracted from it.
     """
     if _LETTER.search(event.content) is None:
         return True
@@ -80,18 +81,18 @@ def is_noise(event: Event) -> bool:
 
 
 def ends_a_run(event: Event) -> bool:
-    """Whether a run of a task is over with this event, well or badly."""
+    """Whether this event ends a run of a task, in success or failure."""
     return event.kind == "task" and event.metadata.get("event") in ENDINGS
 
 
 def is_chatter(text: str) -> bool:
-    """Whether a text is nothing but greetings, thanks and other routine words."""
+    """Whether a text only consists of greetings, thanks and other routine words."""
     return len(text) <= MAX_CHATTER and _CHATTER.fullmatch(text.strip().replace("\u2019", "'")) is not None
 
 
 def without_machinery(text: str) -> str:
-    """`text` without fenced code, recalled or internal blocks, log lines, stack traces and raw JSON; what is left
-    keeps its lines.
+    """`text` without fenced code, recalled or internal blocks, log lines, stack traces and raw JSON; the remaining
+    lines keep their order.
     """
     if "```" in text or "~~~" in text or "<" in text:
         text = _without_blocks(text)
@@ -103,7 +104,7 @@ def without_machinery(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """An unclosed block goes up to the end: half a code block is code."""
+    """An unclosed block extends to the end of the text: half a code block is code."""
     low = text.lower()
     parts: list[str] = []
     at = 0

@@ -34,8 +34,8 @@ class Passage:
     Attributes:
         part: its number in the event, from 0.
         begins: the offset of its first character in the text of the event.
-        ends: the offset behind its last character.
-        heading: the heading above it that is not in it, with the header of the table whose rows it holds; or "".
+        ends: the offset after its last character.
+        heading: the heading above it if it does not contain the heading, with the header of its table; or "".
     """
 
     part: int
@@ -48,10 +48,10 @@ def passages_of(text: str) -> Sequence[Passage]:
     """Cut the text of an event into passages.
 
     Args:
-        text: the redacted text of the event, of any length. The time is linear in it.
+        text: the redacted text of the event, of any length. The time is linear in its length.
 
     Returns:
-        At least one passage, in order. Between two passages lies white space alone.
+        At least one passage, in order. Only white space separates two passages.
 
     Example:
         >>> [passage.part for passage in passages_of("Short.")]
@@ -84,7 +84,7 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
 
 
 class _Marks:
-    """Places of a text that say what stands below them."""
+    """Places of a text, such as headings, that describe the text below."""
 
     def __init__(self, pattern: re.Pattern[str], text: str) -> None:
         found = list(pattern.finditer(text))

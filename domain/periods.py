@@ -1,4 +1,4 @@
-"""Days, weeks, weekends, months and years of the calendar, as far as somebody names them.
+"""Days, weeks, weekends, months and years of the calendar, at the precision at which people name them.
 
 Must not know: the clock, and the words of any language.
 """
@@ -13,7 +13,7 @@ Tense = Literal["past", "future", "unclear"]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """What a date in words means, as exact as it was said. label: for readers, such as "2023-05" for a month."""
+    """The meaning of a date in words, as exact as the words. label: for readers, such as "2023-05" for a month."""
 
     label: str
     first: date
@@ -61,7 +61,7 @@ def weekday_of_week(today: date, weekday: int, weeks: int) -> date:
 
 
 def choices_of_year(today: date, month: int, day: int) -> list[date]:
-    """A day of the last year, of this one and of the next, without those that the calendar lacks."""
+    """The day in the last, this and the next year; a year without that day (29 February) is left out."""
     return [date(today.year + shift, month, day) for shift in (-1, 0, 1) if _exists(today.year + shift, month, day)]
 
 
@@ -72,7 +72,9 @@ RECENT = 60
 
 
 def pointed_at(choices: Iterable[date], today: date, where: Tense) -> date:
-    """The choice that is meant by a day without its year. where: the tense; a day that comes soon outweighs it."""
+    """The most likely choice for a day without its year. where: the tense; a day in the near future outweighs the
+    tense.
+    """
     days = list(choices)
     over = max((day for day in days if day <= today), default=None)
     ahead = min((day for day in days if day >= today), default=None)

@@ -1,7 +1,6 @@
-"""What becomes of memories when another extractor has read the same events: which stay, which come, which lose their
-evidence.
+"""Plans a rebuild with another extractor from the same events: which memories stay, come, or lose their evidence.
 
-Must not know: where memories stand, which extractors there are.
+Must not know: where memories are stored, which extractors exist.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ Key = tuple[int, str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """One event that says a statement, and what it says for it. session: its id."""
+    """One event that says a statement, with its scores for the statement. session: its id."""
 
     session: int
     seq: int
@@ -29,8 +28,8 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class ExistingMemory:
-    """A memory that rests on events of the windows. keys: its words, and those that it had before a pass made one
-    sentence of it and others. witnesses: of these windows alone.
+    """A memory with evidence in the windows. keys: its text, and the texts that it had before a pass merged it into
+    one sentence with other memories. witnesses: those of these windows only.
     """
 
     id: UUID
@@ -41,7 +40,7 @@ class ExistingMemory:
 
 @dataclass(frozen=True, slots=True)
 class RebuiltStatement:
-    """What the other extractor says, with all the events of the windows that it names for it."""
+    """A statement of the other extractor, with all events of the windows that it cites."""
 
     key: Key
     content: str
@@ -60,8 +59,8 @@ class RebuiltStatement:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """create: statements that nobody has; rest: for each memory whose witnesses change, those that it has from now on
-    (none: it loses all of these windows); same: memories that rest on the very same.
+    """create: statements without a memory; rest: for each memory whose witnesses change, its new witnesses (none: the
+    memory loses all witnesses of these windows); same: memories with unchanged witnesses.
     """
 
     create: tuple[RebuiltStatement, ...]
@@ -70,7 +69,7 @@ class Plan:
 
 
 def together(statements: Iterable[RebuiltStatement]) -> tuple[RebuiltStatement, ...]:
-    """The same statement of several windows is one, in the order of keys; of one event the stronger word counts."""
+    """Join equal statements of several windows, in the order of keys; for one event the higher scores count."""
     found: dict[Key, RebuiltStatement] = {}
     for one in statements:
         known = found.get(one.key)
@@ -90,8 +89,8 @@ def together(statements: Iterable[RebuiltStatement]) -> tuple[RebuiltStatement, 
 def compare(
     standing: Sequence[ExistingMemory], statements: Sequence[RebuiltStatement], known: Mapping[Key, UUID]
 ) -> Plan:
-    """Plan the switch. known: memories that say a statement and rest on nothing of these windows so far."""
-    # A live memory before one that was merged or rejected: what is said again is heard by it.
+    """Plan the switch. known: memories that say a statement and have no evidence in these windows yet."""
+    # A live memory comes before a merged or rejected one: it receives the new evidence.
     by_key = {key: one.id for one in sorted(standing, key=lambda one: one.live) for key in one.keys}
     heard: dict[UUID, list[Witness]] = {}
     create: list[RebuiltStatement] = []
@@ -110,7 +109,7 @@ def compare(
 def pairs(
     gone: Mapping[UUID, frozenset[tuple[int, int]]], come: Mapping[UUID, frozenset[tuple[int, int]]]
 ) -> dict[UUID, UUID]:
-    """Of memories that go, by their events, which of those that come says it otherwise: one that shares an event."""
+    """Map each removed memory to a new memory that says a shared event in other words."""
     left = dict(come)
     found: dict[UUID, UUID] = {}
     for memory, events in sorted(gone.items()):
@@ -122,7 +121,7 @@ def pairs(
 
 
 def _strongest(witnesses: Iterable[Witness]) -> frozenset[Witness]:
-    """One witness an event: the highest figures, the earliest day, and who was believed first."""
+    """One witness per event: the highest scores, the earliest day, and the most trusted speaker."""
     found: dict[tuple[int, int], Witness] = {}
     for one in sorted(witnesses, key=lambda witness: (witness.session, witness.seq, witness.trust)):
         event = (one.session, one.seq)

@@ -1,6 +1,6 @@
-"""How well a search finds the evidence of questions: the figures of one question, their means and standard errors.
+"""How well a search finds the evidence for questions: the metrics of one question, their means and standard errors.
 
-Must not know: what searched, where questions come from, how figures are printed.
+Must not know: which search ran, where questions come from, how figures are printed.
 """
 
 import math
@@ -22,7 +22,7 @@ Figures = Mapping[str, float]
 
 
 class Shown(NamedTuple):
-    """One hit as a prompt shows it. sources: the ids of the events that say it; tokens: what it takes there."""
+    """One hit as a prompt shows it. sources: the ids of the events that say it; tokens: its length in the prompt."""
 
     sources: frozenset[str]
     tokens: int
@@ -37,7 +37,7 @@ class Estimate(NamedTuple):
 
 
 def judge_hits(hits: Sequence[Shown], evidence: AbstractSet[str]) -> Figures:
-    """The figures of a ranked list, best first. A budget takes hits from the first on until one has no room."""
+    """The metrics of a ranked list, best first. A token budget takes hits in order until one does not fit."""
     figures: dict[str, float] = {}
     for depth in DEPTHS:
         seen = frozenset[str]().union(*(hit.sources for hit in hits[:depth]))
@@ -50,7 +50,7 @@ def judge_hits(hits: Sequence[Shown], evidence: AbstractSet[str]) -> Figures:
 
 
 def judge_budgets(sources: Mapping[int, AbstractSet[str]], evidence: AbstractSet[str]) -> Figures:
-    """The figures of what stands within each budget. sources: the ids of events that are shown, by budget."""
+    """The metrics of the text within each budget. sources: the ids of the shown events, by budget."""
     found = {f"any in {budget:,} tokens": float(bool(shown & evidence)) for budget, shown in sources.items()}
     return found | {f"all in {budget:,} tokens": float(evidence <= shown) for budget, shown in sources.items()}
 
@@ -69,8 +69,8 @@ def sources_within(hits: Sequence[Shown], budget: int) -> frozenset[str]:
 def estimate_mean(values: Sequence[float], groups: Sequence[str]) -> Estimate:
     """The mean of some values with its standard error. groups: the agent of each value.
 
-    Questions of one agent share its conversations, so they are no independent sample. With several agents the error is
-    clustered by agent; with one agent it is that of independent questions.
+    Questions of one agent share its conversations, so they are not an independent sample. With several agents the
+    error is clustered by agent; with one agent it is the error of independent questions.
     """
     count = len(values)
     mean = math.fsum(values) / count

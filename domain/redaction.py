@@ -1,9 +1,9 @@
-"""Secrets out of text: keys, tokens, passwords, private keys, numbers of cards and persons, passwords in URLs.
+"""Removes secrets from text: keys, tokens, passwords, private keys, numbers of cards and persons, passwords in URLs.
 
-`slowwave.redaction` finds them, for clients too; detect-secrets' detectors of *named* tokens are added here (its
+`slowwave.redaction` finds them, also in clients; this module adds detect-secrets' detectors of *named* tokens (its
 entropy detectors flag plain words).
 
-Must not know: where the text came from and where it goes.
+Must not know: the origin and the destination of the text.
 """
 
 from dataclasses import dataclass
@@ -48,14 +48,14 @@ _FORMS = tuple(Form(kind, needs, pattern) for kind, detector, needs in _DETECTOR
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets, and the kinds of the secrets that were taken out, in their order, with repeats."""
+    """A text without its secrets, and the kinds of the removed secrets, in order, with repeats."""
 
     text: str
     kinds: tuple[str, ...] = ()
 
 
 def redact(text: str) -> Redacted:
-    """Replace every secret that is found by `[redacted:<kind>]`. The words around it stay."""
+    """Replace every secret that is found by `[redacted:<kind>]`. The surrounding words stay."""
     found = find(text, _FORMS)
     if not found:
         return Redacted(text)

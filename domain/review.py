@@ -1,9 +1,9 @@
-"""Review: which doubts a person is asked about, how urgent they are, when a question lapses, and what answers do.
+"""Review: which questions a person gets, how urgent they are, when a question expires, and what each answer does.
 
-Nothing waits for ever (a queue that nobody reads must not grow): every question has a tier by its risk, every tier a
-time, and when that is up a rule decides instead.
+No question waits for ever (a queue without a reader must not grow): every question has a tier by its risk, every tier
+has a time limit, and after the limit a rule decides instead.
 
-Must not know: tables, clocks, who answers.
+Must not know: tables, clocks, the reviewer.
 """
 
 from collections.abc import Mapping
@@ -25,8 +25,8 @@ IMPORTANT = 0.7
 TESTIMONY = frozenset({"hand", "user"})
 """Trusts that stand for a person's own words; the others are claims of an assistant, a task or an import."""
 
-# Claims are plentiful and cheap to hear again: two weeks. What a person said is asked about for a month; what matters
-# to them, or what they wrote by hand, for a quarter, so that a holiday lets nothing lapse.
+# Claims are plentiful and easy to hear again: two weeks. A person's own words: a month. Important or hand-written
+# memories: a quarter, so that no question expires during a holiday.
 LOW_LAPSES = timedelta(days=14)
 MEDIUM_LAPSES = timedelta(days=30)
 HIGH_LAPSES = timedelta(days=90)
@@ -34,7 +34,7 @@ _LAPSES: Mapping[str, timedelta] = {"low": LOW_LAPSES, "medium": MEDIUM_LAPSES, 
 
 
 class Concerned(Protocol):
-    """What tiers and doubts ask of a memory. importance: 0..1."""
+    """The fields of a memory that decide tiers and doubts. importance: 0..1."""
 
     @property
     def trust(self) -> str: ...
@@ -47,7 +47,7 @@ AnyConcerned = TypeVar("AnyConcerned", bound=Concerned)
 
 
 class Dated(Protocol):
-    """What an order by event time asks of a memory."""
+    """The fields of a memory that decide the order by event time."""
 
     @property
     def id(self) -> UUID: ...
@@ -66,7 +66,7 @@ AnyDated = TypeVar("AnyDated", bound=Dated)
 class ReviewedMemory:
     """A memory as a question sees it. importance: 0..1; times are aware.
 
-    before_review: the status that it had when it was put in review, and goes back to. revision: as it was read.
+    before_review: the status before the review, to which the memory returns. revision: as it was read.
     """
 
     id: UUID
@@ -83,7 +83,7 @@ class ReviewedMemory:
 
     @property
     def quoted(self) -> str:
-        """The beginning of what it says, in quotation marks; its id where that isn't known."""
+        """The beginning of its text, in quotation marks; its id if the text is unknown."""
         flat = " ".join(self.content.split())
         if not flat:
             return f"memory {self.id}"
@@ -95,10 +95,10 @@ class ReviewedMemory:
 
 
 def tier_of(*concerned: Concerned) -> Tier:
-    """How much is at stake: of one memory, or of the two sides of a conflict.
+    """The risk tier of one memory, or of the two sides of a conflict.
 
     high: something written by hand, or a person's own words throughout and some of them important; medium: a person's
-    own words throughout; low: a claim of an assistant, a task or an import is among them.
+    own words throughout; low: at least one claim of an assistant, a task or an import.
     """
     if any(statement.trust == "hand" for statement in concerned):
         return "high"
@@ -108,12 +108,12 @@ def tier_of(*concerned: Concerned) -> Tier:
 
 
 def expires(tier: Tier, now: datetime) -> datetime:
-    """When a question that is asked now lapses."""
+    """When a question that is asked now expires."""
     return now + _LAPSES[tier]
 
 
 def doubtful(a: AnyConcerned, b: AnyConcerned) -> AnyConcerned | None:
-    """Of two statements that contradict each other, the one that stays out of answers until somebody decided.
+    """Of two contradicting statements, the one that answers omit until a person decides.
 
     It is the claim that contradicts a person's own words, whichever came first. None: both are of one kind, and both
     stay readable while the question is open.
@@ -124,20 +124,20 @@ def doubtful(a: AnyConcerned, b: AnyConcerned) -> AnyConcerned | None:
 
 
 def newer_first(a: AnyDated, b: AnyDated) -> tuple[AnyDated, AnyDated]:
-    """The two in the order of when they were last said to hold, the later first; whatever order they arrived in."""
+    """The two by the time at which they were last said to be true, the later first, regardless of arrival."""
     return (a, b) if (a.reaffirmed_at, a.valid_from, a.id) >= (b.reaffirmed_at, b.valid_from, b.id) else (b, a)
 
 
 def ends_at(older: Dated, newer: Dated) -> datetime:
-    """When `older` ceased to hold if `newer` replaced it: when that began, or was said again after the older one."""
+    """When `older` ended if `newer` replaced it: when `newer` began, or was said again after the older one."""
     return newer.valid_from if newer.valid_from > older.reaffirmed_at else newer.reaffirmed_at
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of one memory, at the revision at which it was read.
+    """The change of one memory, at the revision at which it was read.
 
-    fields: those that are decided, with their new values; successor: what replaced it.
+    fields: the decided fields with their new values; successor: the memory that replaced it.
     """
 
     memory: UUID
@@ -150,9 +150,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a decision does. changes: of memories, each once; merge: (survivor, part) to be made one.
+    """The effects of a decision. changes: of memories, each once; merge: (survivor, part) to merge into one.
 
-    state: what the question about it becomes; conflict and resolution: what the conflict becomes, and why.
+    state: the new state of the question; conflict and resolution: the new state of the conflict, and the reason.
     """
 
     state: ItemState
@@ -163,10 +163,11 @@ class Answer:
 
 
 def keep_one(a: ReviewedMemory, b: ReviewedMemory, keep: UUID) -> Answer:
-    """One of the two holds. The later one replaces the other from its own time on; where the earlier one is kept, the
-    later one was never right: it is archived as rejected. What is archived already stays as it is.
+    """One of the two holds. If it is the later one, it replaces the other from its own time on. If it is the earlier
+    one, the later one was never true: it is archived as rejected. A memory that is already archived stays
+    unchanged.
 
-    Raises ValueError where `keep` is neither, or is archived.
+    Raises ValueError if `keep` is neither, or is archived.
     """
     _require(a, b, keep)
     newer, older = newer_first(a, b)
@@ -178,7 +179,7 @@ def keep_one(a: ReviewedMemory, b: ReviewedMemory, keep: UUID) -> Answer:
 
 
 def survivor_of(a: ReviewedMemory, b: ReviewedMemory) -> UUID:
-    """Which of two that say the same stays unless someone chose: one in answers, of the better witness, the later."""
+    """The default survivor of a merge: a memory in answers first, then the better witness, then the later one."""
     newer, older = newer_first(a, b)
     worse = (newer.status == "review", newer.trust not in TESTIMONY) > (
         older.status == "review",
@@ -188,7 +189,7 @@ def survivor_of(a: ReviewedMemory, b: ReviewedMemory) -> UUID:
 
 
 def keep_both(a: ReviewedMemory, b: ReviewedMemory) -> Answer:
-    """There is no contradiction: both hold, and both are in answers again."""
+    """The two do not contradict each other: both hold, and both are in answers again."""
     return Answer("rejected", "dismissed", "both hold", (*_back(a), *_back(b)))
 
 
@@ -208,21 +209,21 @@ def merge_pair(a: ReviewedMemory, b: ReviewedMemory, survivor: UUID) -> Answer:
 
 
 def accept(memory: ReviewedMemory) -> Answer:
-    """The memory may stand in answers; what contradicts it holds beside it."""
+    """The memory may appear in answers; a contradicting memory holds beside it."""
     return Answer(
         "accepted", "dismissed", f"{memory.quoted} was accepted, and holds beside what contradicts it", _back(memory)
     )
 
 
 def reject(memory: ReviewedMemory) -> Answer:
-    """The memory is archived, and stays so however often it is said."""
+    """The memory is archived, and stays archived however often it is said."""
     resolution = f"{memory.quoted} was rejected"
     return Answer("rejected", "resolved", resolution, _rejected(memory, resolution))
 
 
 def lapse(memory: ReviewedMemory | None) -> Answer:
-    """Nobody answered in time. A memory in review is archived, which can be undone; None, a conflict alone: it stays
-    open and both sides stay readable, but nobody is asked any more.
+    """No person answered in time. A memory in review is archived, and undo can restore it. With None, for a conflict
+    alone, the conflict stays open and both sides stay readable, but no further question is asked.
     """
     if memory is None or memory.status != "review":
         return Answer("expired", "open", "nobody answered in time")
@@ -234,7 +235,7 @@ def lapse(memory: ReviewedMemory | None) -> Answer:
 
 
 def _require(a: ReviewedMemory, b: ReviewedMemory, chosen: UUID) -> tuple[ReviewedMemory, ReviewedMemory]:
-    """The chosen one, then the other."""
+    """The chosen memory, then the other one."""
     if chosen not in {a.id, b.id}:
         raise ValueError(f"{chosen} is neither {a.id} nor {b.id}")
     one, other = (a, b) if chosen == a.id else (b, a)
@@ -270,7 +271,7 @@ def _back(memory: ReviewedMemory) -> tuple[Change, ...]:
 
 
 def in_words(answer: Answer, names: Mapping[UUID, str]) -> str:
-    """What an answer does, for a person; `names`: what each memory is called, such as "the later statement"."""
+    """The effects of an answer, in words; `names`: what to call each memory, such as "the later statement"."""
 
     def name(memory: UUID) -> str:
         return names.get(memory, f"memory {memory}")

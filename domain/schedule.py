@@ -1,9 +1,9 @@
-"""When a maintenance job is due next, from its cadence and its window, exactly, whatever clocks do to local time.
+"""Computes the next due time of a maintenance job from its cadence and its window, exactly, across every clock change.
 
-A window of a local day begins and ends at instants: a local time that the clock jumps over is the first instant after
-the jump, one that comes twice is the first of the two. A window that a jump swallows whole is that one instant.
+A window of a local day begins and ends at instants: a skipped local time is the first instant after the jump; a
+repeated local time is the first of the two. A window that a jump skips completely is that one instant.
 
-Must not know: the clock (`after` is an argument), where jobs are kept, what they do.
+Must not know: the clock (`after` is an argument), where jobs are stored, what they do.
 """
 
 from bisect import bisect_left
@@ -23,12 +23,12 @@ _WEEK_DAYS = 7
 
 
 class InvalidSchedule(ValueError):
-    """A schedule by which nothing can be due; the message says what is wrong."""
+    """A schedule that never yields a due time; the message names the defect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a job shall run. Raises InvalidSchedule.
+    """When a job runs. Raises InvalidSchedule.
 
     interval_minutes: of interval jobs. weekday: of weekly jobs, Monday is 0; None: a week after the last run.
     window_start, window_end: local times of `time_zone` (IANA); an end that is not after the start lies on the next
@@ -62,10 +62,10 @@ class Schedule:
 
 
 def compute_next_due(job: Schedule, after: datetime) -> datetime:
-    """When `job` is due next, in UTC: always later than `after` (aware), the moment of its run or of its planning.
+    """When `job` is due next, in UTC: always later than `after` (aware), the time of its run or of its planning.
 
-    Daily and weekly jobs are due when a window begins; the same for every `after` up to that. Interval jobs are due
-    when the interval is over, or when the next window begins if that falls outside.
+    Daily and weekly jobs are due when a window begins; the result is equal for every `after` up to that time. Interval
+    jobs are due when the interval is over, or when the next window begins if the interval ends outside a window.
     """
     after = after.astimezone(UTC)
     if job.interval_minutes is not None:
@@ -80,7 +80,7 @@ def compute_next_due(job: Schedule, after: datetime) -> datetime:
 
 
 def is_beyond_a_period(job: Schedule, due: datetime, now: datetime) -> bool:
-    """Whether `due` lies further ahead than the due time after the next: then the clock was set back since."""
+    """Whether `due` is later than the second next due time, which means that the clock was set back."""
     return due > compute_next_due(job, compute_next_due(job, now))
 
 
@@ -105,19 +105,19 @@ def _window(job: Schedule, day: date) -> tuple[datetime, datetime]:
 
 
 def _days(job: Schedule, moment: datetime) -> Iterator[date]:
-    """Local days in their order, from the first one whose window may hold this moment."""
+    """Local days in order, from the first day whose window may contain this instant."""
     first = moment.astimezone(job.zone()).date() - _DAY
     return (first + number * _DAY for number in count())
 
 
 def _day_of(job: Schedule, moment: datetime) -> date:
-    """The local day whose window is the last to begin by this moment."""
+    """The local day of the latest window that has begun by this instant."""
     today = moment.astimezone(job.zone()).date()
     return next(day for back in count() if _window(job, day := today - back * _DAY)[0] <= moment)
 
 
 def _exists(job: Schedule, day: date) -> bool:
-    """Whether there is such a day: a zone that crosses the date line leaves one out."""
+    """Whether the zone has such a day: a zone that crosses the date line skips one."""
     return _instant(day, time(), job.zone()) < _instant(day + _DAY, time(), job.zone())
 
 
@@ -127,7 +127,7 @@ def _instant(day: date, at: time, zone: ZoneInfo) -> datetime:
     found = local.astimezone(UTC)
     if found.astimezone(zone).replace(tzinfo=None, fold=0) == local.replace(tzinfo=None):
         return found
-    # Read with the offset of after the jump it lies before the jump, and the other way round.
+    # With the offset after the jump it falls before the jump, and with the offset before the jump after it.
     before = local.replace(fold=1).astimezone(UTC).replace(microsecond=0)
     seconds = ceil((found - before).total_seconds())
     offset = before.astimezone(zone).utcoffset()

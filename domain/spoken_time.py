@@ -1,6 +1,6 @@
-"""Times and durations as people read them.
+"""Times and durations in words.
 
-Must not know: the clock, the zone of the reader (moments are shown in UTC, and say so).
+Must not know: the clock, the zone of the reader (times are shown in UTC, with the suffix UTC).
 """
 
 from datetime import UTC, datetime
@@ -25,12 +25,12 @@ def duration_words(seconds: float) -> str:
 
 
 def format_time(moment: datetime, now: datetime) -> str:
-    """Answer an aware moment: "14:03:12 UTC" on the day of `now`, "2026-03-01 14:03:12 UTC" on any other."""
+    """Answer an aware time: "14:03:12 UTC" on the day of `now`, "2026-03-01 14:03:12 UTC" on any other."""
     moment, now = moment.astimezone(UTC), now.astimezone(UTC)
     shape = "%H:%M:%S UTC" if moment.date() == now.date() else "%Y-%m-%d %H:%M:%S UTC"
     return moment.strftime(shape)
 
 
 def pluralize(count: int, thing: str, things: str | None = None) -> str:
-    """Answer "1 event", "3 events"; `things` is the plural where an s is not enough."""
+    """Answer "1 event", "3 events"; `things` is the plural if adding an s is wrong."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"

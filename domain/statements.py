@@ -1,6 +1,6 @@
-"""When two statements are the same statement: the hash that the database's unique key is made of.
+"""Decides whether two statements are equal: the hash for the database's unique key.
 
-Must not know: similarity; this is exact equality but for what carries no meaning.
+Must not know: similarity; this is exact equality apart from differences without meaning.
 """
 
 import unicodedata
@@ -8,7 +8,9 @@ from hashlib import blake2b
 
 
 def normal_form(content: str) -> str:
-    """`content` without what carries no meaning: case, width and form of characters, spacing, the final full stop."""
+    """`content` without differences that carry no meaning: case, width and form of characters, spacing, the final
+    full stop.
+    """
     folded = unicodedata.normalize("NFKC", content).casefold()
     return " ".join(folded.split()).rstrip(".!… ")
 

@@ -1,8 +1,8 @@
-"""Relations that a statement says outright: subject, predicate, object, each end with its type.
+"""Reads the explicit relations of a statement: subject, predicate, object, and the type of each end.
 
-Two sources: the claims that were read (an attribute of a subject), and simple clauses, who did what to what. What is
-denied, asked, wished or supposed gives no relation, and neither does a sentence that is not clear: a relation that is
-missing costs little, a wrong one misleads.
+There are two sources: claims that were already read (an attribute of a subject), and simple clauses of subject, verb
+and object. Denied, asked, wished or supposed statements give no relation, and neither does an unclear sentence: a
+missing relation costs little, a wrong one misleads.
 
 Must not know: where relations are stored, and any second statement.
 """
@@ -44,7 +44,7 @@ _ENDS_OBJECT = re.compile(
 _EDGES = " .!'\"\u2018\u2019\u201c\u201d"
 _ARTICLE = re.compile(r"(?i)^(?:an?|the) ")
 _WEEKDAY = re.compile(r"(?i)\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b")
-# In a subject or a predicate these are half of another sentence.
+# In a subject or a predicate these words belong to another sentence.
 _HALF = re.compile(r"(?i)\b(?:and|or|but|that|which|who|to|they|she|he|her|his|their|it|because|when|if)\b")
 _FINITE = re.compile(r"(?i)\b(?:is|are|was|were|has|have)\b")
 _WITH_TO = frozenset({"is married to", "is allergic to", "is engaged to"})
@@ -67,7 +67,7 @@ _TYPE_OF_NOUN = {"organization": "organisation", "city": "place", "country": "pl
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a text says of two ends, in its words; types: person, organisation, place, date, quantity, thing.
+    """A relation of two ends in the words of the text; types: person, organisation, place, date, quantity, thing.
 
     confidence: 0..1, that the text says so.
     """
@@ -92,7 +92,7 @@ def triples(reading: Reading) -> tuple[Relation, ...]:
         if clause is None:
             continue
         relation = _of_clause(clause)
-        # What a claim read already is not said a second time in the words of the clause.
+        # A relation from a claim is not repeated in the words of the clause.
         if _head(relation.object) not in heads and (relation.subject, relation.predicate) not in claimed:
             found.append(relation)
     return tuple(dict.fromkeys(found))[:MAX_RELATIONS]
@@ -121,12 +121,12 @@ def _of_claims(claims: Iterable[AttributeClaim]) -> Iterator[Relation]:
 
 
 def _object_words(text: str) -> str | None:
-    """What is named by the value of a claim, without what is said about it; None where nothing is."""
+    """The name in the value of a claim, without its description; None if the value names nothing."""
     words = _ARTICLE.sub("", _ENDS_OBJECT.split(f" {text}", maxsplit=1)[0].strip(_EDGES))
     while words and words.rpartition(" ")[2].lower() in _TRAILING:  # "dark mode in" every editor
         words = words.rpartition(" ")[0]
     last = _head(words.partition(" of ")[0])
-    # Of "listening to the radio" the verb alone would be left.
+    # Of "listening to the radio" only the verb would be left.
     torn = last.endswith("ing") and words != text.strip(_EDGES)
     first = words.partition(" ")[0].lower().strip("'\"")
     leans = (
@@ -137,11 +137,11 @@ def _object_words(text: str) -> str | None:
 
 
 def _fits(predicate: str, words: str) -> bool:
-    """Whether the predicate can have this object: a name for "is", a thing for what one likes, has and uses."""
+    """Whether the predicate can have this object: a name for "is", a thing for likes, has and uses."""
     if predicate == "is":
         return _INNER.search(words) is None
-    # Of "the warm, soft bread" the adjective alone is left; "has the dogs: more important" says how, not what. A colour
-    # may be what somebody has as a favourite.
+    # Of "the warm, soft bread" only the adjective is left; "has the dogs: more important" says how, not what. A colour
+    # may be a favourite thing.
     described = predicate.startswith("has the ") and not predicate.startswith("has the favo")
     last = tokenise(words)[-1:]
     if not (predicate in _OF_THINGS or described) or not last or words.endswith("s"):  # only nouns have a plural
@@ -150,22 +150,22 @@ def _fits(predicate: str, words: str) -> bool:
 
 
 def _is_clear(claim: AttributeClaim) -> bool:
-    """Whether subject and predicate are a few words, and neither holds half of another sentence."""
+    """Whether subject and predicate are a few words each, and neither contains half of another sentence."""
     subject, predicate = claim.subject_text, claim.predicate
     if not (0 < len(subject.split()) <= MAX_SUBJECT_WORDS and len(predicate.split()) <= MAX_PREDICATE_WORDS):
         return False
     if subject.startswith("One of ") or (subject.istitle() and parts_of_speech(subject.lower()).startswith("v")):
-        return False  # "Let …": the first word of a command, no name
+        return False  # "Let …": the first word of a command, not a name
     if _HALF.search(subject) or _FINITE.search(subject) or (_HALF.search(predicate) and predicate not in _WITH_TO):
         return False
-    # More than a name after a capital: "Maya's brother" is someone, "Maya appreciates Jonas" a sentence.
+    # More words than a name after a capital: "Maya's brother" is a person, "Maya appreciates Jonas" a sentence.
     owner, _, owned = subject.partition("'s ")
     small = any(word[:1].islower() and word not in _SMALL_IN_NAMES for word in owner.split())
     return not (owner[:1].isupper() and (small or len(owned.split()) > 1))
 
 
 def _subject_type(claim: AttributeClaim) -> str:
-    """A capital makes a name, and only what has one can be taken for a person."""
+    """A capital marks a name, and only a name can be a person."""
     subject = claim.subject_text
     if subject == "user" or (subject[:1].isupper() and "'s " not in subject):
         return claim.subject_type
@@ -174,12 +174,12 @@ def _subject_type(claim: AttributeClaim) -> str:
 
 
 def _checked_type(kind: str, words: str) -> str:
-    """The type of a claim's value, also where less is left of the value than the claim had."""
+    """The type of a claim's value, also if the value was shortened."""
     tokens = tokenise(words)
     if kind not in {"thing", "date", "quantity"} or not tokens:
         return kind
     numbers = any(token.kind in {"number", "date", "time"} for token in tokens) or _WEEKDAY.search(words) is not None
-    named = tokens[0].kind == "name" and tokens[-1].kind != "date"  # "PostgreSQL 16" is no quantity
+    named = tokens[0].kind == "name" and tokens[-1].kind != "date"  # "PostgreSQL 16" is not a quantity
     return kind if numbers and not named else _type(tokens, "", "")
 
 
@@ -197,5 +197,5 @@ def _type(phrase: Sequence[Token], verb: str, preposition: str) -> str:
 
 
 def _head(words: str) -> str:
-    """The last word, by which two ways to write an object are known to mean the same."""
+    """The last word, by which two spellings of an object count as the same."""
     return words.casefold().rsplit(" ", 1)[-1]

@@ -1,9 +1,9 @@
-"""What a session waits for, in words: one reason that comes first, what else is worth knowing, and what to do.
+"""Explains in words why a session waits: one main reason, further notes, and the fix.
 
-The order of the rules below is the order in which they would stop a flush: what is under way beats what is queued, and
-that beats what a timer will start. So there is always exactly one reason.
+The rules below follow the order in which they would stop a flush: running work comes before queued work, and queued
+work before a timer. So there is always exactly one reason.
 
-Must not know: where the facts were read.
+Must not know: the source of the facts.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ _TRIGGERS = {
 
 
 def waiting_for(facts: Facts, rules: AutoFlush) -> Waiting:
-    """Decide what this session waits for. Never fails, whatever the facts are."""
+    """Decide why this session waits. It never fails, whatever the facts are."""
     first = _first(facts, rules)
     return Waiting(first.reason, first.sentence, first.until, tuple(_also(facts, rules, first.reason)), first.cure)
 
@@ -43,7 +43,7 @@ def _first(facts: Facts, rules: AutoFlush) -> Waiting:
 
 
 def _beyond_queue(facts: Facts, rules: AutoFlush) -> Waiting | None:
-    """What decides before the queue does."""
+    """Reasons that take precedence over the queue."""
     if not facts.dirty:
         return _named(facts) if facts.source_runs else _clean(facts)
     if facts.deleted_at is not None:
@@ -77,7 +77,7 @@ def _clean(facts: Facts) -> Waiting:
 
 
 def _named(facts: Facts) -> Waiting:
-    """Events of it are still with the program that keeps its conversation."""
+    """The program that keeps the conversation still has events of this session."""
     due = facts.source_due_at
     when = "at the next look" if due is None or due <= facts.now else _from(due, facts.now)
     error = "" if facts.source_error is None else f" The last look failed: {facts.source_error}"
@@ -103,7 +103,7 @@ def _backing_off(facts: Facts, until: datetime, rules: AutoFlush) -> Waiting:
     if facts.attempts:
         tried = f"attempt {facts.attempts} of {rules.extractor.max_retries + 1}"
     else:
-        # The surroundings failed, not the window: such waits use up no attempt.
+        # The environment failed, not the window: such waits use no attempt.
         tried = f"{pluralize(facts.failures, 'failure')} in a row, tried again for as long as it takes"
     ends = facts.closes_at if facts.closes_at is not None and facts.now < facts.closes_at < until else None
     sooner = "" if ends is None else f" It counts as over {_from(ends, facts.now)} and is then tried at once."
@@ -145,7 +145,7 @@ def _pending(facts: Facts, sighting: Sighting) -> Waiting:
             f"It is queued at {sighting.priority} priority, and no worker listens to {queue!r}.",
             cure=f"start one: `slowwave worker --queues {queue}`, or `slowwave up`",
         )
-    # A message that a worker holds already is no longer in the list.
+    # A message that a worker already holds is no longer in the list.
     among = f" among {pluralize(depth, 'message')}" if depth else ""
     return Waiting(
         Reason.QUEUED,
@@ -169,7 +169,7 @@ def _unqueued(facts: Facts, rules: AutoFlush) -> Waiting:
         )
     timer = min(_timers(facts, rules))
     if facts.invalidated_at is None and not facts.attempts and timer > facts.now:
-        # Its due time may be older: the sweep moves it on when somebody goes on talking, capture does not.
+        # Its due time may be outdated: the sweep moves it while the conversation continues, capture does not.
         return _timer(facts, timer, rules)
     if due <= facts.now:
         return _due_now(facts, due, rules)
@@ -200,7 +200,9 @@ def _due_now(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
 
 
 def _timers(facts: Facts, rules: AutoFlush) -> tuple[datetime, datetime, datetime]:
-    """When it will have been quiet for long enough, when its oldest event is too old, and when it counts as over."""
+    """The three timers: the session was quiet long enough, its oldest event is too old, or the session counts as
+    over.
+    """
     quiet_at = facts.last_seen_at + timedelta(seconds=rules.idle_seconds)
     aged_at = (facts.dirty_since or facts.last_seen_at) + timedelta(seconds=rules.max_dirty_age_seconds)
     return quiet_at, aged_at, facts.closes_at or max(quiet_at, aged_at)

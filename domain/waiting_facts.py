@@ -1,6 +1,6 @@
-"""What is known of a session that may be waiting, and the shape of the answer.
+"""The known facts about a session that may be waiting, and the shape of the answer.
 
-Must not know: the rules that lead from one to the other, where the facts were read.
+Must not know: the rules that derive the answer, the source of the facts.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from slowwave.coordination.outcomes import Sighting
 
 
 class Reason(StrEnum):
-    """Why a session is not flushed at this moment; one of them comes first."""
+    """Why a session is not flushed at this moment; exactly one reason is the main one."""
 
     CLEAN = "clean"
     SOURCE = "source"
@@ -32,15 +32,16 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that is known of a session at `now`; the columns have the meaning that the table `sessions` gives them.
+    """All known facts about a session at `now`; fields named like columns of the table `sessions` have their meaning.
 
-    quarantined: its events that were set aside. flushed_at: its last committed flush.
-    sighting: what the queue knows of it; None when the broker can't be reached.
-    depths: messages in each queue, empty when unknown. listening: the queues that some worker takes from; None when
-    nobody could be asked. swept_ago: seconds since the last sweep; None when there is no trace of one.
-    source_runs: runs that a hook named and that are still to be read from the program which keeps them
-    (memory.source); source_due_at: when the first of them is looked at next; source_error: what the last look found.
-    closes_at: when the session counts as over (memory.sessions.session_ttl_minutes); None: never, or it did already.
+    quarantined: its events in quarantine. flushed_at: its last committed flush.
+    sighting: the state of its message in the queue; None if the broker is unreachable.
+    depths: messages in each queue, empty if unknown. listening: the queues that some worker consumes; None if no worker
+    could be asked. swept_ago: seconds since the last sweep; None without a trace of a sweep.
+    source_runs: runs that a hook named and that a worker has yet to read from the program with the conversation
+    (memory.source); source_due_at: the next read of the first such run; source_error: the error of the last read.
+    closes_at: when the session counts as over (memory.sessions.session_ttl_minutes); None: never, or it is over
+    already.
     """
 
     now: datetime
@@ -77,7 +78,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The answer. `until`: the moment that ends the wait, where one is known; `cure`: what a person can do, if any."""
+    """The answer. `until`: when the wait ends, if known; `cure`: what a person can do, if anything."""
 
     reason: Reason
     sentence: str

@@ -1,6 +1,6 @@
 """Windows: which events one flush takes.
 
-Must not know: how events are read, or what is extracted from them.
+Must not know: how events are read, or what extractors make of a window.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ LOOK_BACK = 200
 def cut_window(events: Sequence[Event], *, max_messages: int, max_chars: int, max_events: int | None = None) -> Window:
     """The longest run of events from the first one on that keeps the bounds.
 
-    Turns of people and agents, and milestones of tasks, have room for `max_messages` and `max_chars`. Calls and results
-    of tools have `TOOL_ROOM` times that room for themselves, so that they do not displace the turns around them.
+    Turns of people and agents, and milestones of tasks, may use `max_messages` and `max_chars`. Calls and results
+    of tools have separate room, `TOOL_ROOM` times as large, so that they do not displace the turns around them.
 
     Args:
         events: contiguous by seq, oldest first, at least one.
-        max_messages: the most events that are no tool's.
+        max_messages: the most events that are not a tool's.
         max_chars: the most characters of these events. A longer event is a window by itself, whole.
         max_events: the most events of any kind; None: as many as the other bounds allow.
 
@@ -35,7 +35,7 @@ def cut_window(events: Sequence[Event], *, max_messages: int, max_chars: int, ma
         A window of at least one event.
 
     Raises:
-        ValueError: there are no events, or their numbers have a gap: a window with a hole would lose what lies in it.
+        ValueError: there are no events, or their numbers have a gap: a window with a gap would lose the missing events.
     """
     if not events:
         raise ValueError("a window needs at least one event")
@@ -64,13 +64,13 @@ def most_events(max_messages: int) -> int:
 
 
 def preceding(events: Sequence[Event]) -> tuple[Event, ...]:
-    """What a reader of the next window is shown of the events before it.
+    """The events before the next window that its reader sees as context.
 
     Args:
         events: all events before the window, oldest first.
 
     Returns:
-        The last `PRECEDING_EVENTS` events, and before them the turns that are missing to `PRECEDING_TURNS`.
+        The last `PRECEDING_EVENTS` events, plus earlier turns until there are `PRECEDING_TURNS` turns.
     """
     near = events[-PRECEDING_EVENTS:]
     turns = [event for event in events[-LOOK_BACK:] if event.is_spoken][-PRECEDING_TURNS:]

@@ -1,7 +1,7 @@
-"""What becomes of notes in working memory: which repeat something that is known, which are kept and linked to what.
+"""Decides about notes in working memory: which repeat something known, which are kept, and which links they get.
 
-A note is dropped only where it is written almost alike (Jaro) *and* the guard finds that both say the same: "prefers
-dark mode" and "prefers light mode" are written almost alike, and are two statements.
+A note is dropped only if it is spelled almost alike (Jaro) *and* the guard finds that both say the same: "prefers
+dark mode" and "prefers light mode" are spelled almost alike, and are two statements.
 
 Must not know: where notes and memories are stored.
 """
@@ -46,9 +46,9 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """What a note is compared with: a memory, or (is_note) a note of the same cycle that is kept.
+    """A text to compare with a note: a memory, or (is_note) a kept note of the same cycle.
 
-    current: it can be answered from, and is not superseded.
+    current: answers may use it, and no other memory supersedes it.
     """
 
     id: UUID
@@ -62,7 +62,7 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Related, with the similarity of both."""
+    """A related memory or note, with its similarity."""
 
     to: Other
     score: float
@@ -70,7 +70,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """A note with what becomes of it: repeats is what says it already, or None; why: in words."""
+    """A note with its decision: repeats is the memory or note that says the same, or None; why: in words."""
 
     note: Note
     repeats: Other | None
@@ -80,7 +80,7 @@ class Sifted:
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """The thresholds. duplicate: over this Jaro similarity the guard is asked; link: from this score on."""
+    """The thresholds. duplicate: above this Jaro similarity the guard is asked; link: minimum score of a link."""
 
     duplicate: float
     link: float
@@ -92,9 +92,9 @@ class Sieve:
         neighbours: Sequence[Sequence[Other]],
         keys_of: Callable[[Reading], Sequence[int]],
     ) -> list[Sifted]:
-        """Decide about notes in their order, the first first; `neighbours` are the memories near each of them.
+        """Decide about notes in their order, the first first; `neighbours` are the memories near each note.
 
-        Notes of one cycle find each other by `keys_of`, as they would if they were memories already.
+        Notes of one cycle find each other by `keys_of`, as if they were memories already.
         """
         kept: list[Other] = []
         by_key: dict[int, list[int]] = {}
@@ -137,7 +137,7 @@ class Sieve:
             reading,
             other.reading,
             thresholds=self.thresholds,
-            # An agent that names no type says "fact": that is no difference.
+            # An agent that names no type says "fact", so this type makes no difference.
             same_type=note.type in {"fact", other.type},
             seconds_apart=abs((note.said_at - other.said_at).total_seconds()),
         )
