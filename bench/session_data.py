@@ -1,7 +1,7 @@
 """Sessions of every data set as events, for whatever reads memories rather than figures.
 
-A folder of transcripts holds files of JSON lines as `slowwave import events` takes them: agent, session, role, content, and
-optionally name, at, metadata. Roles `tool` and `tool_call` are tools; `system` and `developer` are left out.
+A folder of transcripts holds files of JSON lines as `slowwave import events` takes them: agent, session, role, content,
+and optionally name, at, metadata. Roles `tool` and `tool_call` are tools; `system` and `developer` are left out.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""`slowwave admin budget` and the line of `slowwave status`: what was used, what is left, which cap holds until when (I7)."""
+"""`slowwave admin budget` and the line of `slowwave status`: use, remainder, and the end of each cap (I7)."""
 
 import json
 from datetime import UTC, datetime, timedelta

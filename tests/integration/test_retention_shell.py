@@ -1,4 +1,4 @@
-"""`slowwave note curate | retention` on a real database: sentences, JSON, exit codes, and runs that can be taken back."""
+"""`slowwave note curate` and retention on a real database: sentences, JSON, exit codes, and undo of runs."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`slowwave admin roles …` and what the doctor says of logins, on real servers: as a person and as a script use them."""
+"""`slowwave admin roles …` and the doctor's checks of logins, on real servers, for people and scripts."""
 
 import base64
 import hashlib

@@ -9,7 +9,6 @@ from typer.testing import Result
 from slowwave_server.workers.cli.main import app
 from tests.support.shelling import CliRunner
 
-
 KEYS = {"verdict", "score", "reasons"}
 
 

@@ -59,7 +59,9 @@ def _tell_ready(stack: Stack, console: Console, seconds: float) -> None:
         "stop": "Ctrl-C",
     }
     if stack.flower_url is not None:
-        lines = {"Flower": f"{stack.flower_url} (user and password: FLOWER_BASIC_AUTH in `slowwave config env`)"} | lines
+        lines = {
+            "Flower": f"{stack.flower_url} (user and password: FLOWER_BASIC_AUTH in `slowwave config env`)"
+        } | lines
     if stack.gateway_url is not None:
         lines = {"HTTP": f"{stack.gateway_url} (`slowwave admin keys add NAME` makes a key)"} | lines
     for name, text in lines.items():
