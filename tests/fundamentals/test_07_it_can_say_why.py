@@ -1,8 +1,8 @@
 """Chapter 7. It can say why.
 
 Work in the background is hard to trust when it is silent. Two questions always have an answer in words: what does this
-session wait for (`slowwave session why`), and why does this memory exist (`slowwave memory show`). Both only read; their
-answers follow from the same columns and keys by which the system itself decides.
+session wait for (`slowwave session why`), and why does this memory exist (`slowwave memory show`). Both answers only
+read; they follow from the same columns and keys by which the system itself decides.
 """
 
 from uuid import UUID
