@@ -1,7 +1,7 @@
-"""Summaries of days: sentences chosen from what was said, attributed, the same for the same events.
+"""Summaries of days: sentences chosen from the events, with their speakers; deterministic for the same events.
 
-cut_segments splits a session's events of a day, summarize_segment chooses from each part, merge_lines puts parts
-together within a number of words.
+cut_segments splits a session's events of one day, summarize_segment chooses sentences from each segment, and
+merge_lines merges the segments within a word limit.
 
 Must not know: where events and summaries are stored, and when a day is due.
 """

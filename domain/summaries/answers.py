@@ -1,9 +1,9 @@
-"""What an agent's turn answers, in its own words: the sentences that carry the answer, or the points of its list.
+"""Extract the answer from an agent's turn: the sentences that answer the request, or the items of the turn's list.
 
-A short turn is quoted whole but for its courtesies. Of a longer one the sentence counts that says most about what was
-asked, with what follows it; an introduction, a heading and praise answer nothing.
+A short turn is quoted whole, without its courtesies. In a longer turn, the sentence that says most about the request is
+quoted with the sentences that follow it. Introductions, headings and praise never count as an answer.
 
-Must not know: what became of the answer.
+Must not know: how the person reacted to the answer.
 """
 
 import re
@@ -18,22 +18,22 @@ from slowwave_server.domain.summaries.prose import bare, head, is_courtesy
 from slowwave_server.domain.summaries.ranking import terms
 
 MOST_OF_ANSWER = 280
-"""Characters of what is quoted of an answer."""
+"""Maximum characters to quote from an answer."""
 MOST_SHARED = 4
-"""Words that an answer shares with its question; more prove nothing more."""
+"""Cap on the words shared by an answer and its question; further shared words add no score."""
 _MIN_POINTS = 2
 _LONGEST_POINT = 110
 _LONG_TABLE = 500
-"""What a table counts for beside prose."""
+"""The size, in characters of prose, that a table counts as."""
 _OF_REST = 14
-"""Characters for how many points are left."""
+"""Characters reserved for the number of omitted items."""
 _SHORT_POINT = 45
-"""Characters of a point that is told whole; of a longer one the name is enough."""
+"""Maximum characters of an item that is quoted whole; a longer item is shortened to its name."""
 _POLITE = -2
-"""What a sentence is worth, at most, that only praises, announces or repeats."""
+"""Maximum score of a sentence that only praises, announces or repeats."""
 _OF_PRAISE = 5
 _SHARED = 2
-"""Words that a sentence with a figure shares with the question to stand for a list."""
+"""Words that a sentence with a figure must share with the question to replace a list."""
 
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s+\S|\*\*[^*\n]{2,100}\*\*:?\s*$)")
 _ITEM = re.compile(r"^(?P<indent>\s*)(?:[-*•]|\d{1,2}[.)])\s+(?P<text>\S.*)$")
@@ -88,8 +88,10 @@ _DECISIVE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A sentence, a point of a list, or a heading. announces: it ends with a colon, and what follows is the
-    matter; size: of a point before it was shortened.
+    """A sentence, a list item or a heading.
+
+    announces: the unit ends with a colon and introduces the text after it; size: characters of an item before
+    shortening.
     """
 
     text: str
@@ -99,7 +101,7 @@ class _Unit:
 
 
 def answer(text: str, asked: str, limit: int = MOST_OF_ANSWER) -> str | None:
-    """The words of a turn that carry its answer, at most about `limit` characters; None if it only is polite."""
+    """Return the part of a turn that answers `asked`, about `limit` characters; None if the turn is only polite."""
     units = _units(text)
     if (opened := _delivery(units)) is not None:
         return _listed(units[opened:], limit)
@@ -128,13 +130,13 @@ def answer(text: str, asked: str, limit: int = MOST_OF_ANSWER) -> str | None:
 
 
 def _introduces(units: Sequence[_Unit], asked: str) -> bool:
-    """Whether the line before a list says that this is what was asked for."""
+    """Whether the line before a list announces the list as the answer."""
     first = next(at for at, unit in enumerate(units) if unit.kind == "item")
     return any(unit.announces and len(terms(asked) & terms(unit.text)) >= _SHARED for unit in units[:first])
 
 
 def _decides(part: str, asked: str) -> bool:
-    """Whether a sentence beside a list stands for the answer instead of the list."""
+    """Whether a sentence next to a list answers the request, so that the list is not needed."""
     shared = len(terms(asked) & terms(part))
     if _CONDITION.match(part):
         return False
@@ -142,9 +144,9 @@ def _decides(part: str, asked: str) -> bool:
 
 
 def decisive(text: str, room: int, known: str) -> str:
-    """The points of a turn's lists that name an amount, a total or what else decides, within `room` characters.
+    """Return list items that name an amount, a total or another deciding figure, within `room` characters.
 
-    known: what is told already.
+    known: text that the summary already contains.
     """
     told = ""
     for unit in _units(text):
@@ -181,7 +183,7 @@ def _units(text: str) -> list[_Unit]:
 
 
 def _worth(said: Sequence[str], asked: str) -> list[int]:
-    """How much each sentence says about what was asked."""
+    """Score how much each sentence says about the request."""
     wanted = terms(asked)
     found: list[int] = []
     for part in said:
@@ -192,13 +194,13 @@ def _worth(said: Sequence[str], asked: str) -> list[int]:
         worth += 3 * settles + 2 * (_REPLIES.match(part) is not None)
         praise = _PRAISE.search(part) is not None or _RESTATES.search(part) is not None
         worth = -_OF_PRAISE if praise else worth
-        worth += 2 * (not praise and not any(one > _POLITE for one in found))  # the first that says something
+        worth += 2 * (not praise and not any(one > _POLITE for one in found))  # bonus: first with content
         found.append(worth)
     return found
 
 
 def _delivery(units: Sequence[_Unit]) -> int | None:
-    """Where a turn begins that hands something over in its first words: "Sure, here's the revised sentence: …"."""
+    """Index of the unit that hands over a text in the turn's first words: "Sure, here's the revised sentence: …"."""
     for at, unit in enumerate(units[:2]):
         if unit.announces and unit.kind == "prose" and _OPENS.search(unit.text) and len(units) > at + 1:
             return at
@@ -206,7 +208,7 @@ def _delivery(units: Sequence[_Unit]) -> int | None:
 
 
 def _around(said: Sequence[str], worth: Sequence[int], best: int, limit: int) -> str:
-    """The best sentence with the one that it leans on, and what goes on from it."""
+    """Return the best sentence, the sentence that it refers to, and the sentences that continue it."""
     start, end = best, best + 1
     size = len(said[best])
     if _LEANS.match(said[best]) and start and worth[start - 1] > _POLITE and size + len(said[start - 1]) < limit:
@@ -219,7 +221,7 @@ def _around(said: Sequence[str], worth: Sequence[int], best: int, limit: int) ->
 
 
 def _listed(units: Sequence[_Unit], limit: int, asked: str = "") -> str:
-    """What a list or a text is called, and its points, or its first sentences, as far as they fit."""
+    """Return the title of a list or text, then as many items or first sentences as fit."""
     items = [unit for unit in units if unit.kind == "item"]
     told = _called(units, items, asked)
     if not items or (len(items) < _MIN_POINTS and items[0].size != _LONG_TABLE):
@@ -239,7 +241,7 @@ def _listed(units: Sequence[_Unit], limit: int, asked: str = "") -> str:
 
 
 def _called(units: Sequence[_Unit], items: Sequence[_Unit], asked: str) -> str:
-    """The line that announces a list, or the sentence before it that says most of what was asked."""
+    """Return the line that announces a list, or the preceding sentence that shares most words with the request."""
     first = units.index(items[0]) if items else 1
     if units[0].announces:
         return f"{units[0].text.rstrip(':')}: "
@@ -254,7 +256,7 @@ def _called(units: Sequence[_Unit], items: Sequence[_Unit], asked: str) -> str:
 
 
 def _points(units: Sequence[_Unit], items: Sequence[_Unit], told: str) -> list[str]:
-    """The headings of a text of several parts, else the points of its list; each once."""
+    """Return the headings of a text of several parts, else the items of its list, without duplicates."""
     heads = [unit.text for unit in units if unit.kind == "head" and not told.startswith(unit.text)]
     if len(heads) >= _MIN_POINTS and items[0].size != _LONG_TABLE:
         return list(dict.fromkeys(heads))

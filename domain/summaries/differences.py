@@ -1,4 +1,4 @@
-"""What one version of a day's summary says that another one does not.
+"""Compare two versions of a day's summary line by line.
 
 Must not know: where versions are kept, how they are shown.
 """
@@ -13,17 +13,17 @@ Standing = Literal["same", "gone", "new"]
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """One line of a comparison. line: as its version has it, with `facet`, `text` and what it rests on."""
+    """One line of a comparison. line: the line as in its version, with `facet`, `text` and sources."""
 
     standing: Standing
     line: Mapping[str, Any]
 
 
 def compare_lines(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[Differing]:
-    """The lines of both versions in one order: what stayed, what went, and what came in its place.
+    """Return the lines of both versions in one order: unchanged, removed and added lines.
 
-    Lines are the same where they say the same under the same heading; what they rest on may differ, and is then that
-    of the later version.
+    Two lines are the same if they have the same text and facet. Their sources may differ; the result then has the
+    sources of the later version.
     """
     matcher = SequenceMatcher(None, [_said(line) for line in before], [_said(line) for line in after], autojunk=False)
     told: list[Differing] = []

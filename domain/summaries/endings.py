@@ -1,6 +1,6 @@
-"""How a conversation with an agent ended: what the person said last that matters, what became of it, what stays open.
+"""How a conversation with an agent ended: the person's last relevant turn, its outcome, and open questions.
 
-An ending quotes rather than infers: it can't say that somebody was content, only what they said.
+An ending quotes and does not infer: it never claims that a person was content, it quotes their words.
 
 Must not know: other conversations of the day, and how lines are chosen.
 """
@@ -59,14 +59,14 @@ _PROPOSES = re.compile(
     re.IGNORECASE,
 )
 MOST_CHANGES = 2
-"""Changes by tools that an ending tells itself; of more it leaves all to the lines of what was done."""
+"""Maximum tool changes listed in an ending; if there are more, the "executed" lines list all of them instead."""
 _CLEAR = 3
-"""Content words from which a stance says by itself what it is about."""
+"""Content words that make a stance understandable without its context."""
 MOST_OF_ENDING = 520
-"""Characters of an ending, about: each conversation of a day needs room for its own."""
+"""Approximate maximum characters of an ending, so that each conversation of a day gets room."""
 LEAST_OF_ANSWER = 160
 MOST_BESIDE = 140
-"""Characters that are quoted of what else was said in the last turns."""
+"""Maximum characters quoted from other sentences of the last turns."""
 _HOPES = re.compile(r"\b(?:hope|hoping|wish)\b", re.IGNORECASE)
 _THANKS = re.compile(r"\bthank", re.IGNORECASE)
 _ASKS_BACK = re.compile(
@@ -75,17 +75,19 @@ _ASKS_BACK = re.compile(
     r"is (?:this|that|it)|ready to (?:proceed|move|continue|go))\b",
     re.IGNORECASE,
 )
-"""A question that waits for an answer, rather than the closing words of a text that was delivered."""
+"""A question that expects an answer, unlike the closing words of a delivered text."""
 _BRIEF = 40
-"""Characters of a turn that is quoted as it stands."""
+"""Maximum characters of a turn that is quoted unchanged."""
 _BEGINNING = 100
-"""Characters that are quoted of a text that is not the person's own."""
+"""Maximum characters quoted from a text that the person pasted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How it ended, in one line. event: the last one that tells it; turns: the numbers of all of them; calls: the
-    numbers of the calls that it tells.
+    """The end of a conversation in one line.
+
+    event: the last event that the line covers; turns: seq numbers of all covered turns; calls: seq numbers of the
+    covered tool calls.
     """
 
     text: str
@@ -96,9 +98,9 @@ class Ending:
 
 
 def ending(talk: Sequence[Speech], calls: Sequence[Call], agent: str, played: frozenset[int]) -> Ending | None:
-    """How the talk of a person and an agent ended, as far as `talk` goes; None if the agent says and does nothing.
+    """Describe how the conversation in `talk` ended; None if the agent neither says nor does anything.
 
-    played: the numbers of the turns in which they speak in a role.
+    played: seq numbers of the turns that belong to a role play.
     """
     if not calls and not any(speech.is_agent and substance(speech) for speech in talk):
         return None
@@ -128,7 +130,7 @@ def ending(talk: Sequence[Speech], calls: Sequence[Call], agent: str, played: fr
 
 
 def _of_story(last: Last, agent: str) -> list[str]:
-    """The last lines of a story or a role that both play: nobody asks, refuses or agrees in it."""
+    """Quote the last turns of a role play; requests, refusals and agreements in it are not meant seriously."""
     if last.asked is None:
         return []
     said = " ".join(all_of(last.asked.event.content))
@@ -143,7 +145,7 @@ def _of_story(last: Last, agent: str) -> list[str]:
 
 
 def _of_person(last: Last) -> list[str]:
-    """What the person wanted or settled in the last turn that is no courtesy."""
+    """Describe the person's request or decision in their last turn that is not a courtesy."""
     if last.asked is None:
         return []
     name, before = last.asked.speaker.name, last.asked.before or ""
@@ -178,12 +180,12 @@ def _of_person(last: Last) -> list[str]:
 
 
 def _with_context(said: Sequence[str], requests: Sequence[str]) -> Sequence[str]:
-    """The requests of a turn; the whole turn if it is short."""
+    """Return the requests of a turn, or the whole turn if it is short."""
     return said if sum(map(len, said)) + len(said) <= MAX_QUOTE else requests
 
 
 def _fitting(parts: Sequence[str]) -> str:
-    """The parts in their order as far as they fit, the heaviest in any case."""
+    """Return the parts that fit, in their order; the part with the highest weight always stays."""
     kept = {max(range(len(parts)), key=lambda at: weight_of_words(parts[at]))}
     for at in sorted(range(len(parts)), key=lambda at: -weight_of_words(parts[at])):
         if sum(len(parts[one]) + 1 for one in kept | {at}) <= MAX_QUOTE:
@@ -196,13 +198,13 @@ def _inside(name: str) -> str:
 
 
 def _is_clear(stance: Stance, before: str) -> bool:
-    """Whether a reader can tell what a stance is about."""
+    """Whether a reader can tell the subject of a stance."""
     named = len(set(content_words(stance.quote))) >= _CLEAR
     return named or titled(before) is not None or asked_before(before, stance.quote) != ""
 
 
 def _accepts(stance: Stance, before: str) -> bool:
-    """Whether a yes agrees to something: what was handed over or proposed, or what it names itself."""
+    """Whether a yes accepts a delivery, a proposal, or something that the yes itself names."""
     asked = [part for part in plain(before) if part.endswith("?") and not is_courtesy(part)]
     if asks_for(before) or (titled(before) is None and not (asked and _PROPOSES.search(asked[-1]))):
         return chooses(stance.quote)
@@ -210,19 +212,19 @@ def _accepts(stance: Stance, before: str) -> bool:
 
 
 def _other_verb(before: str) -> str:
-    """What a turn does that sounds like a yes and accepts nothing."""
+    """The verb for a turn that sounds like a yes and accepts nothing."""
     return "answered" if any(part.endswith("?") for part in plain(before)) else "said last"
 
 
 def _plan(name: str, said: Sequence[str], told: str) -> list[str]:
-    """What else the person said that they will do; where in the turn does not matter."""
+    """Quote a further plan of the person, from any place in the turn."""
     found = [part for part in said if _NEXT.search(part) and not part.endswith("?") and not _NO_PLAN.search(part)]
     fresh = [part for part in found if quoted(part)[1:-1] not in told]
     return [f"{name} also said: {quoted(fresh[-1], MOST_BESIDE)}"] if fresh else []
 
 
 def _of_agent(last: Last, later: Sequence[Call], agent: str, *, room: int) -> list[str]:
-    """The agent's last word, and its question if nobody answered it."""
+    """Return the agent's last outcome, and its question if the person did not answer."""
     if not last.answers:
         asked = last.asked is not None and (answers(last.asked) or requests_of(last.asked))
         return ["No answer followed."] if asked and last.farewell is None and not later else []

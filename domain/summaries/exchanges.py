@@ -1,7 +1,8 @@
-"""The talk of a person and an agent cut into exchanges: a request with everything that was said and done about it until
-the next one.
+"""Split the turns of a person and an agent into exchanges.
 
-Must not know: how an exchange is told.
+An exchange is one request with all turns and tool calls until the next request.
+
+Must not know: how an exchange is worded.
 """
 
 import re
@@ -36,7 +37,7 @@ _THANKS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A person's turn that asks for something, the agent's turns until the next one, and the calls between them."""
+    """A person's turn with requests, the agent's turns until the next request, and the tool calls between them."""
 
     turn: Speech
     requests: tuple[str, ...]
@@ -46,7 +47,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Last:
-    """The last exchange: what the person said, the agent's turns behind it, and the courtesies behind these."""
+    """The last exchange: the person's turn, the agent's turns after it, and the closing courtesies."""
 
     asked: Speech | None
     answers: tuple[Speech, ...]
@@ -54,7 +55,7 @@ class Last:
 
 
 def earlier(talk: Sequence[Speech], calls: Sequence[Call], last: Last) -> list[Exchange]:
-    """The exchanges before the last one."""
+    """Return the exchanges before the last one."""
     stop = last.asked.event.seq if last.asked is not None else 0
     asked = [at for at, speech in enumerate(talk) if not speech.is_agent and requests_of(speech)]
     found: list[Exchange] = []
@@ -71,14 +72,14 @@ def earlier(talk: Sequence[Speech], calls: Sequence[Call], last: Last) -> list[E
 
 
 def last_of(talk: Sequence[Speech]) -> Last:
-    """The last exchange of a talk."""
+    """Return the last exchange."""
     end = len(talk)
     while end and not substance(talk[end - 1]) and not answers(talk[end - 1]):
         end -= 1
     if end > 1 and _is_farewell(talk[end - 1]):
         end -= 1
     while end > 1 and talk[end - 1].is_agent and not substance(talk[end - 1]):
-        end -= 1  # what the agent says to a farewell
+        end -= 1  # the agent's reply to a farewell
     people = [at for at in range(end) if not talk[at].is_agent]
     at = people[-1] if people else -1
     farewells = [speech for speech in talk[end:] if not speech.is_agent]
@@ -87,12 +88,12 @@ def last_of(talk: Sequence[Speech]) -> Last:
 
 
 def substance(speech: Speech) -> list[str]:
-    """What a turn says beside courtesies."""
+    """Return the sentences of a turn that are not courtesies."""
     return [part for part in all_of(speech.event.content) if not is_courtesy(part)]
 
 
 def answers(speech: Speech) -> bool:
-    """Whether a person takes a stance to the agent's question before: "Yes, please. Thank you!" is no courtesy."""
+    """Whether a person answers the agent's previous question: "Yes, please. Thank you!" is not a mere courtesy."""
     if speech.is_agent or stance_of(all_of(speech.event.content)) is None:
         return False
     asked = plain(speech.before or "")
@@ -100,7 +101,7 @@ def answers(speech: Speech) -> bool:
 
 
 def requests_of(speech: Speech) -> list[str]:
-    """The sentences of a person's turn, in their own words, that ask or wish for something, in order."""
+    """Return the sentences of a person's turn, in their own words, that request or wish for something, in order."""
     parts = own(speech.event.content)
     told = zip(parts, acts_of(parts, by_agent=False), strict=True)
     found = [part for part, act in told if is_request(part, act) or (wants(part) and not is_courtesy(part))]
@@ -108,13 +109,13 @@ def requests_of(speech: Speech) -> list[str]:
 
 
 def speaks_for_oneself(part: str) -> bool:
-    """Whether a request of a long turn, which may hold pasted text, is the person's: it asks, bids, or says "I"."""
+    """Whether the person wrote a request of a long turn, rather than pasted it: it asks, commands, or says "I"."""
     bids = asked_to(part, bids=True) is not None or _PLEASE.search(part) is not None
     return part.endswith("?") or bids or _OF_ONE.search(part) is not None
 
 
 def is_request(part: str, act: Act) -> bool:
-    """Whether a sentence of a person asks for something."""
+    """Whether a person's sentence is a request."""
     if part.endswith("?") or _ASKS.match(part):
         return not is_courtesy(part)
     if _NO_REQUEST.search(part):
@@ -125,7 +126,7 @@ def is_request(part: str, act: Act) -> bool:
 
 
 def _is_farewell(speech: Speech) -> bool:
-    """Whether a person thanks and asks for nothing more."""
+    """Whether a person says thanks and requests nothing more."""
     parts = all_of(speech.event.content)
     thanks = any(_THANKS.search(part) for part in parts)
     if speech.is_agent or not thanks or any(map(is_request, parts, acts_of(parts, by_agent=False))):

@@ -1,7 +1,6 @@
-"""Which question a sentence answers: what was wanted, what was decided, what was executed, how things stand; or none
-of these, and it was just said.
+"""Classify a sentence by the question that it answers: wanted, decided, executed, state, or none of them ("said").
 
-Must not know: how sentences are weighed, and who else said what.
+Must not know: how sentences are weighed, and other speakers' turns.
 """
 
 import re
@@ -32,7 +31,7 @@ _VERBS_DONE = (
 )
 _DONE = re.compile(
     rf"\b(?:i|we|i've|we've|i have|we have|they) (?:just |already |also |now |have )*{_VERBS_DONE}\b"
-    # "Fixed the cache key.", said by who did it.
+    # "Fixed the cache key.", said by the one who fixed it.
     rf"|^(?:just |already |also |now |and ){{0,2}}{_VERBS_DONE} (?:the|a|an|all|your|our|it|them|this|that|both|\d|`)",
     re.IGNORECASE,
 )
@@ -58,20 +57,22 @@ _WANTS = re.compile(
 
 
 def tells_outcome(sentence: str, fired: Collection[str]) -> bool:
-    """Whether it tells how something stands: done and working, or still open."""
+    """Whether a sentence reports a result: done, working, or still open."""
     return _OPEN.search(sentence) is not None or (
         _OUTCOME.search(sentence) is not None and "hypothetical" not in fired and "question" not in fired
     )
 
 
 def wants(sentence: str) -> bool:
-    """Whether a person's sentence tells what they want."""
+    """Whether a person's sentence states a wish."""
     return _WANTS.search(sentence) is not None
 
 
 def facet_of(sentence: str, fired: Collection[str], *, is_agent: bool, to_agent: bool, past_date: bool) -> Facet:
-    """What a statement (no question, no request) as it was said answers. to_agent: a person tells it an agent, whom
-    their decisions bind; among people "I decided to run" is what somebody tells of themselves.
+    """Return the facet of a statement (neither a question nor a request).
+
+    to_agent: a person speaks to an agent, so their decisions bind the agent; among people, "I decided to run" only
+    reports on the speaker.
     """
     decides = _DECIDES.search(sentence) or lets(sentence)
     if "decision" in fired or "rule" in fired or (to_agent and decides and not is_slogan(sentence)):
@@ -86,7 +87,7 @@ def facet_of(sentence: str, fired: Collection[str], *, is_agent: bool, to_agent:
 
 
 def _tells_done(sentence: str, fired: Collection[str], *, is_agent: bool, to_agent: bool) -> bool:
-    """Whether it tells what was done. A person who talks to an agent about a result may only value it."""
+    """Whether a sentence reports completed work. A person's remark on an agent's result may be only praise."""
     if is_agent:
         return "result" in fired or _DONE.search(sentence) is not None
     return "result" in fired and (not to_agent or _DONE.search(sentence) is not None or "digit" in fired)

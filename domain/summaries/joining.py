@@ -1,4 +1,4 @@
-"""The sentences of a talk with an agent put beside its ending: each request with what became of it, nothing twice.
+"""Combine the sentences of a talk with its ending: each request with its outcome, without duplicates.
 
 Must not know: how sentences and endings are worded.
 """
@@ -16,14 +16,14 @@ from slowwave_server.domain.summaries.sentence import Sentence
 from slowwave_server.domain.summaries.stance import weight_of_words
 
 _TOLD = 0.8
-"""Share of its content words from which a line says what another one says."""
+"""Minimum share of a line's content words that another line must contain to make it a duplicate."""
 _ID = re.compile(r"\b(?=[A-Z0-9]*[A-Z])(?=[A-Z0-9]*\d)[A-Z0-9]{4,}\b|\b[A-Z]{6,}\b")
 _OF_TURN = frozenset(("delivered", "achieved", "refused", "taken", "accepted"))
-"""What a turn amounts to: what became of the request says the same."""
+"""Signals of lines that sum up a turn; the outcome of the request replaces such lines."""
 
 
 def joined(found: Sequence[Sentence], exchanges: Sequence[Exchange], end: Ending | None, agent: str) -> list[Sentence]:
-    """The sentences with the ending, if there is one."""
+    """Return the sentences with outcomes, and the ending if there is one."""
     kept = _opened(found)
     if end is not None:
         kept = list(_besides(kept, end))
@@ -41,13 +41,13 @@ def joined(found: Sequence[Sentence], exchanges: Sequence[Exchange], end: Ending
 
 
 def _opened(found: Sequence[Sentence]) -> list[Sentence]:
-    """The same sentences; what was wanted first is known for it: a conversation begins with its purpose."""
+    """Mark the first "wanted" sentence as the opening: a conversation begins with its purpose."""
     at = next((place for place, one in enumerate(found) if one.facet == "wanted"), None)
     return [replace(one, fired=(*one.fired, "opening")) if place == at else one for place, one in enumerate(found)]
 
 
 def _besides(found: Sequence[Sentence], end: Ending) -> Iterator[Sentence]:
-    """The sentences that say more than the ending does."""
+    """Yield the sentences that add something to the ending."""
     told = set(content_words(end.text))
     for one in found:
         by_tool = "tool" in one.fired
@@ -61,7 +61,7 @@ def _besides(found: Sequence[Sentence], end: Ending) -> Iterator[Sentence]:
 
 
 def _with_outcome(found: Sequence[Sentence], exchange: Exchange, told: str) -> list[Sentence]:
-    """The sentences with what became of a request behind it, in place of what the agent's turns amount to."""
+    """Append the outcome to its request; drop the lines that sum up the agent's turns."""
     turns = {speech.event.seq for speech in exchange.replies}
     words = set(content_words(told))
     kept = [one for one in found if one.event.seq not in turns or not (_of_turn(one) or _is_told(one, words))]
@@ -85,7 +85,7 @@ def _of_turn(one: Sentence) -> bool:
 
 
 def _is_told(one: Sentence, words: set[str]) -> bool:
-    """Whether a sentence, which no tool wrote, says what these words say."""
+    """Whether these words already say a sentence; tool lines and milestones never count."""
     said = set(content_words(one.text))
     return {"tool", "milestone"}.isdisjoint(one.fired) and len(said & words) >= _TOLD * len(said)
 
@@ -95,7 +95,7 @@ def _closed(text: str) -> str:
 
 
 def _once(found: Sequence[Sentence]) -> list[Sentence]:
-    """Of sentences of one turn that say the same the longest; of what a record shows only the record."""
+    """Keep the longest of duplicate sentences of one turn; drop sentences that repeat a tool's record."""
     recorded = {name for one in found if "tool" in one.fired for name in _ID.findall(one.text)}
     kept: list[Sentence] = []
     for one in sorted(found, key=lambda other: -len(other.text)):

@@ -1,4 +1,4 @@
-"""Lines of a summary: one sentence each, with what it answers, who said it, where and when; and how they are shown.
+"""Lines of a summary: one sentence each, with facet, speaker, session and time, and their Markdown.
 
 Must not know: how lines are chosen.
 """
@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 Facet = Literal["wanted", "decided", "executed", "state", "ended", "said"]
 FACETS: tuple[Facet, ...] = get_args(Facet)
-"""What a line answers, in the order in which they are shown."""
+"""The facets in display order."""
 
 HEADINGS: dict[Facet, str] = {
     "wanted": "Wanted",
@@ -20,16 +20,19 @@ HEADINGS: dict[Facet, str] = {
     "ended": "How it ended",
     "said": "Said",
 }
-"""What is blocked, refused or still open stands above how each conversation ended, under one heading."""
+"""Blocked, refused and open work appears before the endings, under the same heading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """One sentence of a summary.
 
-    text: one line, the speaker in the third person, without secrets; at: aware time of the event; seq: its place in
-    `session`; weight: how much it matters beside other lines, higher is more; run: the id of the run whose milestone it
-    is, if its task has one.
+    Attributes:
+        text: one line, the speaker in the third person, without secrets.
+        at: aware time of the event.
+        seq: number of the event in `session`.
+        weight: importance relative to other lines; higher is more important.
+        run: id of the run of a milestone, if the task has a run id.
     """
 
     facet: Facet
@@ -43,11 +46,11 @@ class Line:
 
     @property
     def place(self) -> tuple[datetime, str, int, str]:
-        """Where it stands in its day: by time, then by what tells lines of one time apart."""
+        """Sort key within a day: time, then session, seq and text as tie-breakers."""
         return (self.at, self.session, self.seq, self.text)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON object with the names of the fields; `at` as ISO time in UTC; `run` only if there is one."""
+        """Return a JSON object with the field names; `at` is ISO time in UTC, `run` is present only if it is set."""
         run = {} if self.run is None else {"run": self.run}
         return {
             "facet": self.facet,
@@ -61,7 +64,7 @@ class Line:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Line":
-        """The line that `to_json` wrote. Raises KeyError or ValueError where it is none."""
+        """Parse the result of `to_json`. Raises KeyError or ValueError if `data` is not a line."""
         facet = data["facet"]
         if facet not in FACETS:
             raise ValueError(f"a line's facet must be one of {', '.join(FACETS)}")
@@ -79,9 +82,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class DaySummary:
-    """Lines by facet, then time. text: Markdown, a heading a facet and a bullet a line; "" without lines.
+    """The lines of a day, by facet, then time.
 
-    levels: how often parts were merged, one over the other.
+    text: Markdown with a heading for each facet and a bullet for each line; "" if there are no lines. levels: number of
+    merge levels.
     """
 
     lines: tuple[Line, ...]
@@ -90,12 +94,12 @@ class DaySummary:
 
 
 def in_order(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """By facet, then time."""
+    """Sort lines by facet, then time."""
     return tuple(sorted(lines, key=lambda line: (FACETS.index(line.facet), line.place)))
 
 
 def as_markdown(lines: Iterable[Line]) -> str:
-    """The lines under the headings of their facets; "" where there is none."""
+    """Render the lines below the headings of their facets; "" if there are no lines."""
     parts: list[str] = []
     heading = ""
     for line in in_order(lines):
@@ -107,9 +111,9 @@ def as_markdown(lines: Iterable[Line]) -> str:
 
 
 HEADING_WORDS = max(len(heading.split()) for heading in HEADINGS.values()) + 1
-"""The most words of a heading with its sign, as `str.split` counts."""
+"""Maximum words of a heading, its Markdown sign included, as `str.split` counts."""
 
 
 def words_of(line: Line) -> int:
-    """How many words its bullet has, with its sign."""
+    """Count the words of the line's bullet, its Markdown sign included."""
     return len(line.text.split()) + 1

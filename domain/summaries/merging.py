@@ -1,4 +1,4 @@
-"""Parts of a summary put together: recursively in groups, each level bounded, the last within the words asked for.
+"""Merge parts of a summary recursively in groups; each level is bounded, the last by the requested word limit.
 
 Must not know: events, and how lines are compared.
 """
@@ -9,16 +9,18 @@ from slowwave_server.domain.summaries.lines import HEADING_WORDS, DaySummary, Li
 from slowwave_server.domain.summaries.picking import pick
 
 GROUP = 8
-"""Parts that are merged at once: n parts take ceil(log8 n) levels, at least one."""
+"""Parts merged in one group: n parts take ceil(log8 n) levels, at least one."""
 _WIDER = 3
-"""Inner levels keep so many times the words of the last, which chooses among what all groups kept; …"""
+"""Inner levels keep this multiple of the last level's words, so that the last level can choose among all groups; …"""
 _WIDE_ENOUGH = 3000
-"""… but no more than so many, unless the last keeps more."""
+"""… but at most this many words, unless the last level keeps more."""
 
 
 def merge_lines(parts: Sequence[Sequence[Line]], *, max_words: int) -> DaySummary:
-    """One summary of at most `max_words` words (split at white space, with headings and signs) from the lines of all
-    parts; the order of parts and of the lines in them does not matter.
+    """Merge the lines of all parts into one summary of at most `max_words` words.
+
+    Words are split at white space and include headings and Markdown signs. The order of parts and of their lines does
+    not affect the result.
     """
     level = sorted((list(in_order(part)) for part in parts if part), key=_key)
     wide = max(max_words, min(_WIDER * max_words, _WIDE_ENOUGH))
@@ -39,5 +41,5 @@ def _flat(parts: Iterable[Sequence[Line]]) -> list[Line]:
 
 
 def _chosen(lines: Sequence[Line], max_words: int) -> list[Line]:
-    """The best lines whose bullets, with the headings of their facets, have at most `max_words` words."""
+    """Return the best lines whose bullets and facet headings have at most `max_words` words."""
     return pick(lines, max_words, words_of, opening=HEADING_WORDS)

@@ -1,6 +1,6 @@
-"""What became of a request: what tools changed, what the agent reported, refused, delivered or answered.
+"""The outcome of a request: changes by tools, and the agent's reports, refusals, deliveries and answers.
 
-Must not know: what the person said next.
+Must not know: the person's next turn.
 """
 
 import re
@@ -33,23 +33,24 @@ _LOOKED_UP = re.compile(
     r"(?:details|information)\b",
     re.IGNORECASE,
 )
-"""What the agent only looked up on its way."""
+"""Results that the agent only looked up as an intermediate step."""
 _NUMBER = re.compile(r"\d")
 _ONLY_ASKS = 450
-"""Characters of a turn that may only ask for what the agent needs to go on."""
+"""Maximum characters of a turn that may only ask for missing input."""
 _CHARGES = re.compile(r"\b(?:charged|additional (?:cost|charge|payment)|you(?:'ve| have)? paid)\b", re.IGNORECASE)
 _REFUNDS = re.compile(r"\b(?:refund\w*|credited|returned|back)\b", re.IGNORECASE)
 _OF_MONEY = re.compile(r"\b(?:pa(?:y|id)\w*|charg\w+|refund\w*|total|cost|fee|price|difference)\b", re.IGNORECASE)
 _IS_DONE = re.compile(r"\b(?:been|was|were|charged|processed|refunded|paid)\b", re.IGNORECASE)
 _MONEY = re.compile(r"[$€£]\s?(\d[\d,]*(?:\.\d+)?)")
 MOST_OF_EARLIER = 170
-"""Characters of what is quoted of the answer to an earlier request."""
+"""Maximum characters quoted from the answer to an earlier request."""
 
 
 def outcome(name: str, text: str, asked: str, *, calls: Sequence[Call], refusable: bool, limit: int) -> str:
-    """What an agent's words amount to, in one sentence with a quotation; "" if they only are polite.
+    """Sum up an agent's turn in one sentence with a quotation; "" if the turn is only polite.
 
-    calls: all that were made for the request; refusable: whether anything was asked for that one can refuse.
+    calls: all tool calls made for the request; refusable: whether the person requested anything that the agent could
+    refuse.
     """
     parts = [part for part in plain(text) if not is_courtesy(part)]
     if (found := next((part for part in parts if _HANDS_OVER.search(part)), None)) is not None:
@@ -68,9 +69,9 @@ def outcome(name: str, text: str, asked: str, *, calls: Sequence[Call], refusabl
 
 
 def of_exchange(exchange: Exchange, name: str, *, done: bool) -> str:
-    """What became of an earlier request, from the last of the agent's turns that says it; "" if a tool's line does.
+    """Return the outcome of an earlier request from the agent's last relevant turn; "" if a tool's line reports it.
 
-    done: whether a tool changed anything in the talk. Where none did, what the agent asked for is what kept it.
+    done: whether a tool changed anything in the talk. If no tool did, the agent's question for input is the outcome.
     """
     if any(call.changes_state and call.error is None for call in exchange.calls):
         return ""
@@ -92,14 +93,14 @@ def of_exchange(exchange: Exchange, name: str, *, done: bool) -> str:
 
 
 def _only_asks(speech: Speech) -> bool:
-    """Whether a turn only asks for what the agent needs to go on."""
+    """Whether a turn only asks for input that the agent needs to continue."""
     text = speech.event.content
     asks = any(_ASKS_FOR.search(part) for part in all_of(text))
     return asks and len(text) <= _ONLY_ASKS and not any(refused_in(text, part) for part in plain(text))
 
 
 def _reported(text: str, reports: Sequence[str], asked: str, limit: int) -> str:
-    """What was done, with other figures that were asked for, and the amounts that a list below it names."""
+    """Return the report, further figures that the person requested, and the amounts in a list below it."""
     told = reports[0]
     asked_for = [part for part in plain(text) if _NUMBER.search(part) and len(terms(asked) & terms(part)) > 1]
     for more in [*reports[1:], *asked_for]:
@@ -110,7 +111,7 @@ def _reported(text: str, reports: Sequence[str], asked: str, limit: int) -> str:
 
 
 def _against(text: str, calls: Sequence[Call]) -> str:
-    """What the record shows where an amount that the agent names for a payment isn't in it."""
+    """Return the recorded amounts if the record lacks the payment amount that the agent names."""
     recorded = {amount for call in calls for amount in amounts_of(call, calls)}
     told = [part for part in all_of(text) if _OF_MONEY.search(part) and _IS_DONE.search(part)]
     named = {float(found.replace(",", "")) for part in told for found in _MONEY.findall(part)}

@@ -1,5 +1,4 @@
-"""The lines to keep of many: what is settled by later lines goes, each question gets its best answer, the rest by
-weight and by what it adds.
+"""Choose lines: drop superseded lines, keep the best line of each facet, then choose by weight and novelty.
 
 Must not know: which part of a day the lines come from, and how they are shown.
 """
@@ -20,19 +19,20 @@ _OF_OUTCOMES = terms(
 _GOES_ON = re.compile(r"[^\w\s]|(?:has |is |was )?(?:failed|blocked|finished|done|completed?|queued|started)\b")
 _NAMED = re.compile(r"(.{3,120}?)(?::| [-\N{EN DASH}\N{EM DASH}]) .")
 _NAMES = 3
-"""With so many words before the colon, a milestone names its task there, and tells how it went behind it."""
+"""Minimum words before a colon that name the task of a milestone; the outcome then follows the colon."""
 _SAME_TASK = 0.6
-"""Share of common words, of all words of both, from which two milestones tell of one task."""
+"""Minimum Jaccard similarity of two milestones of the same task."""
 
 
 def pick(lines: Sequence[Line], budget: int, cost: Callable[[Line], int], *, opening: int = 0) -> list[Line]:
-    """A choice of `lines` whose costs are within `budget`, in no order that means something; the same for the same
-    set of lines. opening: what the first line of each facet costs on top.
+    """Choose lines with a total cost within `budget`; the order has no meaning, the choice is deterministic.
+
+    opening: the extra cost of the first line of each facet.
     """
     known = _without_repeats(_settled(sorted(lines, key=_key)))
     said = {line: terms(line.text) for line in known}
     telling = [line for line in known if _tells(line, said[line])]
-    # A day of which nothing weighs enough gets its best lines all the same.
+    # If no line of the day reaches the minimum weight, the best lines are chosen all the same.
     able = [line for line in telling if line.weight >= LEAST] or telling
     items = [
         Item(line.weight - _too_early(line, at / len(able)), said[line], line.facet, cost(line), line.session)
@@ -42,9 +42,7 @@ def pick(lines: Sequence[Line], budget: int, cost: Callable[[Line], int], *, ope
 
 
 def _sure(items: Sequence[Item], budget: int, opening: int) -> list[int]:
-    """The lines that come before what was said: how each conversation ended, the best one of each facet, then what the
-    share of each facet holds.
-    """
+    """Lines that take precedence: each conversation's ending, the best line of each facet, then each facet's share."""
     endings: list[int] = []
     best: list[int] = []
     others: list[int] = []
@@ -64,21 +62,21 @@ def _key(line: Line) -> tuple[object, ...]:
 
 
 def _too_early(line: Line, share: float) -> float:
-    """share: how much of the day lies before the line, 0..1."""
+    """Penalty of a state line that later events may have changed. share: part of the day before the line, 0..1."""
     return EARLY_STATE * (1 - share) if line.facet == "state" else 0.0
 
 
 def _tells(line: Line, said: frozenset[str]) -> bool:
-    """Whether it says anything beside names: "Maya: Jonas!" does not."""
+    """Whether a line says more than names: "Maya: Jonas!" does not."""
     if _MILESTONE.match(line.text):
         return True
-    # A script without spaces shows as one long word.
+    # A text in a script without spaces counts as one long word.
     size = sum(1 if term.isascii() else max(1, len(term) - 4) for term in said - terms(line.speaker))
     return size > (1 if line.text.startswith(f"{line.speaker}: ") else 0)
 
 
 def _without_repeats(lines: Sequence[Line]) -> list[Line]:
-    """The same words twice count where they were said first."""
+    """Keep only the first of lines with the same text."""
     seen: dict[str, Line] = {}
     for line in lines:
         seen.setdefault(line.text.casefold(), line)
@@ -86,11 +84,12 @@ def _without_repeats(lines: Sequence[Line]) -> list[Line]:
 
 
 def _settled(lines: Sequence[Line]) -> list[Line]:
-    """Of each task its last outcome tells how things stand; an earlier failure is history, an earlier start nothing.
-    Of each conversation its last ending tells how it ended.
+    """Keep the last outcome of each task and the last ending of each conversation.
 
-    lines: by time. Milestones are of one run if they have the same id of a run; without one, they are compared by their
-    words, as nothing else names their task.
+    An earlier failure becomes history ("executed"); an earlier start is dropped.
+
+    lines: sorted by time. Milestones belong to one run if their run ids are equal; if a run id is missing, the words of
+    the milestones are compared.
     """
     last = {line.session: line for line in lines if line.facet == "ended"}
     lines = [line for line in lines if line.facet != "ended" or last[line.session] is line]
@@ -113,14 +112,16 @@ def _settled(lines: Sequence[Line]) -> list[Line]:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a milestone says of its run, and the words of it that name the task."""
+    """The text of a milestone and the words in it that name the task."""
 
     text: str
     task: frozenset[str]
     run: str | None
 
     def is_of(self, other: "_Told") -> bool:
-        """Whether both tell of one run: by its id; else mostly the same words, or the one goes on with why it ended."""
+        """Whether both milestones belong to one run: same run id, else similar words or the same text with a cause
+        added.
+        """
         if self.run is not None and other.run is not None:
             return self.run == other.run
         short, long = sorted((self.text, other.text), key=len)
@@ -131,7 +132,7 @@ class _Told:
         return short == long or goes_on or alike
 
     def is_named_as(self, other: "_Told") -> bool:
-        """Whether both name their task before a colon, and it is the same."""
+        """Whether both milestones name the same task before a colon."""
         if self.run is not None and other.run is not None:
             return False
         name = self._name()

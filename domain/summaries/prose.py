@@ -1,6 +1,6 @@
-"""What a turn between a person and an agent says in plain sentences, apart from its lists, its titles and courtesies.
+"""The plain sentences of a turn between a person and an agent, without lists, titles and courtesies.
 
-Must not know: which question a sentence answers.
+Must not know: which facet a sentence has.
 """
 
 import re
@@ -13,21 +13,21 @@ from slowwave_server.domain.extraction.standalone import content_words
 from slowwave_server.domain.noise import is_chatter
 
 MAX_QUOTE = 180
-"""Characters of what is quoted of one turn."""
+"""Maximum characters quoted from one turn."""
 MOST_ASKED = 110
-"""Characters of the question that a short answer answers."""
+"""Maximum characters quoted from the question before a short answer."""
 _LONGEST_HEAD = 6
 """Words."""
 _PASTED_QUOTE = re.compile(r'"[^"]{80,}"')
 _LEAST_LINES = 5
-"""Lines of a turn from which it may be a list without marks."""
+"""Minimum lines of a turn that may be a list without bullets."""
 _LEAST_LABELLED = 3
 _LABELLED = re.compile(r"^\W{0,4}[A-Z][\w &/'-]{1,40}: ?")
 """A line of a form or a specification."""
 _ENDED = re.compile(r"[.!?:;,…\"'\]]\s*$")
 _CLAUSE_END = re.compile(r"[,;:.!?)](?= )| [\u2013\u2014-](?= )")
 _LEAST_OF_CUT = 0.6
-"""Share of the room from which a quotation is cut where a clause ends, rather than at a space."""
+"""Minimum share of the limit at which a quotation may be cut at the end of a clause rather than at a space."""
 
 _SET_APART = re.compile(r"^\s*(?:[-*•>|#]|\d{1,2}[.)]\s|\*\*[^*\n]{1,100}\*\*:?\s*$|[-=_]{3,})")
 _VOCATIVE = re.compile(
@@ -60,7 +60,7 @@ _NO_TITLE = re.compile(
 )
 _OPEN_QUESTION = re.compile(r"^(?:and |so |but )?(?:what|which|who|when|where|how|why)\b", re.IGNORECASE)
 _SHORT = 4
-"""Content words below which an answer needs its question to be understood."""
+"""An answer with fewer content words needs its question to be understood."""
 _EMPTY_WORDS = frozenset(
     "feel free reach hear glad happy welcome hello assist assistance further question questions wonderful fantastic "
     "excellent amazing awesome absolutely certainly great forward hi dear understood understand sorry appreciate "
@@ -69,24 +69,24 @@ _EMPTY_WORDS = frozenset(
 
 
 def plain(text: str) -> list[str]:
-    """The sentences of a turn that stand in no list, heading or table, without marks, in order."""
+    """Return the sentences of a turn outside lists, headings and tables, without Markdown, in order."""
     return list(_sentences(line for line in text.split("\n") if not _SET_APART.match(line)))
 
 
 def all_of(text: str) -> list[str]:
-    """The sentences of a turn with those of its lists, without marks, in order."""
+    """Return the sentences of a turn, list items included, without Markdown, in order."""
     return list(_sentences(text.split("\n")))
 
 
 def own(text: str) -> list[str]:
-    """The sentences of a person's turn in their own words; those of lists only if there are no others."""
+    """Return the sentences in the person's own words; sentences of lists only if there are no others."""
     mine = own_with_lists(text)
     apart = set(plain(_PASTED_QUOTE.sub("[quoted text]", normalise(text))))
     return [part for part in mine if part in apart] or mine
 
 
 def own_with_lists(text: str) -> list[str]:
-    """The sentences of a person's turn in their own words, without marks and long quotations."""
+    """Return the sentences in the person's own words, without Markdown and long quotations."""
     lines = [line for line in _PASTED_QUOTE.sub("[quoted text]", normalise(text)).split("\n") if line.strip()]
     if sum(_LABELLED.match(line) is not None for line in lines) >= _LEAST_LABELLED:
         lines = [line for at, line in enumerate(lines) if at == 0 or not _LABELLED.match(line)]
@@ -96,18 +96,18 @@ def own_with_lists(text: str) -> list[str]:
 
 
 def bare(sentence: str) -> str:
-    """A sentence without marks and without "My friend, …" before it."""
+    """Return a sentence without Markdown and without an address such as "My friend, …"."""
     said = without_address(clean(sentence))
     return said[:1].upper() + said[1:]
 
 
 def without_address(sentence: str) -> str:
-    """A sentence without "My friend, …" before it."""
+    """Return a sentence without an address such as "My friend, …"."""
     return _VOCATIVE.sub("", sentence).strip()
 
 
 def is_courtesy(sentence: str) -> bool:
-    """Whether a sentence greets, thanks, praises or offers further help, and says nothing else."""
+    """Whether a sentence only greets, thanks, praises or offers further help."""
     if is_chatter(sentence) or _OFFERS.search(sentence):
         return True
     said = [word for word in content_words(sentence) if word not in _EMPTY_WORDS]
@@ -118,7 +118,7 @@ _MAX_OF_COURTESY = 5
 
 
 def quoted(sentence: str, limit: int = MAX_QUOTE) -> str:
-    """A sentence in quotes; if it is long, cut where a clause ends, else at a space."""
+    """Put a sentence in quotes; cut a long one at the end of a clause, else at a space."""
     said = " ".join(sentence.replace('"', "'").split())
     if len(said) > limit:
         ends = [match.end() for match in _CLAUSE_END.finditer(said, int(_LEAST_OF_CUT * limit), limit)]
@@ -128,7 +128,7 @@ def quoted(sentence: str, limit: int = MAX_QUOTE) -> str:
 
 
 def asked_before(before: str, answer: str) -> str:
-    """The question that a short answer answers by yes or no, in brackets; "" if the answer says enough."""
+    """Return the yes/no question before a short answer, in brackets; "" if the answer is clear without it."""
     if len(set(content_words(answer))) >= _SHORT:
         return ""
     asked = [part for part in plain(before) if part.endswith("?") and not is_courtesy(part)]
@@ -136,19 +136,19 @@ def asked_before(before: str, answer: str) -> str:
 
 
 def head(point: str) -> str:
-    """A point, or what it is called if the rest only explains it."""
+    """Return a list item, or only its name if the rest explains the name."""
     head, _, rest = point.partition(": ")
     plain_name = rest and 1 < head.count(" ") + 1 <= _LONGEST_HEAD and not any(map(str.isdigit, head))
     return head if plain_name else point.rstrip(" .…")
 
 
 def titled(text: str) -> Outline | None:
-    """The outline of what an agent hands over, if it has a title of its own and asks nothing."""
+    """Return the outline of a text that an agent delivers, if it has its own title and asks nothing."""
     handed = outline(text)
     if handed is None or _NO_TITLE.search(handed.title) or len(set(content_words(handed.title))) == 1:
         return None
     if has_siblings(text, handed.title):
-        return None  # the name of the first part is no name of the whole
+        return None  # the title names only the first part
     return None if any(point.endswith("?") for point in handed.points) else handed
 
 

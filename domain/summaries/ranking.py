@@ -1,9 +1,9 @@
-"""Which of many sentences to keep: those that weigh most and tell most that the others do not.
+"""Choose sentences by weight and by the new information that each one adds.
 
-Greedy choice under a budget, by a sentence's own weight and the words that it adds, each as much as all sentences
-together speak of it. What is central comes in once, and saying it twice adds nothing.
+A greedy choice under a budget. A sentence scores its own weight plus the weight of each new word; a word weighs more if
+more sentences contain it. So a central topic is chosen once, and a repetition adds nothing.
 
-Must not know: what the sentences are about, and where they come from.
+Must not know: the topics of the sentences, and where the sentences come from.
 """
 
 import heapq
@@ -16,29 +16,32 @@ from slowwave_server.domain.similarity.lexicon import stem
 from slowwave_server.domain.similarity.stopwords import FUNCTION_WORDS, NEGATORS, PREPOSITIONS
 
 COVERAGE = 0.2
-"""What a new word adds, times the logarithm of how many sentences have it."""
+"""Weight of a new word, times the logarithm of the number of sentences that contain it."""
 EVEN = 0.8
-"""What a sentence loses for each one of its kind and group that is chosen already, if there are several groups."""
+"""Penalty for each chosen sentence of the same kind and group, if there are several groups."""
 NEW_SHARE = 0.2
-"""A sentence with fewer new words than this share says what another of its kind said."""
+"""A sentence with a smaller share of new words is a duplicate of another sentence of its kind."""
 
 _SPREAD = (math.sqrt(5) - 1) / 2
-"""Items of the same score come in the order of their multiples of it, modulo 1: spread over the day, not its first."""
+"""Items of equal score are ordered by the multiples of this number modulo 1: they spread over the day."""
 _STOPWORDS = FUNCTION_WORDS | PREPOSITIONS | NEGATORS
 _STRIP = ".,;:!?…()[]{}\"'`*_-\N{EN DASH}\N{EM DASH}<>/\\|#~=+"
 
 
 def terms(text: str) -> frozenset[str]:
-    """The stems of the words of `text` that carry content."""
+    """Return the stems of the content words of `text`."""
     words = (word.strip(_STRIP).removesuffix("'s") for word in text.lower().replace("\N{EM DASH}", " ").split())
     return frozenset(stem(word) for word in words if word and word not in _STOPWORDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A sentence to choose or not. kind: what it is compared within, since what was asked for and that it was done say
-    much the same in words; cost: what it takes of the budget; group: the conversation that it comes from, since a
-    choice is spread over all of them.
+    """A sentence that can be chosen.
+
+    Attributes:
+        kind: novelty is measured within one kind, because a request and its completion use much the same words.
+        cost: the part of the budget that the sentence takes.
+        group: the conversation of the sentence; the choice spreads over all groups.
     """
 
     weight: float
@@ -49,16 +52,18 @@ class Item:
 
 
 def choose(items: Sequence[Item], budget: int, *, opening: int = 0, first: Iterable[int] = ()) -> list[int]:
-    """The indexes of a choice whose costs are within `budget`, as chosen; those of `first` come first, in their order,
-    if they fit.
+    """Return the indexes of the chosen items with a total cost within `budget`, in order of choice.
 
-    opening: what the first of each kind costs on top. Lazy: what a sentence adds only shrinks while the choice grows,
-    so one whose score still holds when it comes up is the best.
+    The items of `first` come first, in their order, if they fit. opening: the extra cost of the first item of each
+    kind.
+
+    The evaluation is lazy: the value of an item can only shrink while the choice grows, so an item at the top of the
+    heap whose score is still valid is the best.
     """
     choice = _Choice(items, budget, opening)
     for at in first:
         choice.take(at)
-    # With nothing chosen the scores are exact, so the best one needs no second look.
+    # While no item is chosen, the scores are exact, so the best item needs no second evaluation.
     heap = [(-choice.score(at), at * _SPREAD % 1, at, len(choice.chosen)) for at in range(len(items))]
     heapq.heapify(heap)
     while heap:
@@ -73,7 +78,7 @@ def choose(items: Sequence[Item], budget: int, *, opening: int = 0, first: Itera
 
 
 class _Choice:
-    """What is chosen so far, and what each further item would add."""
+    """The items chosen so far, and the score of each further item."""
 
     def __init__(self, items: Sequence[Item], budget: int, opening: int) -> None:
         frequency = Counter(term for item in items for term in item.terms)
@@ -87,20 +92,20 @@ class _Choice:
         self.chosen: dict[int, None] = {}
 
     def score(self, at: int) -> float:
-        """What the item weighs, with the words that it adds."""
+        """Return the item's weight plus the weight of its new words."""
         item = self._items[at]
         new = math.fsum(self._worth[term] for term in item.terms - self._covered)
         return item.weight + new - self._even * self._of_group[item.kind, item.group]
 
     def fits(self, at: int) -> bool:
-        """Whether there is room for the item, and it says something that no other of its kind says."""
+        """Whether the item fits into the budget and adds something to the chosen items of its kind."""
         item = self._items[at]
         cost = item.cost + (0 if item.kind in self._of_kind else self._opening)
         new = len(item.terms - self._of_kind.get(item.kind, set()))
         return cost <= self._left and new >= NEW_SHARE * len(item.terms)
 
     def take(self, at: int) -> None:
-        """Choose the item, if it fits and isn't chosen."""
+        """Choose the item if it fits and is not yet chosen."""
         if at in self.chosen or not self.fits(at):
             return
         item = self._items[at]

@@ -1,5 +1,7 @@
-"""From events to sentences that could stand in a summary: noise and secrets out, the speaker in the third person,
-dates resolved, each with the question that it answers and its signals.
+"""Turn events into candidate sentences of a summary.
+
+Noise and secrets are removed, the speaker is put in the third person, dates are resolved, and each sentence gets its
+facet and signals.
 
 Must not know: how many sentences a summary takes, and how they compare.
 """
@@ -40,7 +42,7 @@ from slowwave_server.domain.summaries.tool_lines import done as done_by
 from slowwave_server.domain.summaries.tool_lines import failed, failures, hands_over
 
 TASK = "task"
-"""The speaker of a milestone that bears no name."""
+"""The speaker of a milestone without a name."""
 
 _DONE = re.compile(
     r"^(?:done|understood|noted|certainly|of course|sure thing|will do|no worries)\s?[,.!:;-]\s*(?=\w)", re.IGNORECASE
@@ -54,17 +56,17 @@ _MAY_BE = re.compile(
 )
 _OF_TWO = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|you|your|yours)\b", re.IGNORECASE)
 _FRAGMENT = re.compile(r"^[^:\"]{0,60}: \"?(?:like|such as|which|because|especially|including) ", re.IGNORECASE)
-"""A piece of a sentence that somebody wrote as one."""
+"""A fragment that its author wrote as a sentence."""
 _CUT = re.compile(r"\*\*\d{0,2}[.\"]*$")
-"""A sentence that ends where a numbered point in bold type began."""
+"""A sentence that ends at the start of a numbered list item in bold."""
 _HALF_A_YEAR = 183
-# Half a word at the cut, where there is another before or behind it.
+# A truncated word at the cut, if another word precedes or follows it.
 _SHORTENED_END = re.compile(r"(?<=\s)\S{1,80}\Z")
 _SHORTENED_START = re.compile(r"\A\S{1,80}(?=\s)")
 
 
 def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequence[Event] = ()) -> list[Sentence]:
-    """The sentences of a segment in order. Raises ZoneInfoNotFoundError for an unknown zone."""
+    """Return the sentences of a segment in order. Raises ZoneInfoNotFoundError for an unknown zone."""
     clean = [cleaned(event) for event in events if event.kind != "tool"]
     talk = list(speeches(clean, map(cleaned, preceding), agent))
     by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
@@ -94,14 +96,14 @@ def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequ
 
 
 def _is_last(talk: Sequence[Speech], at: int) -> bool:
-    """Whether an agent's turn is its last one: what it asks for is not answered by a later turn of the talk."""
+    """Whether no later turn of the agent exists, so that the talk does not answer the agent's question."""
     return not any(speech.is_agent for speech in talk[at + 1 :])
 
 
 def _at_work(
     talk: Sequence[Speech], at: int, spoken: Sequence[Sentence], done: Sequence[Call], refusals: Collection[int]
 ) -> Iterator[Sentence]:
-    """What a turn between a person and an agent tells: its sentences that stand alone, and what the turn amounts to."""
+    """Yield a turn's self-contained sentences, and the lines that sum up the turn."""
     speech = talk[at]
     names = (speech.speaker.name, speech.speaker.addressee or speech.speaker.name)
     if speech.is_agent:
@@ -126,7 +128,7 @@ def _at_work(
 
 
 def _is_of_work(one: Sentence) -> bool:
-    """Whether an agent's sentence tells what it did, how things stand, or what it waits for."""
+    """Whether an agent's sentence reports its work, a state, or input that it needs."""
     if "request" in one.fired:
         return True
     return (
@@ -142,7 +144,7 @@ def _agrees(speech: Speech) -> bool:
 
 
 def _of_calls(done: Sequence[Call], events: Mapping[int, Event], agent: str) -> Iterator[Sentence]:
-    """What tools changed, and what they could not change."""
+    """Yield a sentence for each change by a tool and for each failed change."""
     for call in done:
         if call.changes_state and call.is_identified and call.error is None and not hands_over(call):
             yield Sentence("executed", redact(done_by(call, agent, done)).text, agent, events[call.seqs[-1]], ("tool",))
@@ -151,7 +153,7 @@ def _of_calls(done: Sequence[Call], events: Mapping[int, Event], agent: str) -> 
 
 
 def cleaned(event: Event) -> Event:
-    """The event without machinery; without secrets first, then cut: half a secret would not be found."""
+    """Return the event without machinery. Secrets are redacted before the cut: half a secret would not be found."""
     text = redact(event.content).text
     if len(text) > MAX_EVENT_CHARACTERS:
         half = MAX_EVENT_CHARACTERS // 2
@@ -170,13 +172,13 @@ def _milestone(event: Event, agent: str) -> Sentence:
 
 
 def _run_of(event: Event) -> str | None:
-    """The id of the run of a milestone, if its task named one."""
+    """Return the run id of a milestone, if its task has one."""
     run = event.metadata.get("run")
     return str(run) if isinstance(run, (str, int)) and run != "" else None
 
 
 def _spoken(speech: Speech, time_zone: str, *, with_agent: bool, at_work: bool, is_last: bool) -> Iterator[Sentence]:
-    """The sentences of a turn. at_work: an agent speaks, too; is_last: of the agent's turns."""
+    """Yield the sentences of a turn. at_work: an agent takes part in the talk; is_last: the agent's last turn."""
     content = speech.event.content
     parts = plain(content) if at_work and speech.is_agent else list(sentences(content))
     mine = set(own_with_lists(content)) if at_work and not speech.is_agent else None
@@ -200,7 +202,7 @@ def _spoken(speech: Speech, time_zone: str, *, with_agent: bool, at_work: bool, 
 
 
 def _answer(before: str | None, sentence: str) -> str | None:
-    """The statement that a short answer makes of the question before it."""
+    """Turn a short answer and its question into a statement."""
     asked = [part for part in sentences((before or "")[-MAX_SENTENCE:]) if part.endswith("?")]
     return statement(asked[-1], sentence) if asked else None
 
@@ -213,7 +215,7 @@ def _sentence(speech: Speech, said: str, fired: tuple[str, ...], time_zone: str,
     what = asked_to(trim(whole) or whole, bids=to_agent and {"decision", "rule"}.isdisjoint(fired))
     facet: Facet
     if what is not None:
-        facet = "state" if speech.is_agent else "wanted"  # what the agent asks for keeps it from going on
+        facet = "state" if speech.is_agent else "wanted"  # the agent can't continue before its question is answered
         text = _asked_to(what, whole, speaker)
     elif "question" in fired:
         facet = "wanted" if to_agent else "said"
@@ -229,14 +231,14 @@ def _sentence(speech: Speech, said: str, fired: tuple[str, ...], time_zone: str,
 
 
 def _clear(named: tuple[Mention, ...], said: str, at: datetime) -> tuple[Mention, ...]:
-    """The dates that are known: of a day without its year, not one that is more than half a year away."""
+    """Keep the unambiguous dates: a date without a year must be at most half a year away."""
     return tuple(
         one for one in named if str(one.first.year) in said or abs((one.first - at.date()).days) <= _HALF_A_YEAR
     )
 
 
 def _asked_to(what: str, whole: str, speaker: Speaker) -> str:
-    """A request behind "… asked": "Maya asked to book a room."; as it was said if it speaks of the two who talk."""
+    """Word a request as "Maya asked to book a room."; quote it if it mentions the speaker or the listener."""
     if _OF_TWO.search(what) or not is_clear(what, speaker):
         return f"{speaker.name} asked: {quoted(whole, MAX_SENTENCE)}"
     plain = third_person(what, speaker).removeprefix(f"{speaker.name}: ")

@@ -1,8 +1,7 @@
-"""What the record of a call shows: what the call asked for, the identifiers that its answer adds, and what was paid or
-refunded by it.
+"""What a tool call's record shows: the arguments, identifiers from the answer, and amounts paid or refunded.
 
-Of a field that both name the call counts: an answer may still show how things were. Of a list of payments only those
-count that an earlier answer about the same thing did not show.
+If both the arguments and the answer contain a field, the argument counts, because an answer may still show the old
+state. In a list of payments, only those count that an earlier answer about the same object did not show.
 
 Must not know: how a line is worded.
 """
@@ -17,14 +16,14 @@ from slowwave_server.domain.extraction.tools import Call, may_show, pairs, worth
 _LIST = re.compile(r"\"?(?P<key>[a-z_]{1,40})\"?: (?P<rows>\[.*\])")
 _MARK = re.compile(r"(?:^|_)(?:id|ids|number|code|ref|reference)$")
 _NO_NEWS = re.compile(r"(?:^|_)(?:user|customer|account|payment)(?:$|_)|^(?:first|last)_name$")
-"""Whose account it is stands elsewhere in the day, and is the same in each call."""
+"""Fields of the account holder: other lines of the day name the account, and it is the same in each call."""
 _COUNTS = re.compile(r"(?:^|_)(?:total|nonfree|count|quantity|baggages?|bags?|passengers?|seats?|insurance)(?:$|_)")
 _NEW = re.compile(r"(?:^|_)(?:price|cost|fee|refund|balance|amount)(?:$|_)|^total$")
-"""What an answer says that the call could not know."""
+"""Fields of an answer that the call could not know."""
 
 
 def details_of(call: Call) -> dict[str, str]:
-    """What the call asked for, then what its answer adds."""
+    """Return the fields of the arguments, then the fields that the answer adds."""
     told: dict[str, str] = {}
     for key, value in call.arguments:
         name = key.split(".")[-1]
@@ -42,12 +41,12 @@ def details_of(call: Call) -> dict[str, str]:
 
 
 def is_target(key: str, call: Call) -> bool:
-    """Whether a field identifies what the call is about: the reservation_id of cancel_reservation."""
+    """Whether a field identifies the call's object: the reservation_id of cancel_reservation."""
     return _MARK.search(key) is not None and key.split("_", maxsplit=1)[0] in call.name.lower()
 
 
 def amounts_of(call: Call, before: Sequence[Call]) -> list[float]:
-    """What was paid (above zero) and refunded (below) by a call. before: the calls among which earlier ones are."""
+    """Return the amounts paid (above zero) and refunded (below zero). before: calls, the earlier ones included."""
     if call.error is not None or not call.changes_state:
         return []
     rows = _amounts(call)
@@ -68,13 +67,13 @@ def _is_no_news(name: str, value: str) -> bool:
 
 
 def _names_target(call: Call) -> bool:
-    """Whether the call changes a thing that was there: it gives the thing's identifier, and the answer repeats it."""
+    """Whether the call changes an existing object: it passes the object's identifier, and the answer repeats it."""
     told = set(pairs(call.answer))
     return any(is_target(key, call) and (key, value) in told for key, value in call.arguments)
 
 
 def _same(one: Call, other: Call) -> bool:
-    """Whether the answers of both show the same thing, by its first identifier."""
+    """Whether both answers show the same object, by their first identifiers."""
     first = _first_mark(one)
     return first is not None and first == _first_mark(other)
 
@@ -85,7 +84,7 @@ def _first_mark(call: Call) -> tuple[str, str] | None:
 
 
 def _amounts(call: Call) -> list[float]:
-    """The amounts in the first list of an answer whose rows have one, such as its payments."""
+    """Return the amounts in the answer's first list that has amounts, such as its payments."""
     return next(_lists(call.answer), [])
 
 

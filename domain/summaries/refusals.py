@@ -1,9 +1,9 @@
-"""What an agent refuses: what it can't or may not do for the person, and what a policy does not allow.
+"""Detect an agent's refusal: inability, missing permission, or a policy that forbids the request.
 
-A hedge ("we can't be certain"), an idiom ("couldn't help but notice"), and what somebody says in a story refuse
-nothing. In doubt an answer is only an answer.
+A hedge ("we can't be certain"), an idiom ("couldn't help but notice") and a character's line in a story are not
+refusals. In doubt, a turn is an answer.
 
-Must not know: whether it was done all the same later.
+Must not know: whether the agent later fulfilled the request.
 """
 
 import re
@@ -11,7 +11,7 @@ import re
 from slowwave_server.domain.extraction.sentences import normalise
 
 MOST_BEFORE = 600
-"""Characters before a refusal: an agent that refuses says so early; a longer text tells of something else."""
+"""Maximum characters before a refusal: an agent refuses early; in a longer text the words have another meaning."""
 
 _MAY_NOT = (
     r"(?:can't|cannot|can not|could not|couldn't|unable to|not able to|not allowed to|not permitted to|"
@@ -44,12 +44,12 @@ _QUOTE = re.compile(r"\"")
 
 
 def refuses(sentence: str) -> bool:
-    """Whether a sentence of an agent refuses something."""
+    """Whether an agent's sentence is a refusal."""
     return _REFUSES.search(sentence) is not None and _NONE.search(sentence) is None
 
 
 def refused_in(text: str, sentence: str) -> bool:
-    """Whether a sentence of this turn refuses something in the agent's own voice: early, and between no quotes."""
+    """Whether a sentence of this turn is a refusal by the agent itself: early in the turn and outside quotes."""
     if not refuses(sentence):
         return False
     before = normalise(text).partition(sentence[: len(sentence) // 2])[0]

@@ -1,4 +1,4 @@
-"""Requests as what somebody asked for: of "Can you book a room?" that is "to book a room".
+"""Rephrase requests in indirect speech: "Can you book a room?" becomes "to book a room".
 
 Must not know: which requests matter.
 """
@@ -41,8 +41,9 @@ _BID_WORDS = re.compile(
 
 
 def asked_to(sentence: str, *, bids: bool) -> str | None:
-    """What is asked for, as it follows "asked ": "to book a room", "not to push on Fridays"; None where the sentence
-    is no request. bids: imperatives count, too ("Book a room").
+    """Return the request as it follows "asked ": "to book a room", "not to push on Fridays"; None if it is not one.
+
+    bids: imperatives such as "Book a room" count as requests.
     """
     asked = _CAN_YOU.match(sentence)
     if asked is None and bids and not sentence.rstrip().endswith("?") and _BID_WORDS.match(sentence):

@@ -1,4 +1,4 @@
-"""What is kept of one segment of a session: a bounded number of its sentences, each with its weight.
+"""Choose a bounded number of weighted sentences from one segment of a session.
 
 Must not know: other segments, and how long the summary of the day may be.
 """
@@ -16,7 +16,7 @@ from slowwave_server.domain.summaries.sentence import Sentence
 from slowwave_server.domain.summaries.weights import weight_of
 
 SUMMARIZER = "rules/2"
-"""Name and version. Segments that another version made are made anew."""
+"""Name and version. Segments from another version are summarized again."""
 MAX_SEGMENT_LINES = 40
 
 
@@ -28,10 +28,20 @@ def summarize_segment(
     time_zone: str = "UTC",
     preceding: Sequence[Event] = (),
 ) -> tuple[Line, ...]:
-    """At most `MAX_SEGMENT_LINES` lines of `events` (one session, by seq), by facet, then time; () where all is noise.
+    """Return at most `MAX_SEGMENT_LINES` lines of `events`, by facet, then time; () if all events are noise.
 
-    agent: its name, for what it says itself; time_zone: its IANA zone, for "yesterday" (ZoneInfoNotFoundError where
-    there is no such zone); preceding: the event before the segment, to which a short answer may reply.
+    Args:
+        events: events of one session, by seq.
+        session: the session's name.
+        agent: the agent's name, for its own statements.
+        time_zone: IANA zone that resolves "yesterday".
+        preceding: the event before the segment, which a short answer may refer to.
+
+    Returns:
+        The chosen lines, without secrets.
+
+    Raises:
+        ZoneInfoNotFoundError: `time_zone` does not exist.
     """
     lines = [_line(one, session) for one in read(events, agent=agent, time_zone=time_zone, preceding=preceding)]
     return in_order(_redacted(line) for line in pick(lines, MAX_SEGMENT_LINES, lambda _line: 1))
@@ -53,6 +63,6 @@ def _line(sentence: Sentence, session: str) -> Line:
 
 
 def _redacted(line: Line) -> Line:
-    """What was said is without secrets already; names were not looked at, and words that were rewritten changed."""
+    """Redact again: speaker names were not redacted before, and rewording can reveal a secret."""
     run = None if line.run is None else redact(line.run).text
     return replace(line, text=redact(line.text).text, speaker=redact(line.speaker).text, run=run)

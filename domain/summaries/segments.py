@@ -1,9 +1,9 @@
-"""How a session's events of one day are split into segments: runs of bounded size.
+"""Split a session's events of one day into segments of bounded size.
 
-A segment ends with the event that fills it, so whether it is full depends on its own events alone: events that are
-appended never change a full segment, and cutting may begin behind any full one.
+The event that reaches a limit closes its segment, so only the segment's own events decide whether it is full. Appended
+events never change a full segment, and splitting can start after any full segment.
 
-Must not know: what a summary says of a segment.
+Must not know: how a segment is summarized.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,14 +13,14 @@ from slowwave_server.domain.events import Event
 
 MAX_SEGMENT_EVENTS = 100
 MAX_SEGMENT_CHARACTERS = 24_000
-"""The event that reaches it is the segment's last."""
+"""The event that reaches this total is the segment's last."""
 MAX_EVENT_CHARACTERS = 12_000
-"""What is read of one event: of a longer one its beginning and its end."""
+"""Maximum characters read from one event: the beginning and the end of a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Events of one session and day, at least one, by seq. full: no event is ever added to it."""
+    """Events of one session and day, at least one, by seq. full: the segment accepts no further event."""
 
     events: tuple[Event, ...]
     full: bool
@@ -35,8 +35,10 @@ class Segment:
 
 
 def cut_segments(events: Iterable[Event]) -> Iterator[Segment]:
-    """The segments of a session's events of one day, which come by seq from the day's first on, or from the first
-    behind a full segment. Only the last one may be not full. Holds one segment at a time.
+    """Yield the segments of a session's events of one day; only the last one may be incomplete.
+
+    `events` come by seq, from the day's first event on or from the first event after a full segment. The function holds
+    one segment in memory at a time.
     """
     run: list[Event] = []
     characters = 0

@@ -1,4 +1,4 @@
-"""A sentence that could stand in a summary.
+"""A candidate sentence of a summary.
 
 Must not know: how it was read, and whether it is chosen.
 """
@@ -11,8 +11,8 @@ from slowwave_server.domain.summaries.lines import Facet
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence as a summary would show it. fired: its signals, and what else the weights know it by; run: the id
-    of the run whose milestone it is.
+    """One sentence in its summary form. fired: its signals and further properties for the weights; run: a milestone's
+    run id.
     """
 
     facet: Facet

@@ -1,6 +1,6 @@
-"""Whether a person's turn agrees to what an agent proposed or delivered, or declines it, and in which words.
+"""Detect whether a person's turn agrees to or declines an agent's proposal or delivery, and in which words.
 
-Must not know: what was proposed.
+Must not know: the proposal.
 """
 
 import re
@@ -13,10 +13,10 @@ from slowwave_server.domain.extraction.decisions import accepts
 from slowwave_server.domain.extraction.standalone import content_words
 
 MUCH = 14
-"""Content words beyond which a sentence says no more to a reader."""
+"""Maximum content words that count; further words add no information for a reader."""
 _LOOKED_AT = 5
 _LAST = 2
-"""The first and the last sentences of a turn, in which its stance stands."""
+"""A stance is in the first `_LOOKED_AT` or the last `_LAST` sentences of a turn."""
 
 _AGREES = re.compile(
     r"\b(?:(?:sounds?|looks?) (?:\w+ ){0,2}(?:good|great|perfect|right|solid|amazing|like a (?:\w+ )?plan)|"
@@ -51,9 +51,9 @@ _RESERVED = re.compile(
     r"\bgood (?:question|point)\b|\bonly if\b|\bunless\b|\bnot sure\b",
     re.IGNORECASE,
 )
-"""Words beside which a yes accepts nothing yet."""
+"""Words that make a yes conditional."""
 _REQUEST = re.compile(r"\b(?:cancel|drop|skip|forget|ignore|discard|scrap) (?:it|that|this)\b", re.IGNORECASE)
-"""What is to be done rather than what is declined, unless a no stands before it."""
+"""Commands ("cancel it") that decline nothing, unless a no precedes them."""
 _NO = re.compile(r"^(?:(?:oh|well|hmm|ok|okay)[\s,.!]+)*(?:no|nope|not)\b", re.IGNORECASE)
 _FINALLY = re.compile(r"^finally\b", re.IGNORECASE)
 """Relief ("Finally!"), or the last of several points."""
@@ -63,7 +63,7 @@ _DECLINES = re.compile(
     r"complicated)\b|\bunacceptable\b|\bnot what i\b|\b(?:doesn't|does not|won't|will not) work\b",
     re.IGNORECASE,
 )
-"""Among the answers that say no, those that turn something down."""
+"""Negative answers that decline a proposal."""
 _NOT_DECLINED = re.compile(
     r"^(?:oh,? )?no,? (?:this|that|it|the \w+)\b.*\b(?:good|great|fine|perfect|all|everything|concludes|enough)\b|"
     r"^no (?:long|need|adjust\w*|tweak\w*|changes?|time|more|further|questions?|wast\w*|stress|issues?|rush|other|"
@@ -74,14 +74,14 @@ _NOT_DECLINED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """What a turn says to what came before it. quote: the sentence that says so."""
+    """A turn's reaction to the previous turn. quote: the sentence that expresses it."""
 
     verb: Literal["agreed", "declined", "answered"]
     quote: str
 
 
 def stance_of(parts: Sequence[str]) -> Stance | None:
-    """The stance of a turn by its sentences; None if it takes none."""
+    """Return the stance in a turn's sentences; None if there is none."""
     ends = [*parts[:_LOOKED_AT], *parts[_LOOKED_AT:][-_LAST:]]
     heard = [part for part in ends if not _FINALLY.search(part)]
     told = zip(heard, _acts(heard), strict=True)
@@ -101,12 +101,12 @@ def stance_of(parts: Sequence[str]) -> Stance | None:
 
 
 def is_slogan(sentence: str) -> bool:
-    """Whether a sentence cheers on ("Let's make this happen!") and names nothing that it chooses."""
+    """Whether a sentence only cheers ("Let's make this happen!") and names no choice."""
     return _SLOGAN.search(sentence) is not None
 
 
 def chooses(sentence: str) -> bool:
-    """Whether a sentence says by itself what it chooses."""
+    """Whether a sentence names its choice."""
     return _CHOOSES.search(sentence) is not None and not is_slogan(sentence)
 
 
@@ -123,5 +123,5 @@ def _agrees(part: str) -> bool:
 
 
 def weight_of_words(sentence: str) -> int:
-    """How much a sentence says: its content words, up to `MUCH`."""
+    """Count the content words of a sentence, up to `MUCH`."""
     return min(len(set(content_words(sentence))), MUCH)

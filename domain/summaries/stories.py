@@ -1,6 +1,6 @@
-"""Which turns of a talk belong to a role or a story that a person and an agent play: nobody means there what they say.
+"""Detect the turns in which a person and an agent play a role or tell a story, so that nothing is meant literally.
 
-Must not know: how such a talk is told.
+Must not know: how such a talk is summarized.
 """
 
 import re
@@ -14,7 +14,7 @@ _SCRIPT = re.compile(
     r"^\s*(?:\*\*)?[A-Z][A-Z .'-]{1,30}(?:\*\*)?:?\s*(?:\n|\s)\s*\((?:[^()\n]{4,200})\)|^\s*\*[a-z][^*\n]{8,200}\*\s|"
     r"^\s*\[[A-Z][^\]\n]{15,300}\]"
 )
-"""A line of a play: a name in capitals with a stage direction; or an act between stars or brackets before the words."""
+"""A line of a play: a name in capitals with a stage direction, or an action between stars or brackets."""
 _NARRATES = re.compile(
     r"(?:^|[.!?\n]\s*|\bas |, )you(?:r \w+)? (?:see|notice|find|enter|hear|approach|walk|step|reach|feel|spot|sense|"
     r"look|make your way|come across|arrive|follow|stand|turn|push|open|head|proceed|eventually|cautiously|quickly|"
@@ -23,13 +23,13 @@ _NARRATES = re.compile(
 )
 _LEAST_NARRATED = 2
 _LONG = 2_000
-"""Characters from which a text with quotes is no mere answer in a story."""
+"""A longer text with quotes is not a mere reply in a story."""
 _TO_THE_AGENT = re.compile(r"\b(?:can|could|would|will) you\b|\bplease\b|\bfrom now on\b", re.IGNORECASE)
 _LIST = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 
 
 def played(talk: Sequence[Speech]) -> frozenset[int]:
-    """The numbers of the turns in which somebody plays a role or goes on with a story."""
+    """Return the seq numbers of the turns that play a role or continue a story."""
     found: set[int] = set()
     told = False
     for speech in talk:
@@ -52,6 +52,6 @@ def _narrates(text: str) -> bool:
 
 
 def _means_it(text: str) -> bool:
-    """Whether a person steps out of the story and asks the agent for something."""
+    """Whether a person leaves the story and makes a request to the agent."""
     parts = all_of(text)
     return any(_TO_THE_AGENT.search(part) for part in parts) and "ask" in acts_of(parts, by_agent=False)

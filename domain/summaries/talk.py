@@ -1,7 +1,6 @@
-"""What turns of talk between a person and an agent tell beside their sentences: what was chosen and agreed on, what was
-delivered and refused.
+"""Lines that sum up turns of a person and an agent: choices, agreements, deliveries and refusals.
 
-Must not know: how a sentence by itself is read, and how lines are chosen.
+Must not know: how a single sentence is read, and how lines are chosen.
 """
 
 import re
@@ -22,13 +21,13 @@ from slowwave_server.domain.summaries.stance import stance_of, weight_of_words
 
 MAX_POINTS = 3
 MAX_OUTCOMES = 3
-"""Of one turn."""
+"""Per turn."""
 MAX_REFUSALS = 2
-"""Of one talk."""
+"""Per talk."""
 _OF_A_REFUSAL = 3
-"""Content words of a refusal that says what is refused."""
+"""Minimum content words of a refusal that names its subject."""
 _SAME = 0.3
-"""Share of common words from which two refusals refuse the same."""
+"""Minimum share of common words of two refusals with the same subject."""
 _OF_US = re.compile(r"\b(?:i|i've|we|we've|your)\b", re.IGNORECASE)
 _OF_OLD = re.compile(
     r"\b(?:was|were) (?:\w+ly )?(?:created|booked|made|placed|purchased|ordered) (?:on|in|at)\b", re.IGNORECASE
@@ -39,29 +38,29 @@ _LIKES = re.compile(
     re.IGNORECASE,
 )
 _LAST = 2
-"""Sentences of a turn without a question in which it may ask for something."""
+"""Last sentences of a turn without a question mark that may still be a request."""
 _SUM = re.compile(r"\b(?:total|sum|budget|price|cost|balance|score|deadline|due)\b", re.IGNORECASE)
 _HOPES = re.compile(r"\b(?:hope|wish)\b", re.IGNORECASE)
 _ASKS_FOR = re.compile(r"\b(?:provide|share|specify|give me|what|which|who|when|how|where)\b", re.IGNORECASE)
-"""A question for something that one tells rather than agrees to."""
+"""A question for information, unlike a proposal that one can accept."""
 _DECIDED = re.compile(
     r"\b(?:let'?s|go (?:with|ahead)|decided?|choose|chose|pick|stick with|keep|take|use|instead|option|number)\b",
     re.IGNORECASE,
 )
 _OF_SOMETHING = re.compile(r"\basked (?:not )?to \w+(?: \w+)? (?:it|that|this|them|those|these)\.$", re.IGNORECASE)
-"""A request about something that it does not name."""
+"""A request with a pronoun instead of an object."""
 _VAGUE = frozenset(
     "able alternative alternatives ask asked assist available check clarify connect details done explain find "
     "fix going help information issue look matter move next option options order out people person possible "
     "proceed provide question questions ready really show situation solution something sort start step steps "
     "still tell today try work".split()
 )
-"""Words that name nothing by themselves: a request of such words stands on what was said before."""
+"""Words without a meaning of their own: a request made of them needs the previous turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftLine:
-    """One thing that a turn tells, worded as a line. fired: what the weights know it by."""
+    """A line that sums up part of a turn. fired: properties for the weights."""
 
     facet: Facet
     text: str
@@ -69,7 +68,7 @@ class DraftLine:
 
 
 def of_person(speech: Speech, *, decided_by_tool: bool) -> Iterator[DraftLine]:
-    """What a person's turn chose or agreed to. decided_by_tool: a tool did it right after, and its line says it."""
+    """Yield a person's choices and agreements. decided_by_tool: a tool's line already reports the decision."""
     name, heard = speech.speaker.name, speech.before or ""
     parts = plain(speech.event.content)
     for part in parts:
@@ -92,15 +91,16 @@ def of_person(speech: Speech, *, decided_by_tool: bool) -> Iterator[DraftLine]:
 
 
 def asks_for(heard: str) -> bool:
-    """Whether an agent's last question wants to be told something: what answers it agrees to nothing."""
+    """Whether an agent's last question requests information: an answer to it is not an agreement."""
     parts = plain(heard)
     asked = [part for part in parts if part.endswith("?") and not is_courtesy(part)] or parts[-_LAST:]
     return bool(asked) and _ASKS_FOR.search(asked[-1]) is not None and not _LIKES.search(asked[-1])
 
 
 def outcomes(text: str, *, with_tools: bool) -> list[str]:
-    """The sentences of an agent's turn that say what was done. Without tools, only those that speak of the two who
-    talk: a text that was handed over reports all kinds of things.
+    """Return the sentences of an agent's turn that report completed work.
+
+    Without tools, only sentences about the speaker or the listener count: a delivered text may report anything.
     """
     parts = [part for part in all_of(text) if not _OF_OLD.search(part) and not _HOPES.search(part)]
     found = [part for part in parts if is_outcome(part) and not refuses(part)]
@@ -108,8 +108,9 @@ def outcomes(text: str, *, with_tools: bool) -> list[str]:
 
 
 def of_agent(speech: Speech, *, accepted: bool, with_tools: bool) -> Iterator[DraftLine]:
-    """What an agent's turn did, delivered and refused. accepted: the next turn agrees, which is a decision by itself;
-    with_tools: the talk has calls of tools.
+    """Yield lines for the work, deliveries and refusals of an agent's turn.
+
+    accepted: the next turn agrees, and that turn gives the "decided" line; with_tools: the talk has tool calls.
     """
     name, text = speech.speaker.name, speech.event.content
     done = outcomes(text, with_tools=with_tools)
@@ -123,7 +124,7 @@ def of_agent(speech: Speech, *, accepted: bool, with_tools: bool) -> Iterator[Dr
 
 
 def is_empty(text: str, names: Sequence[str], *, least: int = 1) -> bool:
-    """Whether a line says nothing by itself: a request without an object, or fewer content words than `least`."""
+    """Whether a line has no content: a request without an object, or fewer than `least` content words."""
     bare = text
     for name in names:
         bare = bare.replace(name, " ").replace(name.lower(), " ")
@@ -134,14 +135,14 @@ def is_empty(text: str, names: Sequence[str], *, least: int = 1) -> bool:
 
 
 def is_aside(sentence: str) -> bool:
-    """Whether a person only thanks, reacts or goes along: how the talk ended tells what they agreed to."""
+    """Whether a person only thanks, reacts or agrees; the ending of the talk reports the agreement."""
     if is_courtesy(sentence):
         return True
     return act_of(sentence, by_agent=False) == "accept" and _DECIDED.search(sentence) is None
 
 
 def last_refusals(talk: Sequence[Speech]) -> frozenset[int]:
-    """The numbers of the turns whose refusal is told: the last one, and the last that refused something else."""
+    """Return the seq numbers of the reported refusals: the last one, and the last one on another subject."""
     told: list[tuple[int, frozenset[str]]] = []
     for speech in reversed(talk):
         found = next(_refused(speech), None) if speech.is_agent else None
@@ -158,13 +159,13 @@ def _refused(speech: Speech) -> Iterator[str]:
 
 
 def with_name(text: str, name: str) -> str:
-    """The line with its speaker before it, unless it names them."""
+    """Put the speaker's name before a line that does not contain it."""
     inside = "the user" if name == "The user" else name
     return text if inside in text or name in text else f"{name}: {text}"
 
 
 def shown(handed: Outline) -> str:
-    """The title of what was handed over, with its first points."""
+    """Return the title of a delivered text with its first items."""
     points = "; ".join(
         head(point) for point in (*handed.points[:MAX_POINTS], *[one for one in handed.figures if _SUM.search(one)][:1])
     )

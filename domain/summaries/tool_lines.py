@@ -1,6 +1,6 @@
-"""What tools did in a day: changes that succeeded, changes that failed for good, and conversations handed to a person.
+"""Lines about tools: successful changes, changes that failed finally, and conversations handed to a person.
 
-Must not know: what was said around the calls.
+Must not know: the turns around the calls.
 """
 
 import re
@@ -27,12 +27,12 @@ _MARK = re.compile(r"(?:^|_)(?:id|ids|number|code|ref|reference)$")
 
 
 def hands_over(call: Call) -> bool:
-    """Whether a call gave the conversation to a person."""
+    """Whether a call transferred the conversation to a person."""
     return call.error is None and _TO_A_PERSON.search(call.name) is not None
 
 
 def reason_of(call: Call) -> str | None:
-    """Why the conversation was handed over, in the words of the call; None if it gives no reason."""
+    """Return the reason for the transfer, from the call's arguments; None if there is none."""
     told = dict(call.arguments)
     found = next((told[name] for name in _REASON if told.get(name, "").strip()), None)
     if found is None:
@@ -42,7 +42,7 @@ def reason_of(call: Call) -> str | None:
 
 
 def done(call: Call, agent: str, before: Sequence[Call] = ()) -> str:
-    """What a call changed: "helper cancelled reservation K1NW8N: cabin economy; refunded 161."."""
+    """Describe a call's change: "helper cancelled reservation K1NW8N: cabin economy; refunded 161."."""
     words = [part.lower() for part in _PARTS.findall(call.name)]
     verb, rest = words[0], [word for word in words[1:] if not word.isdigit()]
     details = details_of(call)
@@ -58,7 +58,7 @@ def done(call: Call, agent: str, before: Sequence[Call] = ()) -> str:
 
 
 def paid(amounts: Sequence[float]) -> str:
-    """What was charged and what refunded, in words: "charged 280 and 60 (340 in all)"."""
+    """Describe charged and refunded amounts: "charged 280 and 60 (340 in all)"."""
     parts: list[str] = []
     for word, some in (
         ("charged", [one for one in amounts if one > 0]),
@@ -71,7 +71,7 @@ def paid(amounts: Sequence[float]) -> str:
 
 
 def failures(calls: Sequence[Call]) -> Iterator[Call]:
-    """The changes that failed and that no later call of the same tool made."""
+    """Yield the failed changes that no later call of the same tool repeats."""
     for at, call in enumerate(calls):
         later = any(other.name == call.name for other in calls[at + 1 :])
         if call.error is not None and call.changes_state and not later:
@@ -79,14 +79,14 @@ def failures(calls: Sequence[Call]) -> Iterator[Call]:
 
 
 def failed(call: Call, agent: str) -> str:
-    """What a call did not do, and why: "helper could not book reservation: no seats left."."""
+    """Describe a failed call and its error: "helper could not book reservation: no seats left."."""
     words = " ".join(part.lower() for part in _PARTS.findall(call.name))
     reason = re.sub(r"^error:?\s*", "", call.error or "", flags=re.IGNORECASE).rstrip(" .")
     return f"{agent} could not {words}" + (f": {reason}." if reason else ".")
 
 
 def _key(key: str) -> str:
-    """The name of a field in words, without what says only that it is an identifier."""
+    """Return a field's name in words, without a suffix such as "id"."""
     return _MARK.sub("", key).replace("_", " ").strip()
 
 

@@ -1,7 +1,8 @@
-"""What each property of a sentence weighs when a summary is chosen.
+"""The weight of each property of a sentence in the choice for a summary.
 
-`KEEP` and what follows from it were chosen on three conversations of LoCoMo (see bench/days.py), where small changes
-make small differences; milestones, requests, decisions and results, of which such talk has none, are set by hand.
+`KEEP` and the values derived from it were tuned on three conversations of LoCoMo (see bench/days.py), where small
+changes make small differences. Milestones, requests, decisions and results do not occur in such talk; their weights are
+set by hand.
 
 Must not know: how properties are found, and how many sentences are chosen.
 """
@@ -12,7 +13,7 @@ from slowwave_server.domain.extraction.weights import HAND_SET, keep_score
 from slowwave_server.domain.summaries.lines import Facet
 
 KEEP = 0.6
-"""Of the log-odds that people would keep the sentence, cut at `_LEAST` and `_MOST`."""
+"""Factor of the log-odds that people would keep the sentence, clipped to `_LEAST` and `_MOST`."""
 _LEAST, _MOST = -3.0, 3.0
 
 SIGNALS: dict[str, float] = {
@@ -21,29 +22,28 @@ SIGNALS: dict[str, float] = {
     "refused": 2.6, "ended": 5.0,
 }  # fmt: skip
 TO_AGENT = 1.0
-"""A person's question to an agent is what they want; between people it mostly keeps the talk going."""
+"""A person's question to an agent states a wish; between people, a question mostly keeps the talk going."""
 FACETS: dict[Facet, float] = {"decided": 1.0, "executed": 0.8}
 
 SHARES: dict[Facet, float] = {"ended": 0.85, "executed": 0.2, "wanted": 0.3, "decided": 0.1, "state": 0.1}
-"""The part of a summary that the lines of each facet are sure of, in the order in which they come."""
+"""The reserved share of a summary for each facet, in order of precedence."""
 
 SUPERSEDED = 0.0
-"""The weight of a run's outcome that a later one of the same run replaced."""
+"""The weight of a run's outcome that a later outcome of the same run replaced."""
 EARLY_STATE = 0.6
-"""What tells how things stood at the beginning of the day loses so much, at its end nothing: the last
-outcome counts."""
+"""The penalty of a state line at the beginning of the day; it falls to 0 at the end, because the last outcome counts.
+"""
 SURE = 0.5
-"""What weighs as much answers its question: such lines come before what was said, as far as the share of their facet
-goes; the best one of each facet comes in any case."""
+"""Minimum weight of a line that takes precedence within its facet's share; the best line of each facet always does."""
 LEAST = -0.9
-"""What weighs less is not worth a line, however much room there is."""
+"""Lines below this weight are never chosen, even if there is room."""
 
 
 def weight_of(fired: Collection[str], facet: Facet) -> float:
-    """What a sentence with these signals weighs by itself."""
+    """Return the weight of a sentence with these signals, independent of other sentences."""
     kept = keep_score(fired)
     if "question" in fired:
-        kept -= HAND_SET["question"]  # it states nothing, which is no reason against a summary
+        kept -= HAND_SET["question"]  # a question states nothing, which does not count against it in a summary
     if "request" in fired:
         kept -= HAND_SET["imperative"] if "imperative" in fired else 0.0
     score = KEEP * max(_LEAST, min(_MOST, kept)) + FACETS.get(facet, 0.0)
