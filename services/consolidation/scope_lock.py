@@ -1,4 +1,4 @@
-"""One pass over a scope at a time, over all hosts: a lock that Postgres lets go of when its holder dies.
+"""A lock for one consolidation pass per scope at a time, over all hosts. Postgres releases it when the holder dies.
 
 Must not know: what a pass does.
 """
@@ -15,9 +15,12 @@ _LET_GO = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.consolidate
 
 @contextmanager
 def scope_lock(engine: Engine, scope_id: int) -> Iterator[bool]:
-    """Give whether the scope is ours for the time of the block. False: another pass is at it.
+    """Try to lock the scope for the duration of the `with` block.
 
-    Held by a connection of its own, with no transaction open on it.
+    The lock has its own connection, on which no transaction is open.
+
+    Yields:
+        True if this process has the lock; False if another pass has it.
     """
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         ours: bool = connection.execute(_TRY, {"scope": str(scope_id)}).scalar_one()
@@ -29,6 +32,6 @@ def scope_lock(engine: Engine, scope_id: int) -> Iterator[bool]:
 
 
 def lock_scope(connection: Connection, scope_id: int) -> bool:
-    """Keep passes off the scope until the connection's transaction ends. False: one is at it."""
+    """Lock out consolidation passes until the connection's transaction ends. False if a pass already has the lock."""
     ours: bool = connection.execute(_TRY_FOR_TRANSACTION, {"scope": str(scope_id)}).scalar_one()
     return ours

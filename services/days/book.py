@@ -1,7 +1,7 @@
-"""The book of days: how many events each day holds, how far it is summarised, and which days have ended.
+"""The book of days: how many events each day has, how many of them are summarised, and which days have ended.
 
-Ended days come from indexes of pending and unfinished days, never from a scan of all days. It is asked by workers, for
-all tenants at once, as the sweep of sessions is; everything else names one.
+The search for ended days uses indexes of pending and unfinished days and never scans all days. Workers search for all
+tenants at once, as the sweep of sessions does; all other functions take one tenant.
 
 Must not know: how a summary is made, who asks.
 """
@@ -36,10 +36,13 @@ class DayRef:
 
 @dataclass(frozen=True, slots=True)
 class DayEntry:
-    """A day as it stands now. status is the true one: a final day that got an event since reads "open".
+    """The present state of a day. `status` considers late events: a final day with a newer event is "open".
 
-    last_summarized_total: how many events the newest summary was made from; attempts, not_before, last_error: of the
-    summary that is due.
+    Attributes:
+        last_summarized_total: the number of events in the newest summary.
+        attempts: the number of attempts at the summary that is due.
+        not_before: the end of the back-off before the next attempt.
+        last_error: the error of the last attempt.
     """
 
     ref: DayRef
@@ -56,7 +59,7 @@ class DayEntry:
 
 
 _LATELY = timedelta(days=7)
-"""So long it is tried to make a day again whose model had no budget."""
+"""For this long after a day, workers retry a summary that the rules wrote because the model's budget was spent."""
 NAMES = "a.tenant, a.name AS agent, CASE WHEN k.kind <> 'agent' THEN k.kind || ':' || k.name END AS scope"
 _COUNTED = """
 SELECT d.agent_id, d.scope_id, d.day, sum(d.total_messages)::bigint AS total,
@@ -175,7 +178,7 @@ def days_for_want_of_budget(connection: Connection, *, now: datetime, limit: int
 
 
 def mark_settling(connection: Connection, days: Sequence[DayRef]) -> None:
-    """Note of ended days that their final summary is on its way. Days that are final already do not change."""
+    """Mark ended days as settling: their final summary is requested. Days that are already final do not change."""
     values = {
         "agents": [day.agent_id for day in days],
         "scopes": [day.scope_id for day in days],
@@ -185,8 +188,12 @@ def mark_settling(connection: Connection, days: Sequence[DayRef]) -> None:
 
 
 def find_days(connection: Connection, tenant: str, agent: str, day: date, *, scope: str | None = None) -> list[DayRef]:
-    """One day of an agent: a reference a scope in which it has events or a summary. scope: that one only: "agent" for
-    the agent's own, "room:NAME" or "team:NAME". Raises UnknownName for an agent that isn't known.
+    """Find the scopes in which an agent has events or a summary on one day; return one reference for each.
+
+    If `scope` is given ("agent" for the agent's own scope, "room:NAME" or "team:NAME"), only this scope is searched.
+
+    Raises:
+        UnknownName: the tenant has no such agent.
     """
     entries = day_book(connection, tenant, agent, day=day, limit=10_000)
     return [entry.ref for entry in entries if scope is None or (entry.ref.scope or "agent") == scope]

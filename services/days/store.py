@@ -141,11 +141,16 @@ def fenced(engine: Engine, day: DayRef, epoch: int) -> Iterator[Connection]:
 
 
 def begin_attempt(engine: Engine, day: DayRef, reading: Reading, now: datetime) -> bool:
-    """Count an attempt before its work starts: one that kills its worker is seen in the count, and the second time on
-    the day waits like after any failure.
+    """Increment the day's attempt counter before the work starts, so that an attempt that kills its worker counts.
 
-    False if another summary was written since the day was read: an attempt counted after it would stay on a final day
-    for ever, and retention skips days with a running attempt. Raises Forgotten.
+    From the second attempt on, the next attempt waits for a back-off, as after any failure.
+
+    Returns:
+        False if another worker has written a summary since `reading`. In this case the counter is not changed: it would
+        never be reset on a final day, and retention skips days with a counted attempt.
+
+    Raises:
+        Forgotten: the agent's data was forgotten since `reading`.
     """
     with fenced(engine, day, reading.epoch) as connection:
         before = _attempts(connection, day)
@@ -155,7 +160,7 @@ def begin_attempt(engine: Engine, day: DayRef, reading: Reading, now: datetime) 
 
 
 def end_attempt(engine: Engine, day: DayRef, reading: Reading) -> None:
-    """Take back that an attempt was counted, where it found nothing to write. Raises Forgotten."""
+    """Reset the attempt counter after an attempt that had nothing to write. Raises Forgotten."""
     with fenced(engine, day, reading.epoch) as connection:
         connection.execute(_END, key_of(day) | {"version": reading.version})
 

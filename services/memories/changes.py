@@ -92,7 +92,10 @@ def note_change(
     reason: str,
     now: datetime,
 ) -> None:
-    """Store only the row of a change, for a link, a conflict or a source, which the memory's row does not hold."""
+    """Record a change in the ledger without an update of the memory's row.
+
+    For changes of links, conflicts and sources: these are stored in tables of their own, not in the memory's row.
+    """
     connection.execute(
         insert(MemoryChange).values(
             memory_id=memory,

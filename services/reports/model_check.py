@@ -1,4 +1,4 @@
-"""Whether the model that the settings name can be asked, as far as is known without asking it.
+"""Check whether the configured model can be called, without a call: settings, program, and results of earlier calls.
 
 Must not know: how findings are shown, any key.
 """
@@ -33,7 +33,13 @@ ISSUES_OF: Mapping[State, str | None] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """The state of the model. here: what to do in this very case, where more can be said."""
+    """The state of the configured model.
+
+    Attributes:
+        state: the state.
+        said: the state as a sentence.
+        here: advice for this case, if there is more to say than the fix of the general issue; otherwise None.
+    """
 
     state: State
     said: str
@@ -41,7 +47,7 @@ class ModelState:
 
 
 def check_model(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> Check:
-    """Whether a model is set up, its package or program is there, and its endpoint is not given up for now."""
+    """Check that a model is set up, that its package or program exists, and that calls to it are not paused."""
     known = model_state(llm, redis, clock)
     issue = ISSUES_OF.get(known.state)
     if issue is not None:
@@ -50,7 +56,7 @@ def check_model(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> Check:
 
 
 def model_state(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> ModelState:
-    """See how the model is, without asking it."""
+    """Determine the model's state from the settings and from earlier calls, without a call."""
     try:
         driver = build_driver(llm, clock)
     except InvalidSettings as error:

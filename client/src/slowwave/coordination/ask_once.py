@@ -1,10 +1,11 @@
-"""Ask for a task once: while its message is in the queue, further asks send no second message.
+"""Enqueue a task once: while its message is in the queue, further requests send no second message.
 
     nothing ── ask ──▶ asked (a ticket, for ASKED_SECONDS) ── ask ──▶ asked: no message
        ▲                          │
        └── a worker begins it ────┘   so an ask during the work sends the next message
 
-All functions raise `redis.exceptions.RedisError`. That costs only time, because beat asks again for due work.
+If Redis fails, the functions raise `redis.exceptions.RedisError`. A failed request only delays the work, because beat,
+Celery's scheduler, requests all due work again.
 
 Must not know: the tasks, Celery, Postgres.
 """
@@ -20,10 +21,18 @@ from slowwave.coordination.queue_messages import envelope, new_id, publish
 def ask_once(
     redis: Redis, key: str, task: str, queue: str, arguments: Callable[[str], Sequence[Any]], *, seconds: int
 ) -> bool:
-    """Send the task's message, unless one is in the queue; then return False.
+    """Send the task's message, unless a message with this key is already in the queue.
 
-    key: identifies the work. arguments: makes the positional arguments of a ticket. seconds: how long an unprocessed
-    message counts as queued.
+    Args:
+        redis: the broker.
+        key: the Redis key that identifies the work.
+        task: the task's name.
+        queue: the queue.
+        arguments: builds the task's positional arguments from a ticket.
+        seconds: how long an unprocessed message counts as queued.
+
+    Returns:
+        True if a message was sent.
     """
     ticket = new_id()
     # With GET a key of a wrong type is an error, and is set aside; without, it would count as an ask for ever.
@@ -39,7 +48,7 @@ def as_asked(kind: str, name: str) -> tuple[str | None, str | None]:
 
 
 def begin_asked(redis: Redis, key: str, ticket: str) -> None:
-    """Note that the work with this ticket begins: who asks from here on asks for another one."""
+    """Delete the ticket when the work begins, so that a request from now on sends the next message."""
     # Not one step, and need not be: a ticket that changes in between costs a message that finds nothing to do.
     # Anybody may write a ticket into a message; a lone surrogate is no error, and no ticket of ours.
     if redis.get(key) in {ticket, ticket.encode("utf-8", "surrogatepass")}:

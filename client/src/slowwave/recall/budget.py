@@ -1,6 +1,8 @@
-"""Choose offers within a budget: in the order of importance, with a guaranteed share for each part.
+"""Choose lines of a text within a size budget: the most important first, with a guaranteed share for each part.
 
-Must not know: the offers, the unit of the costs.
+A part is a section of a context, such as its days or its memories. An offer is a line that may be chosen.
+
+Must not know: the content of the lines, the unit of the costs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,24 +10,33 @@ from dataclasses import dataclass
 from functools import cache
 
 MAX_MISSES = 8
-"""So many lines that don't fit are passed over for a shorter one: all of a thousand would be counted for nothing."""
+"""After this many lines of a part that don't fit, the search for a shorter line ends, to save the cost of counting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A line that may be shown. part: the part whose share it uses; heading: the heading above it, which costs once."""
+    """A line that may be chosen.
+
+    Attributes:
+        part: the section of the text to which the line belongs; the line's cost counts against the share of this part.
+        heading: the heading above the line. Several lines with one heading pay its cost once.
+    """
 
     part: str
     heading: str
 
 
 class Fit:
-    """Chooses among offers. It computes the cost of an offer only when it considers it; most of a thousand never are.
+    """Chooses lines. It computes the cost of a line only when it considers the line, because most lines never are.
 
-    offers: those of each part, the most important first. shares: the guaranteed share of the room of each part (0..1,
-    together at most 1), the most important part first. always: the share that each part with priority may use before
-    the others; the shares of the others are shares of the remaining room. frame: the cost of an answer without lines;
-    line: the cost of the offer at an index; above: the additional cost of a heading.
+    Args:
+        offers: the lines; within each part the most important first.
+        shares: the guaranteed share of the budget for each part (0..1, together at most 1), most important part first.
+        always: the share that each part with priority may use before the other parts. The shares of the other parts
+            are then shares of the remaining budget.
+        frame: the cost of a text without lines.
+        line: computes the cost of the offer at an index.
+        above: computes the additional cost of a heading.
     """
 
     def __init__(

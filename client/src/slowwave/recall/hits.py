@@ -75,7 +75,13 @@ class Hit:
 
 
 def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
-    """A hit from a row of slowwave.search or of a context; `labels`: names of scopes by their ids."""
+    """Build a hit from a database row: one of the SQL function `slowwave.search`, or one that was read for a context.
+
+    Args:
+        row: the row.
+        score: the score of the hit.
+        labels: the names of scopes, by scope id.
+    """
     return Hit(
         id=row["id"],
         kind="memory" if row["seq"] is None else "event",
