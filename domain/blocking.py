@@ -25,11 +25,13 @@ from slowwave_server.domain.similarity import AttributeClaim, Reading
 MAX_KEYS = 32
 MAX_CLAIMS = 4
 MAX_CORE = 8
-"""A text of more words has no cores: two that long are seldom one word apart."""
+"""A text of more words has no cores, because two such texts seldom differ by one word only."""
 MAX_PAIRS = 15
 MAX_SINGLES = 4
 MAX_PAIRED = 16
-"""So many words of a text make pairs: those whose hashes are smallest, the same ones in another text."""
+"""The number of words of a text that form pairs: the words with the smallest hashes, so that another text picks
+the same.
+"""
 
 _BANDS = 8
 _BAND_WORDS = 2
@@ -40,7 +42,7 @@ _PLAIN_WORDS = frozenset(
     "feel find keep let put try start plan work live be call ask talk thing way lot time day week month year people "
     "person man woman friend good great new old big little first last much many more most well".split()
 )
-"""Words that half of all memories hold: a key of them alone leads everywhere."""
+"""Words that occur in half of all memories: a key of these words alone is not selective."""
 
 
 def block_keys(reading: Reading) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ VAGUE_NOUNS = frozenset(
     "time times day week month year morning evening night weekend lot way thing kind sort bit while hour minute daily "
     "weekly part source yesterday today tomorrow tonight home there here".split()
 )
-"""Nouns that are no object of their own: times, and what needs another noun to mean something."""
+"""Nouns that are not objects by themselves: times, and nouns that need another noun."""
 
 # After these verbs comes a thought about something, a separate clause, or half of a phrase.
 _NO_DEEDS = frozenset(
@@ -35,7 +35,7 @@ _QUESTIONS = frozenset("how why whether what which".split())
 _BE = frozenset("is are was were am".split())
 _HAVE = frozenset("has have had".split())
 _REACH = 4
-"""A verb stands at most so many tokens after the subject."""
+"""The most tokens between the subject and its verb."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ UserRole = Literal["viewer", "curator", "operator"]
 
 ORDER: tuple[UserRole, ...] = ("viewer", "curator", "operator")
 EVERY_TENANT = "*"
-"""In place of the names of tenants: all there are, and all that come."""
+"""Replaces a list of tenant names: all present and future tenants."""
 
 
 def may(role: UserRole, needed: UserRole) -> bool:

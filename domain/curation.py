@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 LEAST_WORTH = 0.05
-"""A note that is worth less is no line: an aside of an agent's working memory, a doubtful remark."""
+"""A note below this worth gets no line: an aside of an agent's working memory, a doubtful remark."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from slowwave_server.domain.periods import (
 )
 
 MAX_MENTIONS = 20
-"""A text with more dates is a table, not a statement: the rest stays as it is."""
+"""A text with more dates is a table, not a statement: the other dates stay unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +98,14 @@ _PAST = re.compile(
 )
 
 _STATE = re.compile(r"\b(?:am|is|are|'m|'re|'s|be) (?:\w+ly |already |now |not )?[a-z]{2,14}ed\b", re.IGNORECASE)
-"""What is so now, though its verb looks past: "I'm signed up for 11 October"."""
+"""Present states in a past form: "I'm signed up for 11 October"."""
 _YEARLY = re.compile(r"\b(?:birthdays?|born|anniversary|every year|each year|name day)\b", re.IGNORECASE)
 _NOT_SINCE = re.compile(
     r"\b(?:not|never|nobody|no one|nothing|none|first|last|longest|fewest|best|worst|have|has|'ve|had|"
     r"\w+ed)\b|n't\b",
     re.IGNORECASE,
 )
-"""Before "in ten years": the years that are over ("I've not had a drink in ten years")."""
+"""Before "in ten years": words that make it past years ("I've not had a drink in ten years")."""
 
 # "We decided to fly on 14 May": the decision is past, the day is not.
 _AHEAD = re.compile(

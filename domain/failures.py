@@ -9,7 +9,7 @@ from enum import StrEnum
 FIRST_DELAY_SECONDS = 2.0
 LONGEST_DELAY_SECONDS = 300.0
 LONGEST_RETRY_AFTER_SECONDS = 3600.0
-"""Nothing waits longer than this because a server asked for it: then it is asked again."""
+"""The longest wait at a server's request; after that time the call is retried anyway."""
 
 
 class FailureKind(StrEnum):

@@ -18,10 +18,12 @@ from slowwave_server.domain.memory_files.lines import FileMemory
 from slowwave_server.domain.redaction import redact
 
 HALF = 16
-"""Bytes of each of the two digests of a line."""
+"""Length in bytes of each of the two digests of a line."""
 FEW = 5
 MOST_REMOVED = 0.3
-"""More than FEW lines and more than this share of a file's lines gone at once: an accident until somebody says not."""
+"""If more than FEW lines and more than this share of a file's lines vanish at once, it is an accident until
+confirmed.
+"""
 
 _MARK = "<!-- slowwave "
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -77,9 +79,9 @@ class Edited:
 
 @dataclass
 class HandEdits:
-    """The edits of one file. same: memories with an unchanged line; marked: memories with a changed mark and the same text,
-    with line numbers; left: ids of lines that stay untouched; notes: (line number, reason), without the line's
-    text.
+    """The edits of one file. same: memories with an unchanged line; marked: memories with a changed mark and the
+    same text, with line numbers; left: ids of lines that stay untouched; notes: (line number, reason), without the
+    line's text.
     """
 
     typed: list[Typed] = field(default_factory=list)

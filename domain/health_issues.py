@@ -293,4 +293,4 @@ _ALL = (
 )
 
 HEALTH_ISSUES: Mapping[str, HealthIssue] = {issue.name: issue for issue in _ALL}
-"""All of them by name, the gravest causes first: whoever finds several does best to mend the first one first."""
+"""All issues by name, the most serious causes first: an operator with several issues fixes the first one first."""

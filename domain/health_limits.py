@@ -6,20 +6,20 @@ Must not know: the texts of an issue, how it is detected.
 from datetime import timedelta
 
 BACKLOG_SECONDS = 300.0
-"""A session that waits so much longer than `memory.auto_flush.max_dirty_age_seconds` is the head of a backlog."""
+"""A session that waits this much longer than `memory.auto_flush.max_dirty_age_seconds` is the head of a backlog."""
 REVIEW_OLD = timedelta(days=7)
-"""A question that waits for longer is not being read: the least urgent ones lapse after twice that time."""
+"""After this wait nobody seems to read the questions: the least urgent ones expire after twice that time."""
 REVIEW_MANY = 100
-"""With more open questions than this, hours of answers wait: passes ask faster than people answer."""
+"""More open questions mean hours of work for reviewers: passes ask faster than people answer."""
 CONFLICT_OLD = timedelta(days=14)
-"""A contradiction that is open for longer is not being looked at."""
+"""After this time nobody seems to look at an open contradiction."""
 CLOCKS_APART_SECONDS = 2.0
-"""Clocks that differ by more than this make waiting times wrong by as much."""
+"""A larger difference between clocks makes waiting times wrong by the same amount."""
 LATE_TICKS = 2
-"""A job that is due for more than so many ticks is run by nobody."""
+"""No worker runs a job that is overdue by more ticks than this."""
 FAILED_RUNS = 3
-"""A job whose latest runs, so many of them, all failed will not mend itself."""
+"""A job needs an operator if this many of its latest runs all failed."""
 BROKER_FULL_SHARE = 0.8
-"""From this share of `maxmemory` on, the broker may soon refuse messages."""
+"""At this share of `maxmemory` the broker may soon refuse messages."""
 SPOOL_ROOM_BYTES = 100_000_000
-"""With less room than this on the spool's disk, a longer outage of Postgres would lose events."""
+"""With less free space on the spool's disk, a longer outage of Postgres would lose events."""

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 DEFAULT = "en"
 LONGEST = 2_000
-"""This many characters of a text are looked at."""
+"""Detection reads this many characters of a text."""
 FEWEST_WORDS = 3
 SURE = 0.5
-"""A probability below this decides nothing."""
+"""A lower probability decides nothing."""
 NEIGHBOURS = 4
 """A text has another language than its neighbours only if that language is this many times as probable."""
 PLAINLY_ENGLISH = 0.2
-"""The share of words that exist in English alone, from which on a text is English without a look at the model."""
+"""The share of words that only English has, from which a text is English without the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,9 @@ _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fff
 _HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
 _THAI = re.compile(r"[\u0e01-\u0e5b]")
 _LETTERS_OF_A_WORD = 3
-"""A Han character says about as much as this many letters."""
+"""A Han character counts as this many letters."""
 _JAPANESE = 0.1
-"""The share of Kana among the characters, from which on a text in Han characters is Japanese."""
+"""The share of Kana from which a text in Han characters is Japanese."""
 # English words that other languages in Latin letters hardly ever use.
 _ENGLISH = frozenset(
     "the and you your that that's this these those with it's i'm i've i'd i'll my are aren't from what what's "

@@ -8,10 +8,12 @@ Must not know: the reader and the content of a piece.
 from collections.abc import Iterator
 
 _CUTS = (("\n#", 1), ("\n\n", 2), ("\n", 1), (". ", 2), ("? ", 2), ("! ", 2), (" ", 1))
-"""Marks before which or behind which a text is cut, best first, with how much of a mark belongs to the piece before."""
+"""Marks before or after which a text may be cut, best first, with the length of the mark that stays in the first
+piece.
+"""
 
 LONG = 12_000
-"""Characters. What may be made of a text grows by one share for each further so many characters."""
+"""Characters. The limit on items of a text grows by one share per this many further characters."""
 MOST_SHARES = 4
 
 

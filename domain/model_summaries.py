@@ -31,7 +31,7 @@ VERSION = "summarize/2"
 MAX_LINES = 16
 _LONGEST = 300
 _SHARED = 0.5
-"""So much of a line's content words has to be in its event or the one before."""
+"""The share of a line's content words that must occur in its event or the one before."""
 _FIELDS = {"facet": {"type": "string", "enum": list(FACETS)}, "text": {"type": "string"}, "seq": {"type": "integer"}}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",

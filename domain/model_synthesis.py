@@ -12,12 +12,12 @@ from slowwave_server.domain.similarity import judge, read
 VERSION = "synthesize/1"
 NONE = "NONE"
 _LONGER = 60
-"""A sentence has at most so many characters more than the two together."""
+"""The most characters that a sentence may have beyond the two together."""
 _LOST = frozenset({"conflict", "distinct"})
 _KEPT = 0.75
-"""So much of the content words of each has to be in the sentence, …"""
+"""The share of each statement's content words that the sentence must keep, …"""
 _NEW = 3
-"""… and at most so many others."""
+"""… and the most other words that it may add."""
 
 
 def question(first: str, second: str) -> Prompt:

@@ -19,7 +19,7 @@ from slowwave_server.domain.triples import MAX_PREDICATE_WORDS, MAX_RELATIONS, P
 
 VERSION = "triples/1"
 AT_ONCE = 10
-"""So many memories are asked about in one call."""
+"""The number of memories in one call."""
 TYPES = ("person", "organisation", "place", "date", "quantity", "thing")
 _MAX_END_WORDS = 6
 _TEXT = {"type": "string"}

@@ -12,9 +12,9 @@ import re
 from slowwave_server.domain.events import Event
 
 MILESTONES = frozenset(("run_queued", "run_finished", "run_failed", "run_blocked"))
-"""What `metadata["event"]` of a task event says when the event is an outcome and no telemetry."""
+"""Values of `metadata["event"]` with which a task event is an outcome, not telemetry."""
 ENDINGS = MILESTONES - {"run_queued"}
-"""Those of them with which a run is over."""
+"""The milestones that end a run."""
 
 _MACHINE_ROLES = frozenset(("tool", "function", "system", "developer", "debug", "log", "internal", "trace"))
 _INTERNAL_KEYS = ("telemetry", "recalled", "internal", "debug")
@@ -62,7 +62,7 @@ _CHATTER = re.compile(
 )
 _LETTER = re.compile(r"[^\W\d_]{2}")
 MAX_CHATTER = 80
-"""Characters. Nobody greets at greater length without saying something."""
+"""Characters. A longer greeting says something else too."""
 
 
 def is_noise(event: Event) -> bool:

@@ -66,9 +66,9 @@ def choices_of_year(today: date, month: int, day: int) -> list[date]:
 
 
 SOON = 14
-"""Days. "Your flight was moved to 21 May", said on 15 May, is about the day that comes, not about the last year."""
+"""Days. "Your flight was moved to 21 May", said on 15 May, means the coming day, not that of last year."""
 RECENT = 60
-"""Days. Where no verb tells, a day that is over by no more is the one that is meant; else the one that comes."""
+"""Days. Without a tense, a day that is at most this long ago is the meant day; else the coming one."""
 
 
 def pointed_at(choices: Iterable[date], today: date, where: Tense) -> date:

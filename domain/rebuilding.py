@@ -11,7 +11,7 @@ from uuid import UUID
 from slowwave_server.domain.candidates import MemoryStatus
 
 Key = tuple[int, str, bytes]
-"""The scope, type and content hash of a statement: what the database's unique key is made of."""
+"""The scope, type and content hash of a statement: the fields of the database's unique key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def pairs(
 
 
 def _strongest(witnesses: Iterable[Witness]) -> frozenset[Witness]:
-    """One witness per event: the highest scores, the earliest day, and the most trusted speaker."""
+    """One witness per event: the highest scores, the earliest day, and the trust that sorts first."""
     found: dict[tuple[int, int], Witness] = {}
     for one in sorted(witnesses, key=lambda witness: (witness.session, witness.seq, witness.trust)):
         event = (one.session, one.seq)

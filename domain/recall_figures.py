@@ -12,13 +12,13 @@ DEPTHS = (5, 10, 20)
 BUDGETS = (500, 1000, 2000)
 MRR = "MRR"
 FIRST_HITS = (*(f"any@{depth}" for depth in DEPTHS), f"all@{DEPTHS[-1]}", MRR)
-"""The figures of a ranked list, by the number of its hits."""
+"""The metrics of a ranked list, by the number of its hits."""
 WITHIN_TOKENS = tuple(f"{what} in {budget:,} tokens" for what in ("any", "all") for budget in BUDGETS)
-"""The figures of what a prompt has room for."""
+"""The metrics within a token budget, by budget."""
 FIGURES = (*FIRST_HITS, *WITHIN_TOKENS)
 
 Figures = Mapping[str, float]
-"""The figures of one question, by name: 1 or 0, and for the MRR a reciprocal rank."""
+"""The metrics of one question, by name: 1 or 0, and for the MRR a reciprocal rank."""
 
 
 class Shown(NamedTuple):

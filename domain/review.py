@@ -17,13 +17,13 @@ ItemState = Literal["open", "accepted", "rejected", "merged", "expired"]
 ConflictStatus = Literal["open", "resolved", "dismissed"]
 
 QUOTED = 80
-"""So many characters of a statement stand in the words of a decision."""
+"""The number of characters of a statement that the text of a decision quotes."""
 
 IMPORTANT = 0.7
-"""From this importance on, a wrong guess about what a person said is worth a person's time."""
+"""From this importance on, a wrong guess about a person's words justifies a question to a person."""
 
 TESTIMONY = frozenset({"hand", "user"})
-"""Trusts that stand for a person's own words; the others are claims of an assistant, a task or an import."""
+"""Trust levels for a person's own words; the others are claims of an assistant, a task or an import."""
 
 # Claims are plentiful and easy to hear again: two weeks. A person's own words: a month. Important or hand-written
 # memories: a quarter, so that no question expires during a holiday.

@@ -23,7 +23,7 @@ MAX_SENTENCES = 4
 MAX_SUBJECT_WORDS = 4
 MAX_PREDICATE_WORDS = 5
 CLAIMED = 0.9
-"""Confidence in what a frame of language read."""
+"""Confidence in a relation from a claim."""
 NAMED = 0.7
 """Confidence in a clause whose object has a name."""
 PLAIN = 0.6
@@ -55,7 +55,7 @@ _TRAILING = FUNCTION_WORDS | frozenset("in on at of to for with from by about in
 _OF_THINGS = frozenset({"likes", "dislikes", "prefers", "has", "uses", "owns"})
 _STATES = ("going ", "doing ", "being ", "getting ", "having ")
 _HELD_AT = {"dislikes": "no"}
-"""The value of a polarity at which a claim's predicate says what is the case; "yes" for all others."""
+"""The value of a polarity at which a claim's predicate is true; "yes" for all others."""
 _TYPE_AFTER = {"with": "person", "at": "organisation", "for": "organisation", "in": "place"}
 _TYPE_OF_VERB = {
     "move": "place", "travel": "place", "visit": "place", "fly": "place", "drive": "place", "go": "place",

@@ -15,7 +15,7 @@ from slowwave_server.domain.spoken_time import duration_words, format_time, plur
 from slowwave_server.domain.waiting_facts import Facts, Reason, Waiting
 
 SILENT_SWEEPS = 3
-"""So many sweep intervals without a sweep count as silence."""
+"""After this many sweep intervals without a sweep, the sweep counts as silent."""
 
 _TRIGGERS = {
     "turns": "it has more turns than the threshold",

@@ -9,14 +9,14 @@ from slowwave_server.domain.candidates import Window
 from slowwave_server.domain.events import Event
 
 TOOL_ROOM = 4
-"""Room for calls and results of tools in a window, as a multiple of the room for turns. `begin_flush` knows it too."""
+"""Room for calls and results of tools in a window, as a multiple of the room for turns. `begin_flush` uses it too."""
 
 PRECEDING_EVENTS = 4
-"""Events before a window that its reader is shown."""
+"""The number of events before a window that its reader sees."""
 PRECEDING_TURNS = 2
-"""Turns among them; if tools fill the last events, the turns before their calls come too."""
+"""The number of turns among them; if tools fill the last events, the turns before their calls are added."""
 LOOK_BACK = 200
-"""Events before a window that are looked through for those turns."""
+"""The number of events before a window in which these turns are searched."""
 
 
 def cut_window(events: Sequence[Event], *, max_messages: int, max_chars: int, max_events: int | None = None) -> Window:

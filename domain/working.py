@@ -19,13 +19,13 @@ from slowwave_server.domain.similarity import Judgement, Reading, Thresholds, ju
 from slowwave_server.domain.statements import normal_form
 
 NOTE_CONFIDENCE = 0.6
-"""What one note is worth as evidence: an agent's word is no user's. A second session that says it makes it 0.72."""
+"""Confidence of one note as evidence: an agent's word counts less than a user's. A second session raises it to 0.72."""
 NOTE_TRUST = "assistant"
 MAX_LINKS = 5
 MAX_COMPARED = 2_000
-"""Characters. A longer note is compared for equality alone: its likeness says little, and costs much."""
+"""Characters. A longer note is compared for equality alone: its similarity says little, and costs much."""
 MAX_LOOKED_AT = 24
-"""So many neighbours of a note are compared with it, those that share most first."""
+"""The number of neighbours to compare with a note, those with the most shared keys first."""
 
 _SAME = frozenset({"duplicate", "merge"})
 
