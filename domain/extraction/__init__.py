@@ -1,6 +1,6 @@
-"""Extraction by rules: from a window of events to statements that are worth keeping.
+"""Extraction by rules: turn a window of events into statements worth keeping.
 
-Must not know: Celery, the database, models of language; everything here is a pure function of its arguments.
+Must not know: Celery, the database, language models; every function is pure.
 """
 
 from slowwave_server.domain.extraction.rules import RulesExtractor

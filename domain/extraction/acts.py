@@ -1,9 +1,9 @@
-"""Speech acts: what a sentence does in a conversation of people and agents.
+"""Speech acts: the purpose of a sentence in a conversation of people and agents.
 
-    propose   offers a choice or a next step        accept    agrees to what was proposed or delivered
-    ask       wants an answer                       reject    declines it
-    instruct  tells the agent what to do            correct   says that something is otherwise
-    deliver   hands over work                       report    says what is so, or what happened
+    propose   offers a choice or a next step        accept    agrees to a proposal or delivery
+    ask       requests an answer                    reject    declines a proposal
+    instruct  tells the agent what to do            correct   contradicts an earlier statement
+    deliver   hands over work                       report    states a fact or an event
     chat      greets, thanks, reacts
 
 The rules are patterns of English function words; the first pattern that matches decides.
@@ -113,9 +113,9 @@ _OF_AGENTS = (_PROPOSE, _ASK, _DELIVER, _CHAT)
 
 
 def act_of(sentence: str, *, by_agent: bool) -> Act:
-    """The act of one sentence with straight quotes; "report" if no pattern matches.
+    """Return the act of one sentence with straight quotes; "report" if no pattern matches.
 
-    by_agent: whether an assistant says it. People decide and instruct; agents propose and deliver.
+    by_agent: whether an assistant is the speaker. People decide and instruct; agents propose and deliver.
     """
     for act, pattern in _OF_AGENTS if by_agent else _OF_PEOPLE:
         if pattern.search(sentence):
@@ -124,5 +124,5 @@ def act_of(sentence: str, *, by_agent: bool) -> Act:
 
 
 def acts_of(parts: Sequence[str], *, by_agent: bool) -> list[Act]:
-    """The act of each sentence of a turn."""
+    """Return the act of each sentence of a turn."""
     return [act_of(part, by_agent=by_agent) for part in parts]

@@ -1,6 +1,6 @@
-"""What an agent says that is worth keeping: outcomes of its work, and what it handed over if a person accepted it.
+"""Select an agent's statements worth keeping: outcomes of its work, and deliveries that a person accepted.
 
-Must not know: how a statement is worded in the end.
+Must not know: the final wording of a statement.
 """
 
 import re
@@ -24,17 +24,17 @@ _EXPLAINS = re.compile(
     r"the real (?:issue|problem)\b|(?:good|great|okay|ok|perfect)(?: \u2014|[,!:])|\(\d+\))",
     re.IGNORECASE,
 )
-"""A sentence that walks through code or a review, or reacts to what the agent found."""
+"""A sentence that explains code or a review, or reacts to the agent's own finding."""
 _REVIEW = re.compile(r"\bline-by-line\b|\blines? \d.*\blines? \d", re.IGNORECASE)
-"""The outline of a review of code: its points are places in files."""
+"""The outline of a code review: its points are places in files."""
 MAX_OUTCOMES = 4
-"""Of a turn of ordinary length."""
+"""Per turn of ordinary length."""
 
 
 def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[ScoredSentence]:
-    """The outcomes of an agent's turn, and its outline if it handed something over.
+    """Return the outcomes of an agent's turn, and the outline of its delivery if there is one.
 
-    matters: whether the turn is worth remembering. It is asked only about a turn that hands something over.
+    matters: whether the turn is worth remembering; called only if the turn delivers something.
     """
     told = (_outcome(speech, clean(part)) for part in sentences(text) if part[0] not in ">&" and is_outcome(part))
     found = list(islice((one for one in told if one is not None), at_most(MAX_OUTCOMES, len(text))))

@@ -1,6 +1,6 @@
-"""What people say that is worth keeping: facts about themselves and their work, standing instructions, choices.
+"""Select people's statements worth keeping: facts about themselves and their work, standing instructions, choices.
 
-Must not know: how a statement is worded in the end.
+Must not know: the final wording of a statement.
 """
 
 import re
@@ -35,13 +35,13 @@ from slowwave_server.domain.redaction import redact
 
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me|we|we're|we've|our|ours)\b", re.IGNORECASE)
 _ABOUT_WORK = frozenset(("the_x_is", "rule", "decision", "commitment", "remember", "result"))
-"""Signals of a statement about a project, a rule or a date, which needs no first person."""
+"""Signals of a statement about a project, a rule or a date; such a statement needs no first person."""
 _CALLS = (
     r"(?:my (?:guy|man|friend|dear|brother|bro|boss|lord|god)|oh my god|bro|man|dude|boss|oga|chief|ai|assistant|abeg)"
 )
 _VOCATIVE = re.compile(rf"^{_CALLS}\b\s?[,!.:-][\s,!.:-]*|,\s*{_CALLS}(?=[\s,]*[.!?]*$|,)", re.IGNORECASE)
 _COMMAND = re.compile(r"^/[a-z][\w-]{1,30}\s+")
-"""A command of the agent's own shell before what a person says to it ("/ask why does it fail")."""
+"""A command of the agent's shell before a person's sentence ("/ask why does it fail")."""
 _UNRESOLVED = re.compile(r"\b(?:you|your|this|that|these|those|it|they|them|one|ones)\b", re.IGNORECASE)
 _BEFORE_QUESTION = re.compile(
     r"^(?P<fact>(?:i'm|i am|i have|i've|my|we|our|since i|as i)\b[^?]{12,160}?)"
@@ -50,12 +50,12 @@ _BEFORE_QUESTION = re.compile(
     re.IGNORECASE,
 )
 SPECIFIC = 4
-"""Content words from which a choice says what was chosen."""
+"""Minimum content words that make a choice specific."""
 SHORT = 120
-"""Characters of a turn of which too little can be read to judge the turn by itself."""
+"""A turn of at most this many characters is too short to be judged by itself."""
 OF_PAIR = -1.15
-"""Log-odds from which a sentence in the first person between two people is a candidate: fewer of theirs are about
-nothing than of a person who works with an agent.
+"""Minimum log-odds of a first-person sentence between two people. The bound is lower than for a person who talks to an
+agent, because fewer such sentences are irrelevant.
 """
 _OF_SELF = frozenset("food body family job home pet i_am_a my_favourite i_like".split())
 _MY_PERSON = re.compile(rf"my (?:[\w-]+ ){{0,2}}?{PERSON.pattern}", re.IGNORECASE)
@@ -63,11 +63,11 @@ _ANSWERS = frozenset(("answers", "answers_about_self"))
 _PASSING = frozenset("hedge hypothetical unreal i_will i_want modal".split())
 _UNNAMED_OPTION = re.compile(r": (?:\w+ )?(?:with )?option #?\w+\.$", re.IGNORECASE)
 _QUESTION_TAIL = 200
-"""Characters at the end of a turn in which its question stands."""
+"""Characters at the end of a turn that are searched for a question."""
 
 
 def among_people(speech: Speech, text: str) -> list[ScoredSentence]:
-    """The sentences of a turn between people that are worth keeping."""
+    """Return the sentences of a turn between people that are worth keeping."""
     parts = [without_vocative(part, speech.speaker.addressee) for part in sentences(text)]
     return _best(
         one
@@ -78,7 +78,7 @@ def among_people(speech: Speech, text: str) -> list[ScoredSentence]:
 
 
 def to_agent(speech: Speech, text: str) -> list[ScoredSentence]:
-    """The sentences of a person's turn to an agent that are worth keeping, and what the turn agrees to."""
+    """Return the sentences of a person's turn to an agent that are worth keeping, and the turn's agreement if any."""
     parts = [
         bare
         for part in own_words(text)
@@ -93,7 +93,7 @@ def to_agent(speech: Speech, text: str) -> list[ScoredSentence]:
 
 
 def is_of_self(passed: ScoredSentence) -> bool:
-    """Whether a sentence tells a lasting fact about its speaker: health, food, home, work, family, taste."""
+    """Whether a sentence states a lasting fact about its speaker: health, food, home, work, family, taste."""
     fired = frozenset(passed.fired)
     return (
         "starts_with_i" in fired
@@ -123,7 +123,7 @@ def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> Score
 
 
 def _of_speakers(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | None:
-    """What a sentence tells of its speaker; an attribute of their profile is kept in any case."""
+    """Return a sentence about its speaker; a sentence with a profile attribute is always kept."""
     stated = _stated(speech, sentence, first=first)
     if not _gives_profile(speech, sentence):
         return stated
@@ -131,7 +131,7 @@ def _of_speakers(speech: Speech, sentence: str, *, first: bool) -> ScoredSentenc
 
 
 def _stated(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | None:
-    """A sentence that tells something of its speaker or their work."""
+    """Return a sentence that states something about its speaker or their work."""
     act = act_of(sentence, by_agent=False)
     if act in {"ask", "instruct"} and "remember" not in signals(sentence, Seen()):
         match = _BEFORE_QUESTION.match(sentence)
@@ -144,7 +144,7 @@ def _stated(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | N
 
 
 def _gives_profile(speech: Speech, sentence: str) -> bool:
-    """Whether a sentence gives an attribute of its speaker, likings aside."""
+    """Whether a sentence states a profile attribute of its speaker other than a liking."""
     if _FIRST_PERSON.search(sentence) is None or act_of(sentence, by_agent=False) in {"ask", "instruct"}:
         return False
     found = profile_of(third_person(sentence, speech.speaker))
@@ -153,14 +153,14 @@ def _gives_profile(speech: Speech, sentence: str) -> bool:
 
 
 def _of_profile(speech: Speech, sentence: str) -> ScoredSentence:
-    """A sentence that gives an attribute of its speaker is kept, however short it is: "My name is Maya"."""
+    """Score a sentence with a profile attribute above the threshold, however short it is: "My name is Maya"."""
     fired = (*signals(sentence, Seen()), "profile")
     worded = third_person(sentence, speech.speaker)
     return ScoredSentence(worded, fired, max(keep_score(fired), THRESHOLD) + PROFILE, type="fact", worded=True)
 
 
 PROFILE = 2.0
-"""Log-odds above the threshold of a sentence that gives an attribute of its speaker."""
+"""Log-odds above the threshold for a sentence with a profile attribute."""
 
 
 def _told(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | None:
@@ -173,7 +173,7 @@ def _told(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | Non
 
 
 def _is_of_others(speech: Speech, sentence: str) -> bool:
-    """Whether one of two people speaks of anything but themselves, and does not just leave the "I" out."""
+    """Whether one of two speakers talks about something other than themselves, and has not just omitted the "I"."""
     return (
         not speech.in_group
         and speech.speaker.name != UNNAMED
@@ -183,7 +183,7 @@ def _is_of_others(speech: Speech, sentence: str) -> bool:
 
 
 def _answered(speech: Speech, sentence: str, *, first: bool, at_work: bool) -> ScoredSentence | None:
-    """A short answer as the statement that it makes of its question."""
+    """Return the statement that a short answer makes together with its question."""
     if not first or speech.before is None or "?" not in speech.before[-60:]:
         return None
     asked = [part for part in sentences(redact(speech.before[-MAX_SENTENCE:]).text) if part.endswith("?")]
@@ -220,7 +220,7 @@ def _kept(speech: Speech, passed: ScoredSentence, *, at_work: bool) -> ScoredSen
 
 
 def _of_speaker(sentence: str, fired: tuple[str, ...], speech: Speech) -> bool:
-    """Whether a person told this to an agent of themselves or their work, and did not paste or quote it."""
+    """Whether a sentence to an agent is about its speaker or their work, and is neither pasted nor quoted."""
     if _FIRST_PERSON.search(sentence) is not None or not _ABOUT_WORK.isdisjoint(fired):
         return True
     return speech.before is not None and "?" in speech.before[-_QUESTION_TAIL:]
@@ -245,17 +245,17 @@ def _chosen(speech: Speech, sentence: str, heard: str) -> ScoredSentence | None:
 
 
 def _is_vague(chosen: str) -> bool:
-    """Whether a choice of a few words names nothing by a name, a number or in quotes ("focus on that part")."""
+    """Whether a short choice contains no name, number or quotation ("focus on that part")."""
     return len(set(content_words(chosen))) < SPECIFIC and not is_named(chosen) and "`" not in chosen
 
 
 def _heard(speech: Speech) -> str:
-    """What another speaker said before, without secrets and machine text."""
+    """Return the other speaker's previous turn, without secrets and machine text."""
     return without_machinery(redact(speech.before or "").text)
 
 
 def _listed(speech: Speech, text: str) -> ScoredSentence | None:
-    """A list of the person's own, with the line that introduces it ("My deal-breakers are: …")."""
+    """Return the person's own list with its introduction ("My deal-breakers are: …")."""
     found = listed(text)
     if found is None or len(text) > PASTED or act_of(found[0], by_agent=False) in {"ask", "instruct"}:
         return None

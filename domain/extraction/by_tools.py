@@ -1,6 +1,6 @@
-"""What tools did that is worth keeping: results of calls that changed something, lessons of calls that failed first.
+"""Select tool memories: results of calls that changed state, and lessons from a failure and the call that then worked.
 
-Must not know: what was said around the calls.
+Must not know: the turns around the calls.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from slowwave_server.domain.redaction import redact
 
 
 def candidates(events: Sequence[Event], inside: frozenset[int]) -> Iterator[Candidate]:
-    """Results and lessons whose answer is in the window. inside: the numbers of its events."""
+    """Yield results and lessons whose answer is in the window. inside: seq numbers of the window's events."""
     happened = {event.seq: event for event in events}
     done = list(calls(event for event in events if is_tool(event)))
     for call in done:

@@ -1,10 +1,10 @@
-"""Decisions: what was agreed between a person and an agent, named by its own words.
+"""Decisions that a person and an agent agreed on, in the words of the decision.
 
     "Let's go with option 2."             the chosen option, with the text that the agent gave it
-    "Yes, that's perfect."                the title and main points of what the agent proposed or delivered before
+    "Yes, that's perfect."                title and main points of the agent's previous proposal or delivery
     "How about starting with the logo?"   the agent's proposal, if the next turn accepts it
 
-Must not know: whether anything that was agreed came to pass.
+Must not know: whether the decision was carried out.
 """
 
 import re
@@ -27,7 +27,7 @@ _UNDECIDED = re.compile(
     r"instead of|\w+n't)\b",
     re.IGNORECASE,
 )
-"""A sentence that names an option and does not choose it."""
+"""A sentence that names an option without choosing it."""
 _ORDER = ("first", "second", "third", "fourth", "fifth")
 _FIGURE = re.compile(r"\d|(?<=[a-z,;:] )(?!I\b)[A-Z][a-z]+ [A-Z][a-z]+")
 _EITHER = re.compile(
@@ -65,7 +65,7 @@ _PROPOSES = re.compile(
 
 
 def chosen_option(sentence: str, before: str) -> str | None:
-    """The text of the option that a sentence names by its number, out of the list that the agent gave."""
+    """Return the text of the option that a sentence names by number, from the agent's list."""
     match = _OPTION.search(sentence)
     if match is None or _UNDECIDED.search(sentence) is not None:
         return None
@@ -75,20 +75,20 @@ def chosen_option(sentence: str, before: str) -> str | None:
 
 
 def lets(sentence: str) -> str | None:
-    """What "let's …" decides, without its lead; None for other sentences."""
+    """Return the decision in "let's …" without its lead; None for other sentences."""
     match = _LETS.match(sentence)
     return None if match is None or sentence.endswith("?") else match["what"].rstrip(" .!")
 
 
 def accepts(parts: list[str]) -> bool:
-    """Whether a person's turn accepts what came before: its first acts say so, and none of them declines."""
+    """Whether a person's turn accepts the previous turn: one of its first acts accepts, and none declines."""
     acts = acts_of(parts[:4], by_agent=False)
     declined = "reject" in acts or "correct" in acts[:2] or any(_OTHERWISE.search(part) for part in parts[:4])
     return "accept" in acts and not declined
 
 
 def agreed(before: str) -> str | None:
-    """What a plain yes agrees to: the outline of a structured answer, else the last proposal of the agent's turn."""
+    """Return the subject of a plain yes: the outline of a structured answer, else the agent's last proposal."""
     handed = outline(before)
     if handed is not None and handed.is_specific:
         return f"agreed on {_of_them(handed.told())}"
@@ -102,5 +102,5 @@ def agreed(before: str) -> str | None:
 
 
 def _of_them(text: str) -> str:
-    """An agent's words to a person, told of that person: your plan → their plan."""
+    """Change an agent's "your" into "their": your plan → their plan."""
     return _SECOND.sub(lambda match: match["quoted"] or _THIRD[match[0].lower()], text)

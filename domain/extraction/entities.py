@@ -1,6 +1,6 @@
-"""The people and things that a statement names: capitalised spans and quoted titles.
+"""Extract the people and things that a statement names: capitalised spans and quoted titles.
 
-Must not know: what is said about them.
+Must not know: the claim about them.
 """
 
 import re
@@ -25,9 +25,9 @@ _PLAIN = frozenset(
 
 
 def entities(content: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The names in `content`: first those of `known` people that occur in it, then the others in order, at most ten.
+    """Return at most ten names in `content`: first the `known` people who occur in it, then other names in order.
 
-    A single capital at the start of a sentence proves nothing, so that word counts only as part of a longer name.
+    A capital at the start of a sentence does not prove a name, so that word counts only as part of a longer name.
     """
     found: dict[str, None] = {name: None for name in known if name in content}
     if '"' in content:

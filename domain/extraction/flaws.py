@@ -1,6 +1,6 @@
-"""What keeps a statement from standing alone: patterns of English words, each with the name of its flaw.
+"""Reasons why a statement can't stand alone: patterns of English words, each with the name of its flaw.
 
-Must not know: which statement they are held against.
+Must not know: the statements that the patterns are applied to.
 """
 
 import re
@@ -142,7 +142,7 @@ _TROUBLE = re.compile(
     r"opens?|clicks?|starts?)\b|\b(?:does not|doesn't|isn't|not) work(?:ing)?\b|\bfails? to\b|\bfailed to\b",
     re.IGNORECASE,
 )
-"""Something that is wrong at the moment: its end is worth keeping, not that it was there."""
+"""A current problem: its end is worth keeping, its existence is not."""
 SOMEBODY = re.compile(r"\b(?:she|he|her|him|his|hers|herself|himself)\b", re.IGNORECASE)
 PERSON = re.compile(
     r"\b(?:mom|mum|mother|dad|father|parents?|wife|husband|partner|spouse|son|daughter|kids?|child|children|baby|"
@@ -192,21 +192,21 @@ _HALF_QUESTION = re.compile(
     r"what (?:up|is|are|has|have|do|does|did|fix|should|would|will))\b",
     re.IGNORECASE,
 )
-"""A question without its mark."""
+"""A question without a question mark."""
 _ADDRESSES = re.compile(r"(?<!\w)(?:you|your|you're|you'll|you've|yours)\b", re.IGNORECASE)
-"""Words to somebody whom the statement does not name."""
+"""Words addressed to a person whom the statement does not name."""
 _CONTINUES = re.compile(
     r"^(?:then|next|uh+|um+|sounds?|seems|maybe|presumably|perhaps|once|in fact|instead of|apparently|anyway|sorry|"
     r"thanks?|congrats|yeah|yep|ok|okay|hey|wow|luckily|not this)\b",
     re.IGNORECASE,
 )
-"""The beginning of a sentence that goes on with another one."""
+"""The start of a sentence that continues the previous one."""
 _FEELS = re.compile(
     r"\b(?:can't wait|fingers crossed|hopes? (?:they|it|you)|appreciates?|bets?\b|imagines?\b)", re.IGNORECASE
 )
-"""Moods, and guesses about somebody else."""
+"""Moods, and guesses about another person."""
 DISFLUENT = re.compile(r"\b(?:uh|um|mm|hmm|hhh)\b|\b(\w{1,5}) \1 \1\b", re.IGNORECASE)
-"""Spoken words as they were transcribed."""
+"""Transcribed speech with disfluencies."""
 
 
 AMONG_PEOPLE = (

@@ -1,9 +1,9 @@
-"""What people and agents say in other languages than English that is worth keeping, by the signals of a data file.
+"""Select statements worth keeping in languages other than English, by the signals of a data file.
 
-sentences → signals → a score → keep or drop → type → the sentence as it was said, behind its speaker's name.
+sentences → signals → a score → keep or drop → type → the sentence in its original words, after its speaker's name.
 
-Nothing is put into the third person: a sentence stays as it was said. One that needs the sentence before it is kept
-together with that one, and a short answer together with its question.
+No sentence is put into the third person. A sentence that depends on the previous sentence is kept together with it, and
+a short answer together with its question.
 
 Must not know: the words of any language.
 """
@@ -33,23 +33,23 @@ from slowwave_server.domain.profile import profile_of
 from slowwave_server.domain.redaction import redact
 
 PASTED = 700
-"""Characters. In a longer turn only what is said in the first person counts as the speaker's own."""
+"""Characters. In a longer turn, only first-person sentences count as the speaker's own."""
 DOCUMENT = 2000
-"""Characters of a turn that is read for wishes and instructions alone: its first person is seldom the speaker."""
+"""Characters. In a longer turn, only wishes and instructions count: its "I" is seldom the speaker."""
 EXPLAINED = 800
-"""Characters. An agent's longer turn explains; it does not report what was done."""
+"""Characters. A longer turn of an agent explains something and reports no outcome."""
 MAX_JOINED = 400
 MAX_QUESTION = 160
 MAX_OUTCOMES = 4
 REACTION_WORDS, REACTION_LETTERS = 12, 24
-"""A sentence above these says more than how its speaker feels."""
+"""A longer sentence says more than its speaker's feelings."""
 ANSWER_WORDS, ANSWER_LETTERS = 8, 16
-"""An answer up to these is read together with its question."""
+"""An answer of at most this length is read together with its question."""
 
 _STANDING = frozenset(("always", "directive"))
 _WISHED = frozenset(("standing", "remember"))
 _BY_ITSELF = _WISHED | {"answers", "answered", "deadline", "dated", "decision"}
-"""Signals of what a person may tell an agent without speaking of themselves."""
+"""Signals that make a person's sentence relevant without a first person."""
 _CODE = re.compile(r"[{}<>|]")
 _BARE = frozenset(("first_person", "long", "short"))
 _NOT_OF_PEOPLE = frozenset(("lead", "outcome", "pending"))
@@ -58,7 +58,7 @@ _PRECISE = frozenset(("digit", "identifier", "name", "quoted"))
 
 @dataclass(frozen=True, slots=True)
 class KeptSentence:
-    """A sentence as it was said, with its signals. asked: the question that it answers."""
+    """A sentence in its original words, with its signals. asked: the question that the sentence answers."""
 
     said: str
     fired: tuple[str, ...]
@@ -67,7 +67,7 @@ class KeptSentence:
 
 
 def kept(speech: Speech, text: str, language: Language, *, to_agent: bool) -> list[KeptSentence]:
-    """The sentences of a turn that are worth keeping, in order."""
+    """Return the sentences of a turn that are worth keeping, in order."""
     parts = list(sentences(text, language))
     if to_agent and speech.is_agent:
         if len(text) > EXPLAINED:
@@ -80,7 +80,7 @@ def kept(speech: Speech, text: str, language: Language, *, to_agent: bool) -> li
 
 
 def _is_worth(one: KeptSentence, length_of_turn: int) -> bool:
-    """Whether a person tells an agent something of themselves or their work, and not what is so in general."""
+    """Whether a person tells an agent something about themselves or their work, rather than a general truth."""
     if _CODE.search(one.said) is not None or (length_of_turn > DOCUMENT and _WISHED.isdisjoint(one.fired)):
         return False
     fired = frozenset(one.fired)
@@ -88,7 +88,7 @@ def _is_worth(one: KeptSentence, length_of_turn: int) -> bool:
 
 
 def score(fired: Sequence[str]) -> float:
-    """How much speaks for keeping a sentence with these signals; topics count once in full and once in half."""
+    """Return the score of a sentence with these signals; the best topic counts in full, the second one by half."""
     known = weights()
     topics = sorted((known.signals[name].keep for name in fired if name in known.topics), reverse=True)
     others = sum(known.signals[name].keep for name in fired if name in known.signals and name not in known.topics)
@@ -97,7 +97,7 @@ def score(fired: Sequence[str]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads a person's turn."""
+    """Reader of a person's turn."""
 
     language: Language
     to_agent: bool
@@ -138,20 +138,20 @@ class _Reader:
         return KeptSentence(part, fired, odds)
 
     def continues(self, kept_before: KeptSentence, one: KeptSentence) -> bool:
-        """Whether a sentence adds a figure or a name to the one before it."""
+        """Whether a sentence adds a figure or a name to the previous one."""
         if {"question", "request", "reaction", "hedge"} & set(one.fired):
             return False
         return bool(_PRECISE & set(one.fired)) and len(kept_before.said) + len(one.said) < MAX_JOINED
 
     def joined(self, first: KeptSentence, second: KeptSentence) -> KeptSentence:
-        """One memory of two neighbours of which the second needs the first; a reaction adds nothing."""
+        """Join two neighbouring sentences if the second depends on the first; a reaction is dropped."""
         if {"question", "request", "reaction"} & set(second.fired):
             return first
         fired = tuple(dict.fromkeys((*first.fired, *(name for name in second.fired if name != "dangling"))))
         return replace(first, said=_beside(first.said, second.said, self.language), fired=fired)
 
     def after(self, before: str, one: KeptSentence) -> KeptSentence:
-        """A sentence together with the one before it, which was not kept by itself."""
+        """Join a sentence with its predecessor, which was not kept by itself."""
         fired = tuple(name for name in one.fired if name != "dangling")
         first = signals(before, self.language, to_agent=self.to_agent, implied=False)
         if len(before) + len(one.said) > MAX_JOINED or {"question", "request"} & set(first):
@@ -160,7 +160,7 @@ class _Reader:
         return KeptSentence(_beside(before, one.said, self.language), both, score(both))
 
     def answer(self, one: KeptSentence, asked: str) -> KeptSentence:
-        """A short answer with its question, if the answer alone would not say what it is about."""
+        """Join a short answer with its question if the answer is unclear without it."""
         most = ANSWER_WORDS if self.language.spaced else ANSWER_LETTERS
         if {"question", "request", "reaction", "hedge"} & set(one.fired) or length(one.said, self.language) > most:
             return one
@@ -178,7 +178,7 @@ class _Reader:
         return KeptSentence(one.said, both, score(both), asked=asked)
 
     def own_clauses(self, sentence: str) -> KeptSentence:
-        """What a sentence says before or after its question or request: "Ich bin Veganerin, kannst du …?"."""
+        """Return the statement before or after a question or request: "Ich bin Veganerin, kannst du …?"."""
         whole = self.read(sentence)
         if not {"question", "request"} & set(whole.fired):
             return whole
@@ -193,12 +193,12 @@ class _Reader:
 
 
 def _gives_profile(part: str) -> bool:
-    """Whether a sentence gives an attribute of its speaker, likings aside."""
+    """Whether a sentence states a profile attribute of its speaker other than a liking."""
     return any(trait.attribute != "likes" for trait in profile_of(f'Somebody: "{part}"'))
 
 
 def signals(sentence: str, language: Language, *, to_agent: bool, implied: bool = True) -> tuple[str, ...]:
-    """The names of the signals that fire in a sentence, in a fixed order."""
+    """Return the names of the signals that fire in a sentence, in a fixed order."""
     bare = without_lead(sentence, language)
     low = bare.lower()
     fired = {name for name in language.signals if name not in _NOT_OF_PEOPLE and language.has(name, low)}
@@ -223,7 +223,7 @@ def signals(sentence: str, language: Language, *, to_agent: bool, implied: bool 
 
 
 def without_lead(sentence: str, language: Language) -> str:
-    """A sentence without the greetings, thanks and yes or no that open it."""
+    """Return a sentence without its opening greetings, thanks, yes or no."""
     bare, lead = sentence, language.signals["lead"]
     for _ in range(4):
         match = lead.match(bare.lower())
@@ -234,11 +234,11 @@ def without_lead(sentence: str, language: Language) -> str:
 
 
 _NUMBER_OF_THING = re.compile(r"(?=[^\d]*\d)[\w-]+")
-"""An identifier with a figure, such as an order's; the name of a file or a branch reports nothing."""
+"""An identifier with a figure, such as an order number; the name of a file or branch reports no outcome."""
 
 
 def _outcome(sentence: str, language: Language, heard: str) -> KeptSentence | None:
-    """What an agent says that was done: with a figure, or with an identifier that was not named to it just before."""
+    """Return an agent's report of work, if it has a figure or an identifier that the previous turn lacks."""
     low = sentence.lower()
     if is_question(sentence, language) or language.has("pending", low) or COMMAND.search(sentence):
         return None
@@ -255,7 +255,7 @@ def _outcome(sentence: str, language: Language, heard: str) -> KeptSentence | No
 
 
 def _question(speech: Speech, language: Language) -> str | None:
-    """The question that another speaker asked last, if a turn begins with its answer."""
+    """Return the other speaker's last question if the turn begins with its answer."""
     if speech.before is None:
         return None
     heard = list(sentences(without_machinery(redact(speech.before[-1000:]).text), language))

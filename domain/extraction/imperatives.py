@@ -1,6 +1,6 @@
-"""Verbs that people use to tell an agent what to do, in their base form.
+"""Base forms of the verbs that people use in instructions to an agent.
 
-Left out are verbs that advice about life is made of ("follow your heart", "live in the moment").
+Verbs of common life advice ("follow your heart", "live in the moment") are excluded.
 
 Must not know: sentences.
 """
@@ -28,7 +28,7 @@ WORK_VERBS = (
 """Base forms, in alphabetical order."""
 
 VERB_PATTERN = "|".join(sorted(WORK_VERBS, key=len, reverse=True))
-"""An alternative of a regular expression."""
+"""Alternation for a regular expression."""
 
 _DOUBLES = frozenset("b g m n p r t".split())
 _ONE_SYLLABLE = 4
@@ -48,6 +48,6 @@ _NO_COMPLAINT = frozenset(
     "ask tell call explain confirm repeat push pull put start begin wait offer state assume stop present list provide "
     "describe restate read speak suggest say mark turn change".split()
 )
-"""Verbs of "stop …ing" by which people complain about this very answer."""
+"""Verbs of "stop …ing" in complaints about the current answer."""
 GERUND_PATTERN = "|".join(_gerund(verb) for verb in WORK_VERBS if verb not in _NO_COMPLAINT)
-"""The -ing forms that "stop" may stand before as an instruction for good."""
+"""The -ing forms that make a standing instruction after "stop"."""

@@ -1,7 +1,7 @@
-"""Which statements of a turn are kept: the best one more readily than the ones beside it.
+"""Decide which statements of a turn are kept; the bound for the best statement is lower than for the others.
 
-A judge of meaning (`Worth`) says how useful each is. Without one, signals of language do, with bounds for each kind of
-talk.
+A semantic judge (`Worth`) rates the usefulness of each statement. Without a judge, language signals decide, with bounds
+for each kind of talk.
 
 Must not know: how statements are found and worded.
 """
@@ -19,49 +19,50 @@ from slowwave_server.domain.extraction.standalone import content_words, is_named
 from slowwave_server.domain.extraction.worth import Proposal, Worth
 
 WORTH = -1.1
-"""Log-odds from which an agent's answer is worth remembering by its outline."""
+"""Minimum log-odds at which an agent's answer is kept as an outline."""
 WORTH_PERHAPS = -1.6
-"""Log-odds from which a judge is shown the further sentences of a person's turn."""
+"""Minimum log-odds at which the judge rates further sentences of a person's turn."""
 WORTH_SURELY = -0.6
-"""Log-odds from which a turn of talk with an agent may be remembered by its best statement, if that is fair."""
+"""Minimum log-odds at which a turn with an agent may keep its best statement, if that reaches `FAIR`."""
 USEFUL = 0.52
-"""Importance (the chance to be useful, as readers judge) from which a statement of talk with an agent is kept."""
+"""Minimum importance (the probability that readers call it useful) of a statement in a talk with an agent."""
 FAIR = 0.35
-"""The same for the best statement of a turn that is surely worth remembering."""
+"""Minimum importance of the best statement of a turn that is surely worth remembering."""
 FIRST_IN_PAIR = 0.07
-"""The same for the best statement of a turn where two people talk: what they say of themselves is mostly kept."""
+"""Minimum importance of a turn's best statement between two people; most of their statements about themselves are kept.
+"""
 FURTHER_IN_PAIR = 0.47
-"""The same for the statements beside it."""
+"""Minimum importance of the other statements between two people."""
 IN_GROUP = 0.6
-"""The same where more people talk, of the few statements that a group's talk keeps at all."""
+"""Minimum importance in a group, for the few kinds of statement that a group's talk keeps."""
 SETTLED = frozenset("commitment decision remember result".split())
-"""Signals of what is promised, chosen, done or wished."""
+"""Signals of promises, choices, results and wishes."""
 OF_GROUP = frozenset("commitment decision remember".split())
-"""Signals of what a group's talk keeps. All else is discussion."""
+"""Signals of statements that a group's talk always keeps; other statements are discussion."""
 FACTS_OF_GROUP = frozenset("dated i_am_a result rule".split())
-"""Signals of which another statement there has one, if it is useful."""
+"""Another statement of a group needs one of these signals and `IN_GROUP`."""
 SAYS_WHAT = 4
-"""Content words from which a choice of a group says what was chosen."""
+"""Minimum content words of a specific choice in a group."""
 UNSURE = frozenset("answers_in_short hedge hypothetical i_cannot i_think unreal".split())
-"""Signals that nothing kept of a group's talk has."""
+"""Signals that exclude a statement of a group."""
 OF_SELF = 0.5
-"""Least importance of a lasting fact about its speaker ("I'm allergic to nuts"): short, seldom with a name."""
+"""Minimum importance given to a lasting fact about the speaker ("I'm allergic to nuts"): short, seldom with a name."""
 ALWAYS = frozenset(("standing", "remember", "rule", "ends", "profile"))
-"""Signals of statements that are kept in any turn with an agent, as lasting facts of their speaker are in any talk."""
+"""Signals of statements that every turn with an agent keeps; lasting facts about a speaker are kept in any talk."""
 WORTHY = 0.5
-"""Least usefulness, from 0 to 1 by the judge, of a statement that is kept."""
+"""Minimum usefulness of a kept statement, from 0 to 1, as the judge rates it."""
 FIRST_WORTHY = 0.2
-"""The same for the best statement of a turn, where two talk."""
+"""Minimum usefulness of a turn's best statement between two speakers."""
 FIRST_PASSAGE_WORTHY = 0.3
-"""The same if that is a passage."""
+"""Minimum usefulness if the best statement is a passage."""
 WORTHY_IN_GROUP = 0.7
-"""The same where more people talk."""
+"""Minimum usefulness in a group."""
 WORTHY_OF_AGENT = 0.4
-"""The same for a passage of an agent, of which most are its explanations."""
+"""Minimum usefulness of an agent's passage; most of these are explanations."""
 SURELY_WORTHY = 0.1
-"""The same for what is always kept without a judge."""
+"""Minimum usefulness of a statement that is always kept without a judge."""
 SAME_WORDS = 0.7
-"""Share of the content words of the shorter of two statements from which they say the same."""
+"""Minimum share of the shorter statement's content words in the longer one that makes two statements duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,10 @@ class Turn:
     """The statements of one turn, each with its candidate.
 
     Attributes:
-        made: in the order in which they were said.
+        made: in the order of the turn.
         role: of the turn's event.
         to_agent: whether people talk with an agent.
-        weigh: how much the turn is worth remembering by its signals; asked if that decides.
+        weigh: returns how much the turn is worth remembering by its signals; called only if needed.
     """
 
     made: Sequence[ScoredCandidate]
@@ -81,14 +82,14 @@ class Turn:
     weigh: Callable[[], float]
 
     def proposals(self) -> Iterator[Proposal]:
-        """What a judge is asked."""
+        """Yield the proposals for the judge."""
         for one in self.made:
             talk: Literal["agent", "pair", "group"] = "group" if "group" in one.statement.fired else "pair"
             yield Proposal(one.candidate.content, "agent" if self.to_agent else talk, self.role, one.candidate.type)
 
 
 def kept(turns: Iterable[Turn | Candidate], worth: Worth | None) -> Iterator[Candidate]:
-    """The candidates that are kept, in their order. What is a candidate already, is kept."""
+    """Yield the kept candidates in their order; an element that is already a `Candidate` is always kept."""
     parts = list(turns)
     asked = [proposal for part in parts if isinstance(part, Turn) for proposal in part.proposals()]
     answers = iter(worth(asked) if worth is not None and asked else ())
@@ -117,7 +118,7 @@ def _by_worth(turn: Turn, useful: Iterable[float]) -> Iterator[Candidate]:
 
 
 def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether one of two statements of a turn holds nearly all words of the other."""
+    """Whether one of two statements contains nearly all words of the other."""
     return len(words & other) >= SAME_WORDS * min(len(words), len(other))
 
 
@@ -153,17 +154,17 @@ def _is_kept(statement: ScoredSentence, one: Candidate, least: float, *, to_agen
 
 
 def _least_of_first(weigh: Callable[[], float], best: float) -> float:
-    """The least importance of the best statement of a turn with an agent."""
+    """Return the minimum importance of the best statement of a turn with an agent."""
     return FAIR if FAIR <= best < USEFUL and weigh() >= WORTH_SURELY else USEFUL
 
 
 def _is_work(statement: ScoredSentence, one: Candidate) -> bool:
-    """Whether a statement says what was done, promised or chosen, or names open work: its end is found by it."""
+    """Whether a statement is a result, promise or choice, or names open work, which its later end must find."""
     return not SETTLED.isdisjoint(statement.fired) or (one.type == "task" and is_named(statement.said))
 
 
 def _is_of_group(one: ScoredSentence, importance: float) -> bool:
-    """Whether a statement of a group's talk chooses or promises something, or is useful and no part of a discussion."""
+    """Whether a group's statement is a choice or a promise, or a useful fact outside the discussion."""
     if not UNSURE.isdisjoint(one.fired) or DISFLUENT.search(one.said) is not None:
         return False
     if not OF_GROUP.isdisjoint(one.fired):

@@ -1,6 +1,6 @@
-"""Which type a kept sentence has: decision, task, preference, event or fact, by the first rule that holds.
+"""The type of a kept sentence: decision, task, preference, event or fact, by the first rule that holds.
 
-Must not know: weights, and how the statement is worded in the end.
+Must not know: weights, and the final wording of the statement.
 """
 
 import re
@@ -32,7 +32,7 @@ _PAST_OF_SELF = re.compile(
 
 
 def kind_of(sentence: str, fired: Collection[str], *, past_date: bool) -> MemoryType:
-    """The type of a sentence as it was said. past_date: it names a day or time that is over."""
+    """Return the type of a sentence in its original words. past_date: the sentence names a past day or time."""
     if "decision" in fired:
         return "decision"
     planned = _PLAN.search(sentence) is not None or _UNDER_WAY.search(sentence) is not None

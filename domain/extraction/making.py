@@ -1,6 +1,6 @@
-"""How a kept statement becomes a candidate: dates, third person, type, confidence, importance.
+"""Turn a kept statement into a candidate: dates, third person, type, confidence, importance.
 
-Must not know: why it was kept.
+Must not know: why the statement was kept.
 """
 
 import re
@@ -19,7 +19,7 @@ from slowwave_server.domain.extraction.weights import confidence, importance_of
 from slowwave_server.domain.extraction.wording import is_clear, quoted
 
 SAID = "said"
-"""The signal of a passage (`said`), whose words stay."""
+"""The signal of a passage (`said`), which keeps its original words."""
 _REMEMBER = re.compile(
     r"^(?:(?:please|and|also|so|hey|ok|okay)[\s,]{1,3}){0,3}(?:remember|note|don't forget|keep in mind|make a note|"
     r"for the record|fyi|for future reference|important|reminder)\b[\s,:-]{0,4}(?:that\b|of\b)?[\s,:]{0,3}",
@@ -29,10 +29,13 @@ _REMEMBER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ScoredSentence:
-    """A sentence that passed: as it was said, with its signals and its log-odds.
+    """A sentence to keep, in its original words, with its signals and log-odds.
 
-    type: where it is known already; None: by the signals. worded: it is a statement in the third person already.
-    sources: events besides the speech's own that say it. asked: the question that it answers.
+    Attributes:
+        type: the type if it is already known; None: the signals decide.
+        worded: the sentence is already a statement in the third person.
+        sources: further events that say it, besides the speech's own event.
+        asked: the question that the sentence answers.
     """
 
     said: str
@@ -46,22 +49,22 @@ class ScoredSentence:
 
 @dataclass(frozen=True, slots=True)
 class ScoredCandidate:
-    """A statement with the candidate that it makes."""
+    """A statement with its candidate."""
 
     statement: ScoredSentence
     candidate: Candidate
 
 
 def without_wish(said: str) -> str:
-    """What somebody asks to remember, without "please remember that"."""
+    """Return the text to remember without "please remember that"."""
     told = _REMEMBER.sub("", said) or said
     return f"I asked to remember {told}" if told.lower().startswith("to ") else told
 
 
 def made(passed: ScoredSentence, speech: Speech, context: ExtractionContext) -> ScoredCandidate:
-    """Make a statement a candidate."""
+    """Build the candidate of a statement."""
     event, speaker = speech.event, speech.speaker
-    of_document = passed.worded and passed.type in {"result", "decision"}  # a document's own words keep their dates
+    of_document = passed.worded and passed.type in {"result", "decision"}  # a document keeps its own date words
     named = () if of_document else mentions(passed.said, local_day(event.happened_at, context.time_zone))
     over = [mention.first for mention in named if mention.past]
     fired = (*passed.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
@@ -89,5 +92,7 @@ def made(passed: ScoredSentence, speech: Speech, context: ExtractionContext) -> 
 
 
 def _is_told(passed: ScoredSentence, said: str, speaker: Speaker) -> bool:
-    """Whether a statement stands in the third person; passages stand word for word, as it has no words for many."""
+    """Whether a statement gets the third person; passages stay word for word, because it is ambiguous for several
+    people.
+    """
     return passed.worded or (SAID not in passed.fired and is_clear(said, speaker))

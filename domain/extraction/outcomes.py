@@ -1,6 +1,6 @@
-"""Outcomes that an agent reports: what was booked, cancelled, changed, sent, refused; with what it was about.
+"""Outcomes that an agent reports: a booking, cancellation, change, message or refusal, with its object.
 
-Must not know: which tool did it.
+Must not know: which tool did the work.
 """
 
 import re
@@ -26,7 +26,7 @@ _PASSIVE = re.compile(
     rf"{{0,3}} {_DONE}\b|\b(?:is|are)(?: (?:also|all|both))? (?:(?:now|successfully|already) {_DONE}|{_SETTLED})\b",
     re.IGNORECASE,
 )
-"""What was done. "Is created" alone explains how a thing works; "is booked" and "is now created" say what happened."""
+"""Completed work. "Is created" alone explains how a thing works; "is booked" and "is now created" report an event."""
 _QUOTED = re.compile(r"\"[^\"\n]*\"")
 _NOT_DONE = re.compile(
     r"\b(?:hasn't|haven't|wasn't|weren't|isn't|aren't|not yet|yet to|has not|have not|was not|were not)\b|\byet\b|"
@@ -64,7 +64,7 @@ _PENDING = re.compile(
 
 
 def is_outcome(sentence: str) -> bool:
-    """Whether a sentence of an agent says what was done or refused, about something specific, and not conditionally."""
+    """Whether an agent's sentence reports specific work or a specific refusal, without a condition."""
     if sentence.rstrip().endswith(("?", ":")):
         return False
     if _REFUSED.search(sentence):
@@ -73,10 +73,10 @@ def is_outcome(sentence: str) -> bool:
     done = _PASSIVE.search(told) or _ACTIVE.search(told)
     if done is None or _PENDING.search(told[: done.end()]) or _NOT_DONE.search(told):
         return False
-    # A quoted word names nothing that was done, unless the agent says that it did it.
+    # A quoted word does not name the agent's work, unless the agent reports the work in the active voice.
     return has_specifics(told if _ACTIVE.search(told) is None else sentence)
 
 
 def has_specifics(sentence: str) -> bool:
-    """Whether a sentence names an identifier, an amount, a file, a version or a time."""
+    """Whether a sentence contains an identifier, an amount, a file, a version or a time."""
     return _SPECIFIC.search(sentence) is not None

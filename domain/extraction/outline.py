@@ -1,8 +1,8 @@
-"""What an agent hands over, in short: the title of a structured answer, its points and its final figures.
+"""The outline of an agent's delivery: the title of a structured answer, its points and its final figures.
 
-An outline is extractive: every word of it stands in the answer.
+An outline is extractive: the answer contains every word of the outline.
 
-Must not know: whether anybody accepted the answer.
+Must not know: whether the person accepted the answer.
 """
 
 import re
@@ -16,9 +16,9 @@ from slowwave_server.domain.extraction.standalone import content_words
 MIN_POINTS = 2
 MAX_POINTS = 6
 MAX_POINT = 90
-"""Characters of one point. A longer one ends where a clause ends; a point without such a place is left out."""
+"""Characters of one point. A longer point is cut at the end of a clause, or omitted if it has no such place."""
 MIN_WORDS = 4
-"""Words of a point that is cut."""
+"""Minimum words of a shortened point."""
 MAX_TITLE = 90
 
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s+(?P<hash>\S.*?)(?:(?<=\s)#+)?|\*\*(?P<bold>[^*\n]{3,100})\*\*:?)$")
@@ -45,14 +45,14 @@ _NO_NOUN = re.compile(
     r"\b(?:for|be|been|includes?|including|are|is|was|were|to|of|with|as|by|in|on|that|you|have|has|do|follows?)$",
     re.IGNORECASE,
 )
-"""Titles that are no name of a thing but a piece of a sentence."""
+"""Titles that are a fragment of a sentence rather than the name of a thing."""
 _LABEL = re.compile(
     r"^(?:focus|purpose|goal|method|description|notes?|details?|features?|key features|benefits?|specialization|"
     r"track record|why|how|tips?|example|action|action for you|pros|cons|morning|afternoon|evening|objective|reason|"
     r"ideal for|best for|what|highlights?|considerations?|suggested times?|procedure|booking procedure|difficulty)$",
     re.IGNORECASE,
 )
-"""Leads that say which field of a thing follows, and nothing of the thing."""
+"""Leads that only label a field of a thing."""
 _CLAUSE_END = re.compile(
     r"(?<=[\w)\]%\"'])(?:(?<!approx)(?<!e\.g)(?<!i\.e)(?<!\bvs)(?<!\bSt)(?<!\bNo)[.;](?=\s|$)|"
     r",(?=\s)|\s+[\u2013\u2014-]\s|\s\()"
@@ -69,14 +69,14 @@ _OF_ANY_WORK = frozenset(
     step steps strategy structure suggested suggestions summary table task tasks technical tips update updated version
     """.split()
 )
-"""Words that a title of any work has."""
+"""Words that occur in titles of all kinds of work."""
 MIN_TITLE_WORDS = 2
-"""Words of a title besides those."""
+"""Minimum words of a title besides `_OF_ANY_WORK`."""
 _DEPENDS = re.compile(
     r"(?:while|since|if|to|when|as|although|though|once|after|before|because|in addition|given|based on|by|for)\b",
     re.IGNORECASE,
 )
-"""Beginnings of a clause that says little without the one after it."""
+"""Openings of a clause that is unclear without the next clause."""
 _SECTION = re.compile(r"(?:day|week|phase|option|month|module|chapter) \d", re.IGNORECASE)
 _SPECIFIC = re.compile(r"\d|(?<=[a-z,;:&-] )[A-Z][a-z]{2,}|[A-Z]{2,}|\"")
 _SPEAKS = re.compile(
@@ -92,14 +92,14 @@ _MARKS = re.compile(
     r"`+|\|+|^\s*#+(?=\s|$)|\s#+\s*$|(?<![\w*/])\*{2,3}(?=[^\s*/])|(?<=[^\s*/])\*{2,3}(?![\w*])|(?<![\w*/.])\*(?=[^\s*./])|"
     r"(?<=[^\s*/])\*(?=[.,;:!?]?(?:\s|$))|(?<=[^\s*/])\*(?![\w*./])|(?<![\w.])_(?=[^\W_])|(?<=[^\W_])_(?![\w.])"
 )
-"""Markdown's marks, and not the stars, hashes and underscores of file names, patterns and numbers."""
+"""Markdown marks; stars, hashes and underscores in file names, patterns and numbers do not match."""
 _NUMBER = re.compile(r"^\s*(?:\*\*)?(?:option )?(?P<number>\d{1,2})[.):]\s+(?P<text>\S.*)$", re.IGNORECASE)
 _NUMBERED = re.compile(r"^(?:\d{1,2}|[A-Z])[.)]\s+")
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The short form of a structured answer. points: in their order, at most `MAX_POINTS`; more: how many follow."""
+    """The short form of a structured answer. points: in order, at most `MAX_POINTS`; more: number of omitted points."""
 
     title: str
     points: tuple[str, ...]
@@ -108,21 +108,21 @@ class Outline:
 
     @property
     def is_specific(self) -> bool:
-        """Whether the title names a thing of its own, and two points name something or hold a number, or it does."""
+        """Whether the title names a specific thing, and the title or two points contain a name or number."""
         if len(set(content_words(self.title)) - _OF_ANY_WORK) < MIN_TITLE_WORDS:
             return False
         named = sum(_SPECIFIC.search(point) is not None for point in (*self.points, *self.figures))
         return named >= MIN_POINTS or _SPECIFIC.search(self.title) is not None
 
     def told(self) -> str:
-        """One line: "Title": point; point; … (2 more)."""
+        """Return one line: "Title": point; point; … (2 more)."""
         shown = "; ".join((*self.points, *self.figures))
         rest = f" (and {self.more} more)" if self.more else ""
         return f'"{self.title}"' + (f": {shown}{rest}" if shown else "")
 
 
 def outline(text: str) -> Outline | None:
-    """The outline of an answer, or None if it has no title and no list of at least two points."""
+    """Return the outline of an answer; None if it has no title or no list of at least two points."""
     lines = [line.rstrip() for line in normalise(text).split("\n")]
     found = _title(lines)
     if found is None:
@@ -137,32 +137,32 @@ def outline(text: str) -> Outline | None:
 
 
 def numbered(text: str, number: int) -> str | None:
-    """The point with this number in the last numbered list of a text, without marks."""
+    """Return the point with this number in the text's last numbered list, without marks."""
     found = _by_number(text).get(number)
     return None if found is None else point(found)
 
 
 @lru_cache(maxsize=4)
 def _by_number(text: str) -> dict[int, str]:
-    """The last line of each number. Each sentence of a turn may name a number of the same answer: it is read once."""
+    """Map each number to its last line; cached, because several sentences of a turn may refer to the same answer."""
     lines = (_NUMBER.match(line) for line in normalise(text).split("\n"))
     return {int(match["number"]): match["text"] for match in lines if match is not None}
 
 
 def clean(line: str) -> str:
-    """A line without Markdown's marks, its list mark and doubled spaces."""
+    """Return a line without Markdown marks, list mark and doubled spaces."""
     item = _ITEM.match(line)
     return " ".join(without_marks(item["text"] if item else line).split()).strip(" :-")
 
 
 def without_marks(line: str) -> str:
-    """A line without Markdown's marks; what is set as code stays as it is."""
+    """Return a line without Markdown marks; inline code stays unchanged."""
     parts = _CODE.split(line)
     return "".join(part if at % 2 else _MARKS.sub("", part) for at, part in enumerate(parts))
 
 
 def listed(text: str) -> tuple[str, tuple[str, ...]] | None:
-    """The line that introduces the first list of a text, without its colon, and the points of that list."""
+    """Return the introduction of the text's first list, without its colon, and the points of the list."""
     lines = [line for line in normalise(text).split("\n") if line.strip()]
     first = next((at for at, line in enumerate(lines) if _ITEM.match(line) and not _HEADING.match(line)), 0)
     if first == 0 or not lines[first - 1].rstrip().endswith(":"):
@@ -177,7 +177,7 @@ def listed(text: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _title(lines: list[str]) -> tuple[str, int, int] | None:
-    """What the answer is about, the line after it, and its level: a heading before the lists, else their intro."""
+    """Return the title, the index after it, and its level: a heading before the lists, else their introduction."""
     for at, line in enumerate(lines):
         if (heading := _HEADING.match(line)) is not None:
             said = _named(heading["hash"] or heading["bold"])
@@ -192,7 +192,7 @@ def _title(lines: list[str]) -> tuple[str, int, int] | None:
 
 
 def has_siblings(text: str, title: str) -> bool:
-    """Whether other headings of the same level follow the one with this title."""
+    """Whether other headings of the same level follow the heading with this title."""
     headings = [match for line in normalise(text).split("\n") if (match := _HEADING.match(line.rstrip())) is not None]
     at = next((n for n, one in enumerate(headings) if _named(one["hash"] or one["bold"]) == title), None)
     if at is None:
@@ -201,7 +201,7 @@ def has_siblings(text: str, title: str) -> bool:
 
 
 def _named(title: str) -> str | None:
-    """A title as the name of a thing; None for a question, a sentence about us, or a generic heading."""
+    """Return a title as the name of a thing; None for a question, a sentence with "we", or a generic heading."""
     said = _OF_US.sub("", clean(title)).strip(" ,:")
     named = 3 <= len(said) <= MAX_TITLE and " " in said and said[0].isalnum()
     bad = _GENERIC.match(said) or _SPEAKS.search(said) or _NO_NOUN.search(said)
@@ -209,12 +209,12 @@ def _named(title: str) -> str | None:
 
 
 def _level(heading: re.Match[str]) -> int:
-    """1 to 6 by the number of hashes; 7 for a line in bold type."""
+    """Return 1 to 6 for the number of hashes, 7 for a line in bold type."""
     return 7 if heading["bold"] else len(heading[0].lstrip()) - len(heading[0].lstrip().lstrip("#"))
 
 
 def _points(lines: list[str], level: int) -> tuple[list[str], int]:
-    """The sections below the title if there are several, else its list items of the outer level; and how many more."""
+    """Return the sections below the title if there are several, else the outer list items; and the number omitted."""
     sections: list[str] = []
     for line in lines:
         heading = _HEADING.match(line)
@@ -236,9 +236,9 @@ def _points(lines: list[str], level: int) -> tuple[list[str], int]:
 
 
 def _fitting(texts: list[str]) -> list[str]:
-    """The points of these texts, each once, without those that say nothing in the room of a point.
+    """Return the distinct points of these texts, without points that have no content within the limit.
 
-    A lead that comes again and again ("Why it works:") names a field, and its point is left out.
+    A lead that occurs several times ("Why it works:") is the label of a field, and its points are omitted.
     """
     leads = Counter(clean(match["lead"]) for text in texts if (match := _LEAD.match(text)) is not None)
     fields = {lead for lead, times in leads.items() if times > 1}
@@ -247,7 +247,7 @@ def _fitting(texts: list[str]) -> list[str]:
 
 
 def point(text: str) -> str:
-    """A point as one clause: its lead in bold type and what follows as far as a clause fits; "" if nothing is left."""
+    """Return a point as one clause: its bold lead and as much of the rest as fits; "" if nothing fits."""
     lead = _LEAD.match(text)
     if lead is None:
         return _short(clean(text))
@@ -259,7 +259,7 @@ def point(text: str) -> str:
 
 
 def _short(said: str, limit: int = MAX_POINT) -> str:
-    """The text if it is short, else its first clauses that fit; "" if the first one does not."""
+    """Return a short text whole, else as many first clauses as fit; "" if not even the first one fits."""
     if len(said) <= limit:
         return said.rstrip(". ")
     ends = [match.start() for match in _CLAUSE_END.finditer(said, 0, limit + 2) if match.start() <= limit]

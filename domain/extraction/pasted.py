@@ -1,4 +1,4 @@
-"""Whose words a long turn holds: people paste articles, letters and listings around what they write themselves.
+"""Separate a speaker's own words from pasted articles, letters and listings in a long turn.
 
 Must not know: which sentences are worth keeping.
 """
@@ -11,17 +11,17 @@ from slowwave_server.domain.extraction.sentences import normalise, sentences
 from slowwave_server.domain.long_text import pieces
 
 PASTED = 700
-"""Characters. A longer turn of a person is looked at for text that is not their own."""
+"""Characters. A longer turn of a person is searched for pasted text."""
 PIECE = 3000
 """Characters of a piece that is judged by itself."""
 OWN_SHARE = 0.2
-"""Share of sentences in the first person below which a long piece counts as pasted."""
+"""A long piece with a smaller share of first-person sentences counts as pasted."""
 OWN_PARAGRAPH = 0.5
-"""The same share for a paragraph within pasted text."""
+"""The minimum share of first-person sentences of an own paragraph within pasted text."""
 MOST_OF_MANY = 2
-"""Sentences with "we" that count for each one with "I"."""
+"""Sentences with "we" that count for each sentence with "I"."""
 MOST_REMARKS = 2
-"""Sentences in the first person that pasted text may hold as remarks of the speaker; more are the author's."""
+"""Maximum first-person sentences in pasted text that count as the speaker's remarks; more belong to the author."""
 
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me|we|we're|we've|our|ours)\b", re.IGNORECASE)
 _OF_ONE = re.compile(r"\b(?:i|i'm|im|i've|ive|i'll|i'd|my|mine|me)\b", re.IGNORECASE)
@@ -30,9 +30,9 @@ _QUOTES = re.compile(r"[\"“”«»]|^\s{0,8}>|(?:^|\s)'\w", re.MULTILINE)
 
 
 BRIEF = 300
-"""Characters of a turn that may hold a text to work on beside the request."""
+"""Characters from which a turn may contain a text to work on, besides the request."""
 LOOKED_AT = 1_000
-"""Characters in which the request to work on a text begins."""
+"""Characters in which the request to work on a text must begin."""
 _WORK_ON = re.compile(
     r"\b(?:rewrite|re-write|edit|proofread|proof-read|rephrase|paraphrase|improve|correct|summari[sz]e|translate|"
     r"polish|shorten|grade|evaluate|check)\b.{0,40}\b(?:this|these|the following|below|my|text|letter|e-?mail|essay|"
@@ -51,20 +51,20 @@ _QUOTED_LINE = re.compile(r"^[^\S\n]{0,8}>.*$\n?", re.MULTILINE)
 
 
 def without_older_mail(text: str) -> str:
-    """A mail without the mail that it answers: quoted lines, and all behind "On … wrote:"."""
+    """Return a mail without the mail that it answers: no quoted lines, and nothing after "On … wrote:"."""
     if ">" not in text and "rote:" not in text and "Message" not in text and "From:" not in text:
         return text
     return _QUOTED_LINE.sub("", _OLDER_MAIL.sub("", text))
 
 
 def own_words(text: str) -> list[str]:
-    """The sentences of a turn that are the speaker's own.
+    """Return the sentences of a turn that are the speaker's own.
 
-    A long turn is read in pieces. A piece with hardly a sentence in the first person is pasted, and so is any piece
-    between the first and the last one of a turn that is mostly so. Of pasted text the speaker's own are the first and
-    the last sentence of the turn, paragraphs in the first person, and single remarks, if nothing is quoted there.
+    A long turn is read in pieces. A piece with few first-person sentences counts as pasted. In a turn that is mostly
+    pasted, so does every piece between the first and the last one. From pasted text, the function keeps the first and
+    the last sentence of the turn, paragraphs in the first person, and single remarks, if they contain no quotes.
 
-    Of a text that the agent is to work on, and of a role that it is to play, no sentence but the request is.
+    If the turn asks the agent to work on a text or to play a role, only the request is the speaker's own.
     """
     if len(text) < BRIEF:
         return list(sentences(text))
@@ -89,14 +89,14 @@ def own_words(text: str) -> list[str]:
 
 
 def _request(text: str) -> list[str] | None:
-    """The first sentence of a turn that asks to work on a text or to play a role; the first two if the second asks."""
+    """Return the first sentence that asks to work on a text or to play a role; the first two if the second one asks."""
     begin = list(islice(sentences(text[:LOOKED_AT]), 2))
     at = next((at for at, part in enumerate(begin) if _WORK_ON.search(part)), None)
     return None if at is None else begin[: at + 1]
 
 
 def _share(parts: Sequence[str]) -> float:
-    """The share of sentences in the first person; "we" alone counts little, since firms write so of themselves."""
+    """Return the share of first-person sentences; "we" alone counts little, because companies use it too."""
     of_one = sum(map(_is_of_one, parts))
     of_many = sum(map(_is_first_person, parts)) - of_one
     return (of_one + min(of_many, MOST_OF_MANY * of_one + 1)) / len(parts) if parts else 0.0
@@ -111,7 +111,7 @@ def _is_first_person(part: str) -> bool:
 
 
 def _own_parts(piece: str, parts: Sequence[str]) -> Iterator[str]:
-    """The sentences within pasted text that the speaker added."""
+    """Yield the speaker's own sentences within pasted text."""
     remarks = sum(map(_is_first_person, parts)) <= MOST_REMARKS
     for paragraph in _paragraphs(piece):
         if _FIRST_PERSON.search(paragraph) is None or _QUOTES.search(paragraph) is not None:

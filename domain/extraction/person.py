@@ -1,7 +1,7 @@
-"""From the first person to the third: "I adopted a dog" becomes "Maya adopted a dog", so that a statement stands alone.
+"""Put a statement into the third person: "I adopted a dog" becomes "Maya adopted a dog".
 
-The words of the speaker are kept; only pronouns, the verbs that agree with them, and fillers at the edges change.
-Text between quotes, double or single, is someone's wording or a name and stays untouched.
+The speaker's words are kept; only pronouns, the verbs that agree with them, and fillers at the edges change. Text in
+double or single quotes is someone's wording or a name and stays unchanged.
 
 Must not know: which sentences are worth keeping, and when they were said.
 """
@@ -15,12 +15,12 @@ from slowwave_server.domain.extraction.edges import trim, with_subject
 from slowwave_server.domain.extraction.quotes import between_single_quotes
 
 UNNAMED = "The user"
-"""How a person without a name is called; "you" of an agent is nobody else."""
+"""The name of an unnamed person; an agent's "you" always means that person."""
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|_+|\s+|[^\w\s]")
 _CLOSED = ('."', '!"', '?"', ".)", "!)", "?)")
 _TAIL = re.compile(r"[\s.!,;:…]+$")
 _JOINTS = frozenset("-_./@\\")
-"""Characters that join words to an identifier if no space stands beside them."""
+"""Characters that join words to an identifier if no space surrounds them."""
 _OPENING_JOINTS = frozenset("_/@\\")
 _VARIABLE_BEFORE = frozenset("./=+-)]_:<>[*")
 _BEFORE_NUMERAL = frozenset("war part type phase chapter vol volume class stage elizabeth world act book level".split())
@@ -42,19 +42,19 @@ _YOU = {"you": "", "you're": "are", "youre": "are", "you've": "have", "you'll": 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who speaks and, when that is clear, to whom. `name` as it stands at the start of a sentence."""
+    """The speaker and, if it is clear, the addressee. `name` has its form at the start of a sentence."""
 
     name: str
     addressee: str | None = None
 
     def inside(self, name: str) -> str:
-        """A name as it stands inside a sentence: an unnamed user loses the capital of the article."""
+        """Return a name in its form inside a sentence: "The user" becomes "the user"."""
         return "the user" if name == UNNAMED else name
 
 
 @dataclass(slots=True)
 class _Rewrite:
-    """One pass over the tokens of a sentence: `out` grows, the rest is what the pass remembers."""
+    """One pass over the tokens of a sentence: `out` grows, the other fields are the state of the pass."""
 
     tokens: list[str]
     speaker: Speaker
@@ -74,7 +74,7 @@ class _Rewrite:
         return -1, ""
 
     def next_word(self, at: int) -> str:
-        """The next word that is not an adverb, lower-case; "" where the clause breaks first."""
+        """Return the next word that is not an adverb, in lower case; "" if the clause ends first."""
         for part in self.tokens[at + 1 : at + 10]:
             low = part.lower()
             if low[0].isalpha() and not verbs.is_adverb(low):
@@ -97,7 +97,7 @@ class _Rewrite:
         return "".join(self.out)
 
     def in_identifier(self, at: int) -> bool:
-        """Whether a word is a part of a name such as `my-service`, `us_east`, `my.site`, `/me` or `@us`, or is code."""
+        """Whether a word is code or part of a name such as `my-service`, `us_east`, `my.site`, `/me` or `@us`."""
         after = "".join(self.tokens[at + 1 : at + 3])
         before = "".join(self.tokens[max(0, at - 2) : at])
         if after[:1] == before[-1:] == "`" or after[:1].isdigit() or before[-1:].isdigit():
@@ -131,7 +131,7 @@ class _Rewrite:
         return shown if first else self.speaker.inside(shown)
 
     def oblique(self, form: str) -> str:
-        """my, me, mine, myself, our, us … by the name of their form; a pronoun once the speaker was named."""
+        """Replace my, me, mine, myself, our, us … by the speaker's name, or a pronoun after the name has occurred."""
         if form == "reflexive":
             return "themselves"
         if self.named and not self.said_we and form in _AGAIN:
@@ -203,13 +203,13 @@ class _Rewrite:
         self.present_subject = False
 
     def verb(self, part: str, low: str) -> str:
-        """Agrees the verb of a subject just named, and the next one after "and" or "but"."""
+        """Conjugate the verb after a new subject, and the next verb after "and" or "but"."""
         if self.pending:
             if verbs.is_adverb(low) or (low == "of" and self.previous_word()[1] in {"kind", "sort"}):
                 return part
             self.pending = False
             past = low in verbs.SAME_IN_PAST and speaks_of_past("".join(self.tokens))
-            if self.plural_subject:  # "they" takes the verb that "I" had, but for be
+            if self.plural_subject:  # "they" takes the verb form of "I", except for "be"
                 self.plural_subject = False
                 return _like(part, _AFTER_THEY.get(low, part))
             form = verbs.third_person(low, past=past)
@@ -218,7 +218,7 @@ class _Rewrite:
         if self.present_subject or low == "am":
             _, previous = self.previous_word()
             if low == "to" and previous in _TAKE_INFINITIVE:
-                # "wants to go and have fun": the second verb is an infinitive too
+                # "wants to go and have fun": the second verb is an infinitive, too
                 self.present_subject = False
             if low in _NEW_SUBJECT or (low in {"it", "you"} and previous in {"and", "but", "or"}):
                 self.present_subject = False
@@ -232,7 +232,7 @@ _PLAIN = {
     "our": "our", "ours": "ours", "us": "our-object", "ourselves": "reflexive",
 }  # fmt: skip
 _AGAIN = {"object": "them", "possessive": "their", "own": "theirs"}
-"""What stands for me and my once the speaker was named."""
+"""Pronouns that replace "me" and "my" after the speaker's name."""
 _NEW_SUBJECT = frozenset("he she they we who that which if when because".split())
 _TAKE_INFINITIVE = frozenset(
     "wants want likes like loves love needs need has have tries try hopes hope plans plan prefers hates going able "
@@ -270,17 +270,17 @@ def _joined_to_noun(out: list[str], at: int) -> bool:
 
 
 def speaks_of_past(sentence: str) -> bool:
-    """Whether a verb of the sentence is clearly a past form."""
+    """Whether the sentence contains an unambiguous past form of a verb."""
     words = set(_TOKEN.findall(sentence.lower()))
     return verbs.any_past(words) or not _PAST_CUES.isdisjoint(words)
 
 
 @lru_cache(maxsize=16)  # a statement is judged in this form first, and then worded in it
 def third_person(sentence: str, speaker: Speaker) -> str:
-    """The sentence with the speaker's name for I, me, my; it ends with a full stop and begins with a capital.
+    """Return the sentence with the speaker's name instead of I, me, my; with a capital and a full stop.
 
-    A sentence that does not mention its speaker gets the name before it ("Maya: The kids love nature."), unless the
-    speaker is an unnamed user, whom the trust of the memory names.
+    A sentence that does not mention its speaker gets the name as a prefix ("Maya: The kids love nature."), unless the
+    speaker is an unnamed user, whom the memory's trust already names.
     """
     trimmed = trim(sentence) or sentence
     whole = with_subject(trimmed, speaker.name)

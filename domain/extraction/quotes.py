@@ -1,6 +1,6 @@
-"""Names between single quotes: 'My Number' is a name, and the apostrophe of "don't" is no quote.
+"""Find names in single quotes: 'My Number' is a name, and the apostrophe of "don't" is not a quote.
 
-Must not know: what becomes of the words around them.
+Must not know: how the other words change.
 """
 
 import re
@@ -11,7 +11,7 @@ _QUOTED = re.compile(r"(?<![\w'])'(?=[^\s'])[^'\n]{1,80}(?:(?<=\w)'\w[^'\n]{0,80
 
 
 def between_single_quotes(tokens: Sequence[str]) -> frozenset[int]:
-    """The places of the tokens of a sentence that stand between single quotes."""
+    """Return the indexes of the tokens inside single quotes."""
     if "'" not in tokens:
         return frozenset()
     spans = [match.span() for match in _QUOTED.finditer("".join(tokens))]

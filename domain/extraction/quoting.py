@@ -1,10 +1,10 @@
-"""How a sentence of another language becomes a candidate: as it was said, behind the name of its speaker.
+"""Turn a sentence in another language into a candidate: the original words after the speaker's name.
 
     Maya: "Ich bin gegen Erdnüsse allergisch."
     Maya, asked "Wann haben Sie Geburtstag?": "Am 3. Mai."
 
-The words stay those of the speaker, so that no grammar is guessed, and search finds them in their own language.
-Quotation marks keep later rules, which read English, from changing them.
+The words stay unchanged, so that no rule has to guess the grammar, and search finds them in their own language. The
+quotation marks protect them from later rules, which read English.
 
 Must not know: why a sentence was kept.
 """
@@ -31,7 +31,7 @@ from slowwave_server.domain.periods import Tense
 MAX_PER_EVENT = 6
 _AHEAD = frozenset(("plan", "deadline", "decision"))
 _NOT_ONE_DAY = frozenset(("past", "change", "outcome", "standing", "habit", "correction"))
-"""Signals beside which a day without a year or a bare weekday may be over, or may come again and again."""
+"""With one of these signals, a day without a year or a bare weekday may be past or recurring."""
 _LATIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{1,30}(?: [A-Z0-9][A-Za-z0-9.+-]{0,30}){0,3}")
 _TYPES: dict[str, MemoryType] = {
     "instruction": "instruction",
@@ -46,7 +46,7 @@ _TYPES: dict[str, MemoryType] = {
 def candidates(
     speech: Speech, text: str, language: Language, context: ExtractionContext, *, to_agent: bool
 ) -> list[Candidate]:
-    """The candidates of a turn in order: of more than `MAX_PER_EVENT`, those with the highest scores."""
+    """Return a turn's candidates in order: if more than `MAX_PER_EVENT`, those with the highest scores."""
     lifted = _lifted(speech, text, language) if to_agent and not speech.is_agent else {}
     found = [
         one for one in kept(speech, text, language, to_agent=to_agent) if not any(said in one.said for said in lifted)
@@ -57,7 +57,7 @@ def candidates(
 
 
 def _lifted(speech: Speech, text: str, language: Language) -> dict[str, Candidate]:
-    """The sentences that lift an instruction, and the statements that say so."""
+    """Map each sentence that lifts an instruction to the candidate that records it."""
     found = {}
     for said in sentences(text, language):
         ending = recognise_lift(without_lead(said, language))
@@ -115,12 +115,12 @@ def _content(one: KeptSentence, name: str, named: tuple[Mention, ...]) -> str:
 
 
 def _tense(fired: Sequence[str]) -> Tense:
-    """Where a day without a year lies: ahead, if the sentence surely plans something, else it stays as it was said."""
+    """Return "future" for a day without a year if the sentence clearly plans something, else "unclear"."""
     return "unclear" if _AHEAD.isdisjoint(fired) or not _NOT_ONE_DAY.isdisjoint(fired) else "future"
 
 
 def _type(fired: Sequence[str], *, past: bool) -> MemoryType:
-    """The type of the first signal that has one; what is over is no task, and no event without a change or a date."""
+    """Return the type of the first typed signal; past plans are not tasks, and an event needs a change or a date."""
     for name, weight in weights().signals.items():
         if name not in fired or weight.type is None:
             continue
@@ -133,14 +133,14 @@ def _type(fired: Sequence[str], *, past: bool) -> MemoryType:
 
 
 def _importance(fired: Sequence[str]) -> float:
-    """How much a statement matters, by what its signals say."""
+    """Return the importance of a statement by its signals."""
     known = weights()
     told = sum(known.signals[name].importance for name in set(fired) if name in known.signals)
     return round(min(0.95, max(0.05, known.importance + told)), 2)
 
 
 def _entities(said: str, name: str, language: Language) -> tuple[str, ...]:
-    """The speaker and the names in a sentence; in a language whose nouns have capitals, only names of several words."""
+    """Return the speaker and the names in a sentence; if nouns have capitals, only names of several words."""
     if not language.spaced:
         return tuple(dict.fromkeys((name, *_LATIN_NAME.findall(said))))[:MAX_ENTITIES]
     others = [other for other in entities(said, ()) if not (said.startswith(other) and other[-1].isdigit())]

@@ -1,11 +1,13 @@
-"""The default extractor: rules alone, offline, the same answer for the same window every time.
+"""The default extractor: only rules, offline, deterministic for the same window.
 
-noise out → secrets out → who speaks → sentences → acts and signals → keep or drop → third person → dates → a candidate.
+remove noise → redact secrets → find speakers → split sentences → acts and signals → keep or drop → third person → dates
+→ a candidate.
 
-Candidates have three origins: what people say (`by_people`), what agents report and hand over (`by_agents`), and what
-tools did (`by_tools`).
+Candidates have three origins: statements of people (`by_people`), reports and deliveries of agents (`by_agents`), and
+calls of tools (`by_tools`).
 
-Must not know: where windows come from and where candidates go. Nothing that a conversation says is an instruction here.
+Must not know: the origin of windows and the destination of candidates. No text of a conversation is an instruction to
+this code.
 """
 
 from collections.abc import Callable, Iterable
@@ -34,17 +36,16 @@ from slowwave_server.domain.redaction import redact
 
 VERSION = "2"
 MAX_PER_EVENT = 6
-"""Candidates of an event of ordinary length; a longer one may have a few times as many (`long_text.at_most`).
-
-A pasted document must not flood the memory: of more, those with the highest scores stay.
+"""Maximum candidates of an event of ordinary length; a longer event may have a few times as many (`long_text.at_most`).
+The cap keeps a pasted document from flooding the memory; the candidates with the highest scores stay.
 """
 
 
 class RulesExtractor:
-    """Extractor (see `domain.candidates.Extractor`): signals of language, weighed; no state.
+    """Extractor (see `domain.candidates.Extractor`) by weighted language signals; stateless.
 
     Args:
-        worth: the judge of what is kept; without one, signals decide.
+        worth: the judge that decides what to keep; if it is missing, signals decide.
     """
 
     name = "rules"
@@ -57,9 +58,9 @@ class RulesExtractor:
         self,
         window: Window,
         context: ExtractionContext,
-        now: datetime,  # noqa: ARG002 - the contract's: dates here are those of the events
+        now: datetime,  # noqa: ARG002 - the contract has it; dates here come from the events
     ) -> Extraction:
-        """Candidates in the order in which they were said; the same statement twice is one, with both sources.
+        """Return candidates in the order of the events; duplicates are merged with the sources of both.
 
         An unknown time zone raises `zoneinfo.ZoneInfoNotFoundError`.
         """
@@ -100,9 +101,9 @@ class RulesExtractor:
     def _read(
         self, talk: list[Speech], at: int, text: str, context: ExtractionContext, *, to_agent: bool
     ) -> tuple[Turn, int]:
-        """The statements of a turn in English, and how many found no room."""
+        """Return the statements of an English turn, and the number of statements above the cap."""
         weigh = cache(partial(worth, talk, at))
-        # What a long turn says again and again takes no room.
+        # Repetitions in a long turn do not count against the cap.
         passed = list(dict.fromkeys(_statements(talk[at], text, weigh, to_agent=to_agent)))
         room = at_most(MAX_PER_EVENT, len(text))
         chosen = _best(passed, room)
@@ -113,7 +114,7 @@ class RulesExtractor:
 
 
 def _quoted(speech: Speech, text: str, code: str, context: ExtractionContext, *, to_agent: bool) -> Iterable[Candidate]:
-    """The candidates of a turn in another language than English; none if there are no rules for it."""
+    """Return the candidates of a turn in another language; none if the language has no rules."""
     known = language(code)
     return () if known is None else quoting.candidates(speech, text, known, context, to_agent=to_agent)
 
@@ -129,7 +130,7 @@ def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_age
 def _further(
     talk: list[Speech], at: int, text: str, weigh: Callable[[], float], known: set[str], *, to_agent: bool
 ) -> list[ScoredSentence]:
-    """Passages of a turn for the judge to choose from; with an agent, of one that is worth remembering."""
+    """Return passages of a turn for the judge; in a talk with an agent, only if the turn is worth remembering."""
     speech = talk[at]
     if not to_agent:
         found = said.among_people(talk, at, text, known)
@@ -140,7 +141,7 @@ def _further(
 
 
 def _milestone(event: Event, text: str) -> Candidate:
-    """What a run came to. The outcome is named, since the text alone ("Nightly import") does not say it."""
+    """Return the candidate of a run's milestone; it names the outcome, which the text ("Nightly import") may lack."""
     outcome = str(event.metadata["event"])
     told = " ".join(text.split())
     cut = told if len(told) <= MAX_SENTENCE else told[:MAX_SENTENCE].rsplit(" ", 1)[0] + " …"
@@ -159,7 +160,7 @@ def _milestone(event: Event, text: str) -> Candidate:
 
 
 def _best(passed: list[ScoredSentence], room: int) -> list[ScoredSentence]:
-    """At most `room` of them, in the order in which they were said."""
+    """Return at most `room` statements, in the order of the turn."""
     if len(passed) <= room:
         return passed
     ranked = sorted(range(len(passed)), key=lambda at: (-passed[at].score, at))
@@ -167,7 +168,7 @@ def _best(passed: list[ScoredSentence], room: int) -> list[ScoredSentence]:
 
 
 def _add(found: dict[tuple[str, str], Candidate], candidate: Candidate) -> None:
-    """Add a candidate; one that says the same gains its sources, and an acceptance replaces what was handed over."""
+    """Add a candidate; a duplicate adds its sources, and an acceptance replaces the accepted delivery."""
     if "settled" in candidate.signals:
         handed = [
             key

@@ -1,8 +1,8 @@
-"""Passages of a turn, word for word: candidates among which a judge of meaning chooses.
+"""Passages of a turn, word for word: candidates for a semantic judge.
 
-`by_people` and `by_agents` find decisions, facts of a person and outcomes, one sentence each. A turn says much else
-that is worth remembering, and a single sentence often does not name its subject. A passage has one to three consecutive
-sentences. It can include the question that it answers.
+`by_people` and `by_agents` find decisions, facts about a person and outcomes, one sentence each. A turn contains other
+statements worth remembering, and a single sentence often does not name its subject. A passage has one to three
+consecutive sentences. It can include the question that it answers.
 
 Must not know: which passages are kept.
 """
@@ -23,16 +23,16 @@ from slowwave_server.domain.extraction.standalone import content_words, is_cut, 
 from slowwave_server.domain.extraction.weights import keep_score
 
 MOST = 4
-"""Passages of a turn: a judge reads each of them."""
+"""Maximum passages of a turn: the judge reads each of them."""
 MAX_CHARACTERS = 300
-"""Of a passage; more is no line of a memory."""
+"""Per passage; a longer one is too long for a memory."""
 MAX_SENTENCES = 3
 MAX_QUESTION = 160
-"""Characters of a question that a passage carries."""
+"""Maximum characters of a passage's question."""
 LEAST_WORDS = 3
-"""Content words of a passage."""
+"""Minimum content words of a passage."""
 SHORT_ANSWER = 8
-"""Content words up to which a passage may carry the question before it."""
+"""Maximum content words of a passage that may include the previous question."""
 _OF_SPEAKER = re.compile(
     r"(?:(?:yes|no|well|so|ok|okay|oh)\W+)*(?:i|we|my|our|please|remember|note|don't)\b", re.IGNORECASE
 )
@@ -43,7 +43,7 @@ _DEMANDS = re.compile(
     r"present (?:the|it|them)|show me|give me|stop (?:asking|making)|proceed (?:with|to)|go ahead)\b",
     re.IGNORECASE,
 )
-"""What a person orders for the moment: readers called 65 % of such passages junk, and 11 % useful."""
+"""One-time orders of a person: readers called 65 % of such passages junk, and 11 % useful."""
 _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
 
 

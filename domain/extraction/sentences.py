@@ -1,7 +1,7 @@
-"""Where one sentence ends and the next begins, in chat as people type it.
+"""Split chat text into sentences.
 
-A statement is kept or dropped sentence by sentence, so the cut decides what a memory says. Linear in the length of the
-text.
+Statements are kept or dropped sentence by sentence, so the split decides the content of a memory. Linear in the length
+of the text.
 
 Must not know: who speaks, and which sentences are worth keeping.
 """
@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterator
 
 MAX_SENTENCE = 400
-"""Characters. A clause that runs on longer without an end is cut at a space and marked with an ellipsis."""
+"""Characters. A longer clause without an end is cut at a space and marked with an ellipsis."""
 MAX_WORD = 80
 """Characters. A longer unbroken run is data (a hash, an encoded file), not language: its sentence is dropped."""
 
 WRAPPED = 55
-"""Characters of a line from which it may go on in the next one."""
+"""Minimum characters of a line that may continue on the next line."""
 
 _APOSTROPHES = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "“": '"', "”": '"', "\u00a0": " ", "\r": "\n", "\x00": " "}
 )
-# The look-behind starts a match only at the head of a run of marks: a long run would else be tried from each of them.
+# The look-behind starts a match only at the first of several marks; else each mark of a long run would be tried.
 _END = re.compile(r"(?<![.!?…])[.!?…]+[\"')\]]{0,3}(?=\s|$)|\n+|(?<=[a-z]{2})[.!?](?=(?:[A-Z][a-z]{1,20}|I) [a-z])")
 _LAST_WORD = re.compile(r"([^\s.]{1,12}(?:\.[^\s.]{1,3}){0,3})\.$")
 _ABBREVIATIONS = frozenset(
@@ -31,11 +31,11 @@ _MAY_END = frozenset("etc inc ltd co corp a.m p.m am pm u.s u.k u.s.a ph.d b.a m
 _LIST_NUMBER = re.compile(r"\s*\d{1,2}\.")
 _BULLET = re.compile(r"^(?:[-*•>#]{1,4}|\d{1,2}[.)]) ")
 _BULLET_MARKS = frozenset("-*•>#0123456789")
-# An independent clause of its own: "I teach maths, and I have two dogs" are two facts.
+# An independent clause: "I teach maths, and I have two dogs" contains two facts.
 _CLAUSE = re.compile(
     r"(?:\s*[,;]\s*|\s+)(?:and|but)\s+(?=(?:i|we)(?:'(?:m|ve|ll|d|re))?\s+[a-z])|\s*;\s+", re.IGNORECASE
 )
-# "I have two dogs, do you have any?": the statement goes without its question.
+# "I have two dogs, do you have any?": the statement is separated from the question.
 _ASKS = re.compile(
     r"(?:\s*,\s*(?:and |but |so )?|\s+(?:and|but|so)\s+)(?=(?:do|did|have|are|were|would|can|could|will|what|what's|"
     r"how|where|when|why|which|who|is)\s+[a-z' ]{0,20}\byou)",
@@ -49,7 +49,7 @@ _SUBORDINATE = re.compile(
 )
 
 
-# "My partner and I went": the subject of both is one.
+# "My partner and I went": both nouns form one subject.
 _COMPOUND = re.compile(
     r"(?:^|[,;:-]\s|\b(?:so|when|where|that|because|since|as|and|but|today|yesterday|recently)\s|"
     r"\bwas [\w ]{2,20}[-,:]\s)(?:(?:my|our|his|her|their|the|a|an)\s(?:[\w'-]+\s){0,2}[\w'-]+|[A-Z][\w'-]+)$",
@@ -57,14 +57,14 @@ _COMPOUND = re.compile(
 
 
 def normalise(text: str) -> str:
-    """The same text with straight quotes and plain spaces; the length stays the same."""
+    """Return the text with straight quotes and plain spaces; the length stays the same."""
     if text.isascii() and "\r" not in text and "\x00" not in text:
         return text
     return text.translate(_APOSTROPHES)
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of `text` in order, trimmed, without list marks; clauses that stand alone come one by one."""
+    """Yield the sentences of `text` in order, trimmed, without list marks; independent clauses come one by one."""
     for raw in _cut(normalise(text)):
         sentence = " ".join(raw.split())
         if sentence[:1] in _BULLET_MARKS:
@@ -95,7 +95,7 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
         return True
     follows = text[match.end() : match.end() + 12].lstrip()[:1]
     if len(mark) > 1 and mark[:2] in ("..", "…"):
-        # "I was, well ... tired": an ellipsis ends a sentence only where a new one visibly begins.
+        # "I was, well ... tired": an ellipsis ends a sentence only if a new sentence visibly begins.
         return not follows.islower()
     word = _LAST_WORD.search(text, max(start, match.start() - 16), match.start() + 1)
     if word is None:
@@ -103,17 +103,17 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     name = word.group(1).lower()
     if name in _ABBREVIATIONS:
         return name in _MAY_END and (follows.isupper() or not follows)
-    # The initial of a name, "J. Okafor"; the pronoun I is no initial.
+    # The initial of a name, "J. Okafor"; the pronoun "I" is not an initial.
     return not (len(name) == 1 and name != "i" and name.isalpha() and text[match.start() - 1].isupper())
 
 
 def _is_wrapped(text: str, at: int) -> bool:
-    """Whether a line break stands amid a sentence, as in mails: behind a long line, before a small letter."""
+    """Whether a line break is inside a sentence, as in mails: after a long line and before a small letter."""
     return at - (text.rfind("\n", 0, at) + 1) >= WRAPPED and text[at + 1 : at + 2].islower()
 
 
 def _clauses(sentence: str) -> Iterator[str]:
-    """Splits at "and I …" where both halves say something about the speaker by themselves."""
+    """Split at "and I …" if both halves are statements about the speaker."""
     start = 0
     for match in (_ASKS if sentence.endswith("?") else _CLAUSE).finditer(sentence):
         left = sentence[start : match.start()]

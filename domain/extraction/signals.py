@@ -1,6 +1,6 @@
-"""What can be seen in one sentence: named signals, each there or not, and nothing weighed yet.
+"""Detect the named signals in one sentence, without weights.
 
-Three sources: words (the lexicon), patterns of a few words, and the shape of the sentence.
+Signals come from words (the lexicon), patterns of a few words, and the shape of the sentence.
 
 Must not know: the weights, and which sentences are kept.
 """
@@ -23,8 +23,8 @@ _WILL = "i'll will we'll gonna"
 
 
 def _pattern(name: str, needs: str, pattern: str) -> tuple[str, frozenset[str], re.Pattern[str]]:
-    """A signal of a few words. It is searched only where one of the words that it needs occurs; without such words
-    always.
+    """Build a signal of a few words; it is searched only if one of the `needs` words occurs, or always if there are
+    none.
     """
     return name, frozenset(needs.split()), re.compile(pattern)
 
@@ -159,23 +159,21 @@ _PATTERNS = (
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What surrounds a sentence: whether it opens the reply to another speaker's question, and to one about "you"."""
+    """The context of a sentence: whether it opens the reply to a question, and to a question about "you"."""
 
     answers: bool = False
     asked_you: bool = False
 
     @classmethod
     def after(cls, previous: str | None) -> "Seen":
-        """What the first sentence of a reply sees of the text before it, by another speaker; None where there is
-        none.
-        """
+        """Return the context of a reply's first sentence. previous: another speaker's text before it, or None."""
         tail = "" if previous is None else previous[-200:].rstrip()
         asks = "?" in tail[-60:]
         return cls(answers=asks, asked_you=asks and _ASKS_YOU.search(tail.lower()) is not None)
 
 
 def signals(sentence: str, seen: Seen) -> tuple[str, ...]:
-    """The names of the signals that fire in `sentence` (normalised text), in a fixed order, without repeats."""
+    """Return the names of the signals that fire in `sentence` (normalised text), in a fixed order, without repeats."""
     low = sentence.lower()
     words = _WORD.findall(low)
     fired: dict[str, None] = {}

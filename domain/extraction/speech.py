@@ -1,4 +1,4 @@
-"""Who says an event, to whom, and in reply to what.
+"""The speaker, the addressee and the previous turn of each event.
 
 Must not know: which sentences are worth keeping.
 """
@@ -16,10 +16,12 @@ _NO_NAMES = frozenset(("", "user", "assistant", "human", "ai"))
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """One event worth reading. is_agent: an assistant that bears no name, which is the agent itself.
+    """One spoken event.
 
-    before: the text of the event before it when another speaker said that one, else None. in_group: whether more than
-    two speak.
+    Attributes:
+        is_agent: the speaker is an assistant without a name, which is the agent itself.
+        before: text of the previous event if another speaker said it, else None.
+        in_group: more than two people speak.
     """
 
     event: Event
@@ -31,7 +33,7 @@ class Speech:
 
 
 def name_of(event: Event, agent: str) -> str:
-    """The speaker's name in one line: the event's own, else the agent's, or "The user"."""
+    """Return the speaker's name in one line: the event's own, else the agent's, or "The user"."""
     name = " ".join((event.name or "").split())[:MAX_NAME].strip()
     if name.lower() not in _NO_NAMES:
         return name
@@ -39,8 +41,9 @@ def name_of(event: Event, agent: str) -> str:
 
 
 def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) -> Iterator[Speech]:
-    """The spoken events of a window in order, without noise, tasks and tools. "You" is resolved where exactly two
-    people speak.
+    """Yield the spoken events of a window in order, without noise, tasks and tools.
+
+    "You" is resolved only if exactly two people speak.
     """
     before = [event for event in preceding if event.is_spoken and not is_noise(event)]
     spoken = [event for event in events if event.is_spoken and not is_noise(event)]

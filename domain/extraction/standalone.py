@@ -1,4 +1,4 @@
-"""Whether a rewritten statement stands alone, and is worth a line: who, what, and something specific in it.
+"""Check whether a rewritten statement stands alone and is worth a line: a subject, a claim, something specific.
 
 Must not know: who said it, and how it was scored.
 """
@@ -19,10 +19,10 @@ from slowwave_server.domain.extraction.flaws import (
 )
 
 MIN_CONTENT = 2
-"""Words that carry content. Fewer say nothing to somebody who was not there."""
+"""Minimum content words. A shorter statement is meaningless outside its conversation."""
 
 MAX_MENTIONS = 2
-"""Times that a statement names one speaker; more is a rewriting that went wrong."""
+"""Maximum mentions of one speaker in a statement; more mentions indicate a failed rewrite."""
 _WORD = re.compile(r"[^\W_][\w'./@#&+-]*")
 _EMPTY = frozenset(
     """
@@ -45,17 +45,17 @@ _EMPTY = frozenset(
 
 
 def is_named(content: str) -> bool:
-    """Whether a statement holds a proper name, a number or a quoted title."""
+    """Whether a statement contains a proper name, a number or a quoted title."""
     return NAMED.search(content) is not None
 
 
 def is_dangling(content: str) -> bool:
-    """Whether a word points at something that the statement does not name."""
+    """Whether a word refers to something that the statement does not name."""
     return DEICTIC.search(content) is not None and NAMED.search(content) is None
 
 
 def _names_nobody(content: str) -> bool:
-    """Whether he or she is somebody whom the statement does not name before."""
+    """Whether "he" or "she" refers to a person whom the statement does not name before."""
     pronoun = SOMEBODY.search(content)
     if pronoun is None:
         return False
@@ -64,16 +64,16 @@ def _names_nobody(content: str) -> bool:
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a text that say something, in lower case; numbers and identifiers count."""
+    """Return the content words of a text in lower case; numbers and identifiers count."""
     found = [word.strip("'./-").lower() for word in _WORD.findall(text)]
     return [word for word in found if word and word not in _EMPTY and not (len(word) == 1 and not word.isdigit())]
 
 
 def flaw(content: str, *, names: tuple[str, ...] = (), at_work: bool = True) -> str | None:
-    """Why a statement is not worth keeping, or None.
+    """Return the reason why a statement is not worth keeping, or None.
 
-    names: of its speakers, who are no content by themselves. at_work: a person talks to an agent; among people a short
-    statement about oneself is worth keeping, and a wish is no request.
+    names: of its speakers; names alone are not content. at_work: a person talks to an agent; among people, a short
+    statement about oneself is worth keeping, and a wish is not a request.
     """
     bare = content
     for name in names:
@@ -109,7 +109,7 @@ def is_cut(content: str) -> bool:
 
 
 def is_about_talk(said: str) -> bool:
-    """Whether a sentence, in the words of its speaker, gives the agent a role or speaks of the conversation itself."""
+    """Whether a sentence in its speaker's words gives the agent a role or is about the conversation itself."""
     return META.search(said) is not None
 
 

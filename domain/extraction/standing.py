@@ -1,4 +1,4 @@
-"""Standing instructions: what a person wants an agent to do every time, until it is taken back.
+"""Standing instructions: a person's wishes that an agent follows every time, until the person takes them back.
 
 Must not know: whether the instruction was followed.
 """
@@ -63,13 +63,13 @@ _ROUTINE = re.compile(
     r"(?! (?:is|are|was|were|has|have|will|would|can)\b)",
     re.IGNORECASE,
 )
-"""A condition that comes again and again, and what to do then: "Whenever I send a recipe, convert it to metric"."""
+"""A recurring condition and the action for it: "Whenever I send a recipe, convert it to metric"."""
 _STOPS = re.compile(
     r"^(?:(?:ok|okay|and|also|but|so|then|please|pls|plz|just|now)[\s,:.!-]+){0,3}stop (?:" + GERUND_PATTERN + r") "
     r"(?!(?:this|that|it|so|and|around|me)\b)(?:(?!\band (?:just|" + VERB_PATTERN + r")\b)[^;:])*$",
     re.IGNORECASE,
 )
-"""What an agent is to do no more: "Stop converting recipes"."""
+"""An activity that the agent must stop: "Stop converting recipes"."""
 _THIS_TIME = re.compile(
     r"\b(?:today|tonight|tomorrow|right away|immediately|this (?:time|week|one)|for now|me to|let me know|call me "
     r"(?:when|back)|remind me)\b",
@@ -102,7 +102,7 @@ _LEAD = re.compile(
 
 
 def is_instruction(sentence: str) -> bool:
-    """Whether a sentence of a person tells an agent what to do every time, or how something must always be."""
+    """Whether a person's sentence tells an agent what to do every time, or how something must always be."""
     if sentence.endswith("?") or _CHATTY.search(sentence) or len(sentence) < 12:
         return False
     if _ROUTINE.match(sentence) is None and _ALWAYS.search(sentence) is not None and _OF_SELF.search(sentence) is None:
@@ -115,12 +115,12 @@ def is_instruction(sentence: str) -> bool:
 
 
 def is_routine(sentence: str) -> bool:
-    """Whether a sentence names its occasion itself: "it" is then the thing of its condition."""
+    """Whether a sentence names its occasion itself, so that "it" refers to the object of the condition."""
     return _ROUTINE.match(sentence) is not None
 
 
 def told(sentence: str, speaker: str) -> str:
-    """The instruction as a statement, such as "Maya instructs: always answer in German."."""
+    """Return the instruction as a statement, such as "Maya instructs: always answer in German."."""
     body = _LEAD.sub("", sentence).strip()
     if _TO_AGENT.match(body) is not None or _ROUTINE.match(body) is not None:  # else it may begin with a name
         body = body[:1].lower() + body[1:] if not body[:2].isupper() else body

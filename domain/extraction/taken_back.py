@@ -1,6 +1,6 @@
-"""What a person takes back: plans that they call off, instructions that they lift, values that they correct.
+"""Statements that a person takes back: plans called off, instructions lifted, values corrected.
 
-Must not know: which memory is meant; `domain.endings` finds it among those of the scope.
+Must not know: the memory that ends; `domain.endings` finds it in the scope.
 """
 
 from slowwave_server.domain.endings.recognise import recognise
@@ -13,9 +13,9 @@ from slowwave_server.domain.extraction.weights import keep_score
 
 
 def taken_back(speech: Speech, sentence: str) -> ScoredSentence | None:
-    """The memory that says what a sentence ends, or None. A correction of the turn before has that as a source."""
+    """Return the memory of an ending, or None. A correction of the previous turn has that turn as a further source."""
     ending = recognise(sentence)
-    # "From now on use Postgres instead of MySQL" stays an instruction, which replaces the older one by itself.
+    # "From now on use Postgres instead of MySQL" stays an instruction and replaces the older instruction.
     if ending is None or (ending.act != "lifted" and standing.is_instruction(sentence)):
         return None
     fired = (*signals(sentence, Seen()), "ends")
@@ -31,4 +31,4 @@ def taken_back(speech: Speech, sentence: str) -> ScoredSentence | None:
 
 
 ENDS = 2.0
-"""Log-odds that an ending gets beside those of its words: people rarely say one in passing."""
+"""Log-odds added for an ending: people rarely mention one in passing."""

@@ -1,10 +1,11 @@
-"""Tool calls as evidence: a call that changed something is a result; an error and the call that worked after it are a
-lesson. Reads, searches and calculations leave no memory.
+"""Tool calls as evidence: a call that changed state is a result; an error and the later call that worked are a lesson.
+
+Reads, searches and calculations create no memory.
 
 A call is an event of role "tool_call" whose content is `name(key=JSON, …)`; its answer is an event of role "tool" with
 a line `key: value` for each key of a JSON object.
 
-Must not know: where the events came from.
+Must not know: the origin of the events.
 """
 
 import json
@@ -48,7 +49,7 @@ _LINE = re.compile(r"^(?P<key>[\w.-]{1,40}): (?P<value>\S.*)$")
 _KEY = re.compile(r"[\s,]*(?P<key>\w{1,60})=")
 _DECODER = json.JSONDecoder()
 MAX_SCALARS = 200
-"""Values of one call that are looked at."""
+"""Maximum values read from one call."""
 _ERROR = re.compile(
     r"^\W{0,3}(?:error|exception|traceback|failed|failure|fatal|denied|invalid|not found|unauthori[sz]ed|forbidden|"
     r"timeout|permission denied)\b(?!\"?\s?[:=]\s?(?:null|none|false|0\b|\"\"|\[\]|\{\}))|"
@@ -67,7 +68,7 @@ _ID = re.compile(r"(?:^|_)(?:id|ids|number|code|ref|reference)$", re.IGNORECASE)
 _REDACTED = re.compile(r"(?<=[=: ])(\[redacted:[\w-]{1,40}\])(?=\s*[,)}\]])")
 """A value that the redaction replaced together with its quotes."""
 _PLAIN_KEY = re.compile(r"[\w.-]{1,40}")
-"""Other keys are no names of fields, but text that a result brings along."""
+"""Other keys are not field names, but text inside a result."""
 _SECRET_KEY = re.compile(
     r"passw(?:or)?d|passcode|passphrase|secret|token|credential|private|api_?key|access_?key|cvv|cvc|\botp|"
     r"(?:^|_)(?:pin|otp|auth|security|verification|reset|backup|recovery|login)_?(?:code|number)?s?$",
@@ -87,26 +88,26 @@ class Call:
 
     @property
     def is_identified(self) -> bool:
-        """Whether the call or its answer names an identifier or an amount."""
+        """Whether the call or its answer contains an identifier or an amount."""
         return any(
             _ID.search(key.removeprefix("requested ")) or any(map(str.isdigit, value)) for key, value in self.details()
         )
 
     @property
     def changes_state(self) -> bool:
-        """Whether the name of the tool says that it changes something."""
+        """Whether the tool's name indicates a change."""
         words = [part.lower() for part in _PARTS.findall(self.name)]
         verb = next((word for word in words if word in _CHANGES or word in _READS), None)
         return verb in _CHANGES
 
     def told(self) -> str:
-        """What the call did, with identifiers and amounts, in one line."""
+        """Describe the call's result in one line, with identifiers and amounts."""
         words = " ".join(part.lower() for part in _PARTS.findall(self.name))
         details = [f"{key} {value}" for key, value in self.details()]
         return f"{words[:1].upper()}{words[1:]} succeeded" + (f": {', '.join(details)}." if details else ".")
 
     def details(self) -> list[tuple[str, str]]:
-        """The arguments, then what the answer adds: new identifiers first, then amounts and states."""
+        """Return the arguments, then the fields that the answer adds: identifiers first, then amounts and states."""
         told = [(key, value) for key, value in pairs(self.answer) if worth_showing(key, value)]
         kept = {key.split(".")[-1]: value for key, value in reversed(told)}
         shown: dict[str, str] = {}
@@ -128,7 +129,7 @@ def is_tool(event: Event) -> bool:
 
 
 def calls(events: Iterable[Event]) -> Iterator[Call]:
-    """The calls that were answered, in order. Answers follow their calls, in the same order or by their call's id."""
+    """Yield the answered calls in order. Answers follow their calls, in the same order or by the id of the call."""
     waiting: OrderedDict[int, Event] = OrderedDict()
     by_id: dict[str, deque[int]] = {}
     for event in events:
@@ -146,7 +147,7 @@ def calls(events: Iterable[Event]) -> Iterator[Call]:
 
 
 def lessons(done: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
-    """Pairs (failed, worked) of the same tool, where the later call had other arguments and succeeded."""
+    """Yield pairs (failed, worked) of the same tool, if the later call had other arguments and succeeded."""
     next_worked: dict[str, Call] = {}
     found: list[tuple[Call, Call]] = []
     for call in reversed(done):
@@ -158,7 +159,7 @@ def lessons(done: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
 
 
 def difference(failed: Call, worked: Call) -> str:
-    """What the call that worked did otherwise, as `key value`, comma-separated."""
+    """Return the arguments that differ in the call that worked, as `key value`, comma-separated."""
     before = dict(failed.arguments)
     changed = [(key, value) for key, value in worked.arguments if before.get(key) != value and may_show(key, value)]
     named = [one for one in changed if any(word in (failed.error or "").lower() for word in one[0].lower().split("_"))]
@@ -166,7 +167,7 @@ def difference(failed: Call, worked: Call) -> str:
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
-    """The scalar values of a result with their keys, the outer ones first: of JSON, or of lines `key: value`."""
+    """Return the scalar values of a result with their keys, outer ones first: from JSON, or from lines `key: value`."""
     try:
         return _scalars([("", json.loads(text))])
     except (ValueError, RecursionError):
@@ -175,7 +176,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
 
 
 def arguments(text: str) -> list[tuple[str, str]]:
-    """The arguments of a call, `key=JSON, key=JSON`, or one JSON object; scalars alone, lists joined."""
+    """Return the arguments of a call, `key=JSON, key=JSON` or one JSON object; only scalars, lists joined."""
     if text.lstrip().startswith("{"):
         return pairs(text)
     found: list[tuple[str, object]] = []
@@ -184,7 +185,7 @@ def arguments(text: str) -> list[tuple[str, str]]:
         try:
             value, at = _DECODER.raw_decode(text, match.end())
         except (ValueError, RecursionError):
-            break  # an argument that was cut
+            break  # a truncated argument
         found.append((match["key"], value))
     return _scalars(found)
 
@@ -211,7 +212,7 @@ def _scalars(values: list[tuple[str, object]]) -> list[tuple[str, str]]:
 
 
 def _listed(key: str, values: list[object]) -> list[tuple[str, object]]:
-    """A list of one is its item; of several items the values of each key together, so that no two items are mixed."""
+    """Unwrap a list of one item; for several items, group the values by key, so that no two items are mixed."""
     if len(values) == 1:
         return [(key, values[0])]
     rows = [value for value in values if isinstance(value, dict)]
@@ -226,7 +227,7 @@ def _listed(key: str, values: list[object]) -> list[tuple[str, object]]:
 
 
 def _call(asked: Event, answered: Event) -> Call:
-    # Redacted before anything is cut: half a token is no token to the redaction.
+    # Redact before any cut: the redaction would not find half a token.
     match = _CALL.match(_REDACTED.sub(r'"\1"', redact(asked.content).text.strip()))
     answer = _REDACTED.sub(r'"\1"', redact(answered.content).text)
     name = match["name"] if match else str(asked.metadata.get("tool", "tool"))
@@ -247,12 +248,12 @@ def _call_id(event: Event) -> str | None:
 
 
 def may_show(key: str, value: str) -> bool:
-    """Whether a value fits in a line, and its key is the plain name of a field that holds no secret."""
+    """Whether a value fits in a line, and its key is the plain name of a field without a secret."""
     if _PLAIN_KEY.fullmatch(key) is None or _SECRET_KEY.search(key) is not None:
         return False
     return 0 < len(value) <= MAX_VALUE and value.isprintable()
 
 
 def worth_showing(key: str, value: str) -> bool:
-    """Whether a value may be shown and its key names something that matters: an identifier, an amount, a state."""
+    """Whether a value may be shown and its key names an identifier, an amount or a state."""
     return may_show(key, value) and (bool(_WORTH.search(key)) or bool(_ID.search(key)))

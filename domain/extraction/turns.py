@@ -1,8 +1,8 @@
-"""How much a turn of talk between a person and an agent is worth remembering: a logistic model over readable features.
+"""Score how much a turn with an agent is worth remembering: a logistic model over readable features.
 
 `python -m bench.fit_turns` fits the weights in turns.json, which names the data they come from.
 
-Must not know: what the memories of a turn say.
+Must not know: the memories of a turn.
 """
 
 import json
@@ -17,11 +17,11 @@ from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.speech import Speech
 
 LENGTHS = (60, 120, 200, 300, 450, 700, 1200, 2000, 4000)
-"""Characters; a feature for each that a turn exceeds."""
+"""Characters; one feature for each length that a turn exceeds."""
 _LOOKED_AT = 3000
-"""Characters of a turn that decide its features."""
+"""Characters of a turn that its features read."""
 _RECENT = 4
-"""Turns of the person that tell whether the talk is about themselves."""
+"""The last turns of the person that decide whether the talk is about themselves."""
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|my|me|we|our|us|we're|we've|mine)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"(?<=[a-z,;:] )(?!I\b|I')[A-Z][a-z]{2,}")
@@ -30,13 +30,13 @@ _ITEM = re.compile(r"^[^\S\n]*(?:[-*•]|\d{1,2}[.)]) ", re.MULTILINE)
 
 
 def worth(talk: Sequence[Speech], at: int) -> float:
-    """Log-odds that a careful reader keeps something of this turn."""
+    """Return the log-odds that a careful reader keeps part of this turn."""
     weights = _weights()
     return sum(weights.get(name, 0.0) * value for name, value in features(talk, at).items())
 
 
 def features(talk: Sequence[Speech], at: int) -> dict[str, float]:
-    """The features of a turn, by name; those that are 0 are left out."""
+    """Return the features of a turn, by name, without zeros."""
     speech = talk[at]
     text = speech.event.content[:_LOOKED_AT]
     who = "agent" if speech.is_agent else "person"
@@ -53,7 +53,7 @@ def features(talk: Sequence[Speech], at: int) -> dict[str, float]:
 
 @lru_cache(maxsize=128)
 def _read(text: str, *, by_agent: bool) -> tuple[tuple[str, ...], tuple[Act, ...], tuple[bool, ...]]:
-    """The sentences of a text, the act of each, and whether it is in the first person. Neighbours share the work."""
+    """Return a text's sentences, their acts, and which are in the first person; cached for neighbouring turns."""
     parts = tuple(sentences(text))
     acts = tuple(acts_of(parts, by_agent=by_agent))
     return parts, acts, tuple(_FIRST_PERSON.search(part) is not None for part in parts)
@@ -78,7 +78,7 @@ def _of_shape(text: str) -> dict[str, float]:
 
 
 def _of_talk(talk: Sequence[Speech], at: int) -> dict[str, float]:
-    """What the person said lately, and what this turn answers."""
+    """Return features of the person's recent turns and of the previous turn."""
     recent = [one for one in talk[: at + 1] if not one.is_agent][-_RECENT:]
     read = [_read(one.event.content[:_LOOKED_AT], by_agent=False) for one in recent]
     own, said = sum(sum(mine) for _, _, mine in read), sum(len(parts) for parts, _, _ in read)
@@ -100,7 +100,7 @@ def _of_talk(talk: Sequence[Speech], at: int) -> dict[str, float]:
 
 
 def _of_next(talk: Sequence[Speech], at: int) -> dict[str, float]:
-    """How the next turn takes this one, as far as the window shows it."""
+    """Return features of the next turn's reaction, if the window contains it."""
     if at + 1 >= len(talk):
         return {"last": 1.0}
     after = talk[at + 1]
@@ -112,7 +112,7 @@ def _of_next(talk: Sequence[Speech], at: int) -> dict[str, float]:
 
 @cache
 def _weights() -> dict[str, float]:
-    """The fitted weights by the names of features."""
+    """Load the fitted weights by feature name."""
     loaded: dict[str, dict[str, float]] = json.loads(
         (files("slowwave_server.domain.extraction") / "turns.json").read_text()
     )

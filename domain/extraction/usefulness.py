@@ -1,8 +1,8 @@
-"""How useful a statement will be to an agent later: a logistic model over readable features of its wording.
+"""Predict how useful a statement will be to an agent: a logistic model over readable features of its wording.
 
-`python -m bench.fit_usefulness` fits the weights in usefulness.json to labels that blind readers gave.
+`python -m bench.fit_usefulness` fits the weights in usefulness.json to labels from blind readers.
 
-Must not know: which conversation a statement comes from.
+Must not know: the conversation of a statement.
 """
 
 import json
@@ -16,7 +16,7 @@ from slowwave_server.domain.extraction.outcomes import has_specifics
 from slowwave_server.domain.extraction.standalone import content_words, is_named
 
 CONTENT = (4, 5, 6, 8, 11)
-"""Numbers of content words; a feature for each that a statement reaches."""
+"""Numbers of content words; one feature for each number that a statement reaches."""
 LONG = 150
 """Characters."""
 _ADDED_DATE = re.compile(r"\((?:week of )?\d{4}-\d\d(?:-\d\d)?\)")
@@ -55,18 +55,18 @@ _SIGNALS = frozenset(
 
 
 def usefulness(content: str, kind: str, fired: Collection[str], names: Collection[str]) -> float:
-    """Log-odds that a reader calls a statement useful. names: of its speakers."""
+    """Return the log-odds that a reader calls a statement useful. names: of its speakers."""
     weights = _weights()
     return sum(weights.get(name, 0.0) for name in features(content, kind, fired, names))
 
 
 def share(log_odds: float) -> float:
-    """The same as a probability, 0 to 1."""
+    """Convert log-odds to a probability, 0 to 1."""
     return 1 / (1 + math.exp(-log_odds))
 
 
 def features(content: str, kind: str, fired: Collection[str], names: Collection[str]) -> list[str]:
-    """The names of the features that a statement has."""
+    """Return the names of a statement's features."""
     bare = _ADDED_DATE.sub("", content)
     for name in names:
         bare = bare.replace(name, " ")
@@ -80,7 +80,7 @@ def features(content: str, kind: str, fired: Collection[str], names: Collection[
 
 @cache
 def _weights() -> dict[str, float]:
-    """The fitted weights by the names of features."""
+    """Load the fitted weights by feature name."""
     text = (files("slowwave_server.domain.extraction") / "usefulness.json").read_text("utf-8")
     loaded: dict[str, dict[str, float]] = json.loads(text)
     return loaded["weights"]

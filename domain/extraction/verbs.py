@@ -1,8 +1,7 @@
 """English verbs after the speaker's name: "I walk" becomes "Maya walks", "I walked" stays "walked".
 
-No tagger: closed lists for what is irregular, spelling for the rest. A word that is not clearly a present verb stays
-as it is,
-since a missing -s reads badly and a wrong one changes the meaning.
+No tagger: closed lists of irregular verbs, spelling rules for the others. A word that is not clearly a present verb
+stays unchanged, because a missing -s reads badly and a wrong one changes the meaning.
 
 Must not know: sentences, speakers and pronouns.
 """
@@ -14,7 +13,7 @@ AUXILIARIES = {
     "havent": "hasn't", "wanna": "wants to",
     "are": "is", "aren't": "isn't", "ain't": "isn't", "were": "was", "weren't": "wasn't",
 }  # fmt: skip
-"""First person to third, where the spelling rules below would not give it."""
+"""First person to third, for verbs that the spelling rules below do not cover."""
 
 UNCHANGED = frozenset(
     "was wasn't had hadn't did didn't didnt will won't wont would wouldn't wouldnt can can't cant cannot could "
@@ -36,7 +35,7 @@ PAST = frozenset(
     "dug fed fled lit sought slid sank sprang strode struck swung wept wound withdrew overcame undertook began used "
     "woken bound fit".split(),
 )
-"""Irregular past forms that no present form shares."""
+"""Irregular past forms that differ from every present form."""
 
 SAME_IN_PAST = frozenset("read put set cut let hit cost hurt quit bet spread shut beat split bid".split())
 
@@ -58,22 +57,22 @@ _SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 
 
 def is_adverb(word: str) -> bool:
-    """Whether a lower-case word may stand between subject and verb ("never", "finally")."""
+    """Whether a lower-case word may occur between subject and verb ("never", "finally")."""
     return word in ADVERBS or (word.endswith("ly") and len(word) > 4 and word not in _LY_VERBS)
 
 
 def is_past(word: str) -> bool:
-    """Whether a lower-case word is clearly a past form."""
+    """Whether a lower-case word is an unambiguous past form."""
     return word in PAST or (word.endswith("ed") and len(word) > 3 and word not in _ENDS_LIKE_PAST)
 
 
 def any_past(words: AbstractSet[str]) -> bool:
-    """Whether one of the lower-case words is clearly a past form."""
+    """Whether one of the lower-case words is an unambiguous past form."""
     return not PAST.isdisjoint(words) or any(word.endswith("ed") and is_past(word) for word in words)
 
 
 def third_person(word: str, *, past: bool = False) -> str:
-    """The form of a lower-case verb after a name. `past` says that the sentence is about the past (decides "read")."""
+    """Return the form of a lower-case verb after a name. past: the sentence is about the past (decides "read")."""
     if word in AUXILIARIES:
         return AUXILIARIES[word]
     if word in UNCHANGED or word in _NOT_VERBS or is_past(word) or (past and word in SAME_IN_PAST):

@@ -1,12 +1,9 @@
-"""What each signal weighs: whether a sentence is kept, how sure the statement is, and how much it matters.
+"""The weight of each signal: for keeping a sentence, for its confidence, and for its importance.
 
 `FITTED` and `BIAS` come from `bench/fit_signals.py`: a logistic regression on the development part of Multi-Session
-Chat, where
-people wrote down what is worth remembering of an utterance; one half of the dialogues judged the fit on the other.
-`HAND_SET`
-stands for what small talk has none of (decisions, deadlines, standing rules, "remember that …") and for the rule that
-a question
-states nothing. The threshold was chosen for F1, and among equals for precision.
+Chat, in which people wrote down what is worth remembering of an utterance. One half of the dialogues evaluated the fit
+on the other half. `HAND_SET` covers signals that small talk lacks (decisions, deadlines, standing rules, "remember that
+…"), and the rule that a question states nothing. The threshold was chosen for F1, and among equal values for precision.
 
 Must not know: how signals are found.
 """
@@ -16,11 +13,11 @@ from collections.abc import Collection, Iterable
 from slowwave_server.domain.extraction.usefulness import share, usefulness
 
 THRESHOLD = -0.86
-"""Log-odds from which a sentence is kept. Higher: less junk and more missed. -1.25 gives the same F1 at more junk."""
+"""Minimum log-odds of a kept sentence. Higher: less junk and more missed. -1.25 gives the same F1 with more junk."""
 
 FURTHER_THRESHOLD = -0.25
-"""From which a sentence is kept beside a better one of the same event: what people write down is the best of what was
-said."""
+"""Minimum log-odds of a sentence next to a better one of the same event: people write down the best sentence of a turn.
+"""
 
 BIAS = -1.03
 
@@ -59,34 +56,34 @@ CONFIDENCE: dict[str, float] = {
     "milestone": 0.3, "standing": 0.2, "tool_result": 0.3, "tool_lesson": 0.2, "outcome": 0.15,
     "settled": -0.05, "delivered": -0.05,
 }  # fmt: skip
-"""Added to the base; the sum stays within 0.05 and 0.95, since one utterance proves nothing for certain."""
+"""Added to the base; the sum stays within 0.05 and 0.95, because one utterance proves nothing for certain."""
 
 ASKED_FOR = frozenset(("remember", "standing"))
 """Signals of statements that a person wants to be remembered."""
 WISHED = 0.8
-"""Least importance of a statement that a person asks to remember."""
+"""Minimum importance of a statement that a person asks to remember."""
 IMPORTANCE_BASE = 0.3
 IMPORTANCE: dict[str, float] = {"milestone": 0.25, "tool_result": 0.3, "tool_lesson": 0.35}
-"""Added to the base for what no person and no agent says; the usefulness of all else is fitted."""
+"""Added to the base for milestones and tools; the importance of people's and agents' statements is fitted."""
 
 
 def keep_score(fired: Iterable[str]) -> float:
-    """Log-odds that people would keep a sentence with these signals."""
+    """Return the log-odds that people would keep a sentence with these signals."""
     return BIAS + sum(KEEP.get(name, 0.0) for name in fired)
 
 
 def confidence(fired: Iterable[str]) -> float:
-    """How sure the statement is, 0.05 to 0.95."""
+    """Return the confidence of a statement, 0.05 to 0.95."""
     return _bounded(CONFIDENCE_BASE, CONFIDENCE, fired)
 
 
 def importance(fired: Iterable[str]) -> float:
-    """How much a milestone or a tool's result matters, 0.05 to 0.95."""
+    """Return the importance of a milestone or a tool's result, 0.05 to 0.95."""
     return _bounded(IMPORTANCE_BASE, IMPORTANCE, fired)
 
 
 def importance_of(content: str, kind: str, fired: Collection[str], names: Collection[str]) -> float:
-    """How much a statement matters: the chance that it is useful later, 0.05 to 0.95; more if somebody asked for it."""
+    """Return the probability that a statement is useful, 0.05 to 0.95; higher if a person asked to remember it."""
     odds = usefulness(content, kind, fired, names) + (2.0 if not ASKED_FOR.isdisjoint(fired) else 0.0)
     least = WISHED if "remember" in fired else 0.05
     return round(min(0.95, max(least, share(odds))), 2)

@@ -1,4 +1,4 @@
-"""How a statement stands in a memory: in the third person where that stays clear, else in the speaker's own words.
+"""The wording of a statement: in the third person if that is unambiguous, else in the speaker's own words.
 
     Maya adopted a dog.
     Maya: "We agreed with Rob that I move the demo."
@@ -26,14 +26,14 @@ _THEY = re.compile(r"\b(?:they|they're|them|their|theirs)\b", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 _CALL = re.compile(r"(?P<name>(?:(?:mr|mrs|ms|madam|madame)\b\.?\s?)?[\w|^`\[\]-]+)\s?[,:]\s", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"\S*[^\W\d]*(?:[\d/_=:@`\\]|\.\w)\S*")
-"""A first word whose small letter is a part of it."""
+"""A first word whose small letter is part of it."""
 _TIMES = frozenset("yesterday today tomorrow tonight now then however anyway lately still also overall so".split())
 MOST_OWN = 2
-"""Words for the speaker that one statement may have in the third person: "Maya loves their dog"."""
+"""Maximum words for the speaker in a third-person statement: "Maya loves their dog"."""
 
 
 def is_clear(said: str, speaker: Speaker) -> bool:
-    """Whether the third person says who is meant. said: one sentence as it was said."""
+    """Whether the third person is unambiguous. said: one sentence in its original words."""
     said = _QUOTED.sub("", said)
     if _UNCLEAR.search(said) or (speaker.addressee is not None and _OF_OTHER.search(said)):
         return False
@@ -50,15 +50,15 @@ def is_clear(said: str, speaker: Speaker) -> bool:
 
 
 def _is_called(said: str) -> bool:
-    """Whether a sentence begins with the name of whom it is said to ("Rob, I …")."""
+    """Whether a sentence begins with its addressee's name ("Rob, I …")."""
     call = _CALL.match(said)
     return call is not None and not verbs.is_adverb(call["name"].lower()) and call["name"].lower() not in _TIMES
 
 
 def quoted(said: str, speaker: Speaker, asked: str | None = None) -> str:
-    """The sentence word for word behind the name of its speaker, and of whom it calls "you".
+    """Return the sentence word for word after the name of its speaker, and of the person whom it calls "you".
 
-    asked: the question that it answers.
+    asked: the question that the sentence answers.
     """
     text = said.strip()
     ended = text if text.endswith((".", "!", "?", "…")) else f"{text}."

@@ -1,6 +1,7 @@
-"""The lexicon: which everyday words speak of what. One table from a word to the signals that it fires.
+"""The lexicon: one table from everyday words to the signals that they fire.
 
-General vocabulary of English conversation, chosen by topic and grammar; nothing in it belongs to one dialogue.
+It is general vocabulary of English conversation, chosen by topic and grammar; no word belongs to one particular
+dialogue.
 
 Must not know: sentences, weights and speakers.
 """

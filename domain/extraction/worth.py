@@ -1,4 +1,4 @@
-"""What a judge of meaning is asked about a statement: whether somebody will miss it if it is not kept.
+"""The interface of a semantic judge: it rates whether anybody would miss a statement that is not kept.
 
 Must not know: which judge answers, or how.
 """
@@ -13,9 +13,9 @@ class Proposal:
     """A statement that may become a memory.
 
     Attributes:
-        text: the statement as it would stand in the memory.
+        text: the statement in its final wording.
         talk: between a person and an agent, two people, or more.
-        role: of who said it, as in the event ("user", "assistant").
+        role: the speaker's role, as in the event ("user", "assistant").
         type: the type that the memory would have.
     """
 
@@ -26,16 +26,16 @@ class Proposal:
 
     @property
     def about(self) -> str:
-        """What the judge reads beside the text: "TALK, ROLE, TYPE"."""
+        """Return the metadata that the judge reads with the text: "TALK, ROLE, TYPE"."""
         return f"{self.talk}, {self.role}, {self.type}"
 
 
 class Worth(Protocol):
-    """A judge of what is worth remembering."""
+    """A judge that rates how worth remembering statements are."""
 
     @property
     def name(self) -> str:
-        """Which judge it is, with its version: it stands in the run that stored a memory."""
+        """The judge's name and version, which the run that stores a memory records."""
 
     def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
-        """How useful each statement will be, from 0 (nobody misses it) to 1, in the order of the proposals."""
+        """Return the usefulness of each statement from 0 (nobody would miss it) to 1, in the order of the proposals."""

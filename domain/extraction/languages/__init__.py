@@ -1,15 +1,15 @@
-"""What the rules know of languages other than English: one data file for each, and what every signal weighs.
+"""Rules for languages other than English: one data file for each language, and the weight of every signal.
 
-A phrase of a data file is plain text with few marks:
+A phrase of a data file is plain text with these marks:
 
     *        the rest of a word: "Mutter*"
     …        up to 50 characters: "ich habe … gebucht"
     #        a number
-    (a|b)    one of several; (a|) may be missing
-    ^ and $  where a sentence begins and ends
+    (a|b)    one of several; (a|) is optional
+    ^ and $  start and end of a sentence
 
-Case does not matter. In a language that people often write without its accents, they do not matter either in words of
-five letters or more.
+Case does not matter. If people often write a language without its accents, accents do not matter in words of five
+letters or more.
 
 Must not know: which sentences are kept.
 """
@@ -24,18 +24,18 @@ from importlib.resources import files
 from typing import Any
 
 CODES = ("de", "es", "fr", "it", "ja", "nl", "pt", "zh")
-"""The languages that have a data file, by ISO 639-1."""
+"""The languages with a data file, by ISO 639-1."""
 _PARTS = re.compile(
     r"(?P<gap>\s*…\s*)|(?P<rest>\*)|(?P<number>#)|(?P<mark>[()|^$])|(?P<space>\s+)|(?P<word>[^…*#()|^$\s]+)"
 )
 _MARKS = {"(": "(?:", ")": ")", "|": "|", "^": "^", "$": r"\W*$"}
 _LEAST_ACCENTED = 5
-"""Letters of a word whose accents may be missing: "e" and "é" are two words of Portuguese, "amanha" is one."""
+"""Minimum letters of a word whose accents are optional: in Portuguese, "e" and "é" differ, "amanha" is unambiguous."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What a signal says of a sentence: how much for keeping it, how much it matters, and of which type it is."""
+    """The effect of a signal: on the keep score, on the importance, and on the type of the memory."""
 
     keep: float
     importance: float = 0.0
@@ -44,9 +44,9 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of the signals in all languages, in the order in which they decide about a memory's type.
+    """The weights of the signals in all languages; their order decides the type of a memory.
 
-    topics: signals of which the first counts in full and a second one half.
+    topics: signals of which the best counts in full and the second one by half.
     """
 
     threshold: float
@@ -57,11 +57,14 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language as its data file describes it.
+    """A language as described by its data file.
 
-    spaced: spaces stand between words. ordinal_dot: "3." is a number in a date. capital_names: only names have a
-    capital inside a sentence. implied_self: a sentence without a subject is about its speaker. loose_accents: people
-    often leave accents out.
+    Attributes:
+        spaced: spaces separate words.
+        ordinal_dot: "3." is a number in a date.
+        capital_names: inside a sentence, only names have a capital.
+        implied_self: a sentence without a subject is about its speaker.
+        loose_accents: people often omit accents.
     """
 
     code: str
@@ -76,13 +79,13 @@ class Language:
     dates: Mapping[str, Any]
 
     def has(self, signal: str, low: str) -> bool:
-        """Whether a signal fires in a text in lower case."""
+        """Whether a signal fires in a lower-case text."""
         return self.signals[signal].search(low) is not None
 
 
 @cache
 def language(code: str) -> Language | None:
-    """The language of an ISO 639-1 code; None where the rules know nothing of it."""
+    """Return the language of an ISO 639-1 code; None if it has no data file."""
     if code not in CODES:
         return None
     data = _load(f"{code}.json")
@@ -106,7 +109,7 @@ def language(code: str) -> Language | None:
 
 @cache
 def weights() -> Weights:
-    """What the signals weigh."""
+    """Load the weights of the signals."""
     data = _load("weights.json")
     return Weights(
         threshold=data["threshold"],
@@ -117,7 +120,7 @@ def weights() -> Weights:
 
 
 def whole(phrases: list[str], *, spaced: bool, loose: bool) -> str:
-    """A regular expression that finds any of the phrases, as whole words where a language has spaces."""
+    """Return a regular expression for any of the phrases; in a language with spaces it matches whole words."""
     if not phrases:
         return r"(?!)"
     either = "|".join(
@@ -127,7 +130,7 @@ def whole(phrases: list[str], *, spaced: bool, loose: bool) -> str:
 
 
 def expression(phrase: str, *, spaced: bool, loose: bool) -> str:
-    """The regular expression of one phrase. Every repetition in it is bounded."""
+    """Return the regular expression of one phrase. Every repetition in it is bounded."""
     gap = r"(?:(?<=\W)|\W)(?:.{0,50}?\W)?" if spaced else r".{0,25}?"
     found = []
     for match in _PARTS.finditer(phrase.strip().lower()):

@@ -1,9 +1,9 @@
-"""Dates in words of other languages, resolved against the day on which they were said (see `domain.dates`).
+"""Resolve dates in other languages against the day on which they were said (see `domain.dates`).
 
-A date whose meaning is not certain stays without one: "nächsten Freitag" is resolved only if both of its readings are
-one day, and a bare weekday only if the sentence points to the past or the future.
+An ambiguous date stays unresolved: "nächsten Freitag" is resolved only if both of its readings are the same day, and a
+bare weekday only if the sentence points to the past or the future.
 
-Must not know: the clock, and what a sentence is about.
+Must not know: the clock, and the subject of a sentence.
 """
 
 import re
@@ -38,14 +38,14 @@ class _Rule:
 
 
 def mentions(text: str, today: date, code: str, tense: Tense) -> tuple[Mention, ...]:
-    """The dates that a text names, in order, without those that are uncertain or impossible."""
+    """Return the dates in a text, in order, without uncertain or impossible ones."""
     matches = [(match, rule) for rule in _rules(code) for match in rule.pattern.finditer(text)]
     taken: list[tuple[int, int]] = []
     found: list[Mention] = []
     for match, rule in sorted(matches, key=lambda one: (one[0].start() - one[0].end(), one[0].start())):
         start, end = match.span()
         if any(start < last and end > first for first, last in taken):
-            continue  # a longer form that means nothing certain hides the shorter ones in it
+            continue  # a longer ambiguous form hides the shorter forms inside it
         taken.append((start, end))
         meant = _resolved(rule, match, today, tense)
         if meant is not None:
@@ -54,7 +54,7 @@ def mentions(text: str, today: date, code: str, tense: Tense) -> tuple[Mention, 
 
 
 def is_dated(text: str, code: str) -> bool:
-    """Whether a text names another day than that on which it is said."""
+    """Whether a text names a day other than the day on which it was said."""
     return any(mention.first != _ANY_DAY for mention in mentions(text, _ANY_DAY, code, "future"))
 
 
@@ -62,12 +62,12 @@ def _resolved(rule: _Rule, match: re.Match[str], today: date, tense: Tense) -> P
     try:
         return rule.resolve(match, today, tense)
     except (ValueError, OverflowError):
-        return None  # a day that its month has not
+        return None  # a day that the month does not have
 
 
 @cache
 def _rules(code: str) -> tuple[_Rule, ...]:
-    """The rules of a language."""
+    """Return the rules of a language."""
     spoken = language(code)
     if spoken is None:
         return ()
@@ -76,7 +76,7 @@ def _rules(code: str) -> tuple[_Rule, ...]:
 
 
 def _of_words(spoken: Language) -> Iterator[_Rule]:
-    """Words such as "morgen" and "letzte Woche"; null: the words are no date, such as "jeden Morgen"."""
+    """Yield rules for "morgen" and "letzte Woche"; null marks words that are not a date, such as "jeden Morgen"."""
     words: dict[str, list[object] | None] = spoken.dates["words"]
     for phrase, meaning in words.items():
         pattern = _compiled(expression(phrase, spaced=spoken.spaced, loose=spoken.loose_accents), spoken)
@@ -88,7 +88,7 @@ def _shift(meaning: tuple[str, int] | None) -> _Resolver:
 
 
 def _of_numbers(spoken: Language) -> Iterator[_Rule]:
-    """Forms with numbers: "vor drei Wochen", "in 2 Tagen", "3. Mai", "3. Mai 2027"."""
+    """Yield rules for forms with numbers: "vor drei Wochen", "in 2 Tagen", "3. Mai", "3. Mai 2027"."""
     data = spoken.dates
     number = _either([str(n) for n in data["numbers"]], spoken, r"\d{1,3}")
     unit = _either([form for forms in data["units"].values() for form in forms.split("|")], spoken)
@@ -131,7 +131,7 @@ def _day_of_month(spoken: Language) -> _Resolver:
 
 
 def _of_weekdays(spoken: Language) -> Iterator[_Rule]:
-    """Forms with a weekday, each with its meaning: coming, latest, last week, next week, unclear, bare, none."""
+    """Yield rules for weekdays, by meaning: coming, latest, last week, next week, unclear, bare, none."""
     days = [form for forms in spoken.dates["weekdays"] for form in forms.split("|")]
     group = {"{}": rf"(?P<weekday>{_either(days, spoken)})"}
     for form, meaning in spoken.dates["weekday"].items():

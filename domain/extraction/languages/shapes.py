@@ -1,4 +1,4 @@
-"""What a sentence looks like, whatever it says: figures, identifiers, names, questions, its length.
+"""Surface features of a sentence, independent of its meaning: figures, identifiers, names, questions, length.
 
 Must not know: the words of any language.
 """
@@ -8,13 +8,13 @@ import re
 from slowwave_server.domain.extraction.languages import Language
 
 SHORT_WORDS, SHORT_LETTERS = 3, 6
-"""A sentence below these says little by itself, in a language with spaces and in one without."""
+"""A shorter sentence says little by itself, in a language with spaces and in one without."""
 LONG_WORDS, LONG_LETTERS = 6, 12
-"""A sentence from these on usually tells something."""
+"""A sentence of at least this length is usually informative."""
 MARKS = " ,.!?;:-–—…、，。！？；："
 """Spaces and punctuation at the edges of a clause."""
 COMMAND = re.compile(r"\s--?[A-Za-z]\b")
-"""An option of a command line: what looks like one is code, not a report."""
+"""A command-line option: a sentence with one is code, not a report."""
 IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Z0-9-]{0,40}\d)(?=[A-Z0-9-]{0,40}[A-Z])[A-Z0-9][A-Z0-9-]{2,40}(?![A-Za-z0-9])|#\d+|"
     r"`[^`\n]{2,60}`|[\w.+-]{1,60}@[\w-]{1,60}\.\w|(?<![\w/.])\d{5,20}(?![\d.,])|"
@@ -35,7 +35,7 @@ LETTERS = re.compile(r"[^\W\d_]")
 
 
 def shape_of(bare: str, language: Language) -> set[str]:
-    """The signals of what a sentence looks like: figures, identifiers, names, quoted titles, and its length."""
+    """Return the shape signals of a sentence: figures, identifiers, names, quoted titles, length."""
     holds = {
         "digit": NUMERAL.search(bare) is not None,
         "identifier": IDENTIFIER.search(bare) is not None,
@@ -55,5 +55,5 @@ def is_question(sentence: str, language: Language) -> bool:
 
 
 def length(text: str, language: Language) -> int:
-    """Words, or letters in a language without spaces."""
+    """Count words, or letters in a language without spaces."""
     return len(text.split()) if language.spaced else sum(one.isalnum() for one in text)

@@ -1,4 +1,4 @@
-"""Where a sentence ends in other languages, and where a clause does.
+"""Split text in other languages into sentences and clauses.
 
 Must not know: which sentences are worth keeping.
 """
@@ -10,7 +10,7 @@ from slowwave_server.domain.extraction.languages import Language
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, MAX_WORD
 
 _PLAIN = str.maketrans({"’": "'", "ʼ": "'", "\u00a0": " ", "\u202f": " ", "\r": "\n", "\x00": " "})
-"""Quotation marks stay: they are the speaker's."""
+"""The table leaves quotation marks unchanged: they belong to the speaker's words."""
 _END = re.compile(r"(?<![.!?…])[.!?…]+[\"'»)\]]{0,3}(?=\s|$)|\n+")
 _END_UNSPACED = re.compile(r"(?<![。．！？!?…])[。．！？!?…]+[」』”\"）)]{0,3}|(?<=[^\d\s])\.(?=\s|$)|\n+")
 _LAST_WORD = re.compile(r"([^\s(«\"]{1,12})\.$")
@@ -20,7 +20,7 @@ _CLAUSE = re.compile(r"(?<!\d)[,;:](?=\s)|\s[–—-](?=\s)|[，；、：]")
 
 
 def sentences(text: str, language: Language) -> Iterator[str]:
-    """The sentences of a text in order, trimmed, without marks of lists and of emphasis."""
+    """Yield the sentences of a text in order, trimmed, without list marks and emphasis marks."""
     for raw in _cut(text.translate(_PLAIN), language):
         sentence = _BULLET.sub("", _MARKED.sub("", " ".join(raw.split())))
         if not any(map(str.isalnum, sentence)):
@@ -33,7 +33,7 @@ def sentences(text: str, language: Language) -> Iterator[str]:
 
 
 def clauses(sentence: str) -> list[str]:
-    """The parts of a sentence between commas, each with its mark: joined again they are the sentence."""
+    """Split a sentence at commas; each part keeps its comma, so that the joined parts are the sentence."""
     parts, start = [], 0
     for match in _CLAUSE.finditer(sentence):
         parts.append(sentence[start : match.end()])
