@@ -1,6 +1,6 @@
-"""Extraction by a model, the pure part: a prompt from a window, and candidates from an answer that is not trusted.
+"""Extraction by a model, the pure part: build a prompt from a window, and candidates from an untrusted answer.
 
-Must not know: which model answers, how it is reached, what it costs, and where memories are kept.
+Must not know: which model answers, how it is called, its cost, and where memories are stored.
 """
 
 from slowwave_server.domain.model_extraction.answers import Checked, UnusableAnswer, read_answer

@@ -1,13 +1,14 @@
-"""From an answer to candidates: nothing of it is believed that the window doesn't bear out.
+"""Check a model's answer and turn it into candidates; only memories that the window supports are accepted.
 
-Who said a thing decides how far it is trusted, never what the model says of it. What is dropped is counted by why:
+The speaker of the sources decides the trust of a memory; the model's own claims do not. Dropped memories are counted by
+reason:
 
-    outside    names an event that the model was not shown
-    invented   holds a name, number or date that its sources don't
-    flipped    denies what its sources affirm, or affirms what they deny
-    known      repeats what the model was told beside the window
-    malformed  is no memory at all
-    over       is more than a window may give
+    outside    cites an event that the model was not shown
+    invented   contains a name, number or date that its sources lack
+    flipped    denies a claim of its sources, or affirms a denied one
+    known      repeats known context that the prompt contained beside the window
+    malformed  does not have the form of a memory
+    over       exceeds the maximum number of memories of a window
 
 Must not know: which model answered, and where candidates go.
 """
@@ -49,19 +50,19 @@ from slowwave_server.domain.similarity.tokens import tokenise
 from slowwave_server.domain.statements import normal_form
 
 MOST_READ = 3 * MOST_MEMORIES
-"""So many memories of an answer are looked at: each takes a while, and a window has only so long."""
+"""Maximum memories checked in one answer: each check takes time, and a window has a time limit."""
 PLAIN = 0.6
-"""Importance and confidence of a memory whose own words for them are none of the prompt's."""
+"""Importance and confidence of a memory whose own values are missing or not in the prompt's list."""
 AGENT_MALUS = 0.1
 
 
 class UnusableAnswer(Exception):
-    """The answer is no list of memories. The message holds none of its text."""
+    """The answer is not a list of memories. The message contains no text of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What is left of an answer. dropped: how many memories were not kept, by why."""
+    """The accepted candidates of an answer. dropped: number of dropped memories by reason."""
 
     candidates: tuple[Candidate, ...]
     dropped: Mapping[str, int]
@@ -69,9 +70,10 @@ class Checked:
 
 
 def read_answer(data: Any, asked: Asked, context: ExtractionContext, known: KnownContext) -> Checked:
-    """Check an answer's data (None: nothing to keep). Raises UnusableAnswer where it is of another shape.
+    """Check an answer's data; None means that there is nothing to keep. Duplicates are merged, with the sources of
+    both.
 
-    The same statement twice is one, with the sources of both.
+    Raises UnusableAnswer if the answer has another shape.
     """
     dropped: Counter[str] = Counter()
     found: dict[tuple[str, str], Candidate] = {}
@@ -106,7 +108,7 @@ def _items(data: Any) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Borne:
-    """The events that a memory rests on, and whether only the agent says it."""
+    """The events that support a memory, and whether only the agent supports it."""
 
     sources: tuple[ShownEvent, ...]
     by_agent: bool
@@ -119,7 +121,7 @@ class _Reader:
     known: KnownContext
 
     def candidate(self, item: Any) -> tuple[Candidate, int]:
-        """One memory as a candidate, and how many secrets were taken out of it. Raises Dropped."""
+        """Return one memory as a candidate, and the number of secrets redacted from it. Raises Dropped."""
         content, redactions = clean_content(item)
         cited = self._cited(item)
         named = resolved(content, cited, self.context)
@@ -155,11 +157,11 @@ class _Reader:
 
     @property
     def _people(self) -> frozenset[str]:
-        """The names of all speakers, as forms and stems: they say nothing about a statement."""
+        """The names of all speakers, as forms and stems; they are not evidence for a statement."""
         return Evidence.of((*(said.name for said in self.asked.said.values()), "The user", self.context.agent)).forms
 
     def _cited(self, item: Mapping[str, Any]) -> tuple[ShownEvent, ...]:
-        """The events it cites, in order. One that was not shown spoils it: who mixes these up guesses."""
+        """Return the cited events in order; a citation of an unshown event shows guessing. Raises Dropped."""
         cited = item.get("sources")
         if not isinstance(cited, list) or not cited:
             raise Dropped("outside")
@@ -168,19 +170,19 @@ class _Reader:
         return tuple(self.asked.said[seq] for seq in sorted(set(cited)))
 
     def _ended(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...]) -> str:
-        """The known memory that a person corrects; "" if none. What still holds of it may be said again with the new.
+        """Return the known memory that a person corrects, "" if none; the new memory may repeat its valid parts.
 
-        That counts only if the window adds something to it.
+        It counts only if the window adds something to the known memory.
         """
         memory = self.known.named(item.get("corrects"))
         people = Evidence.of(asserted(said.text) for said in cited if said.event.kind != "assistant")
         return memory.content if memory is not None and adds(people, content, memory.content) else ""
 
     def _borne(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...], ended: str) -> _Borne:
-        """What it rests on: the words of people alone if these say it, since an agent repeats what it hears.
+        """Return the supporting events: only people's events if they suffice, since an agent repeats what it hears.
 
-        A question says nothing. An answer and an acceptance hold what they answer, so that all cited events count as a
-        person's then. Raises Dropped if all together don't bear it out.
+        A question supports nothing. An answer or an acceptance includes the text that it answers, so in that case all
+        cited events count as a person's. Raises Dropped if all events together do not support the memory.
         """
         day = since(item, cited, map(heard_by, cited), self.context.time_zone).day
         people = tuple(said for said in cited if said.event.kind != "assistant")
@@ -195,7 +197,7 @@ class _Reader:
         return _Borne(cited, by_agent and not self._evidence(people, day, ended, heard=True).bears(content))
 
     def _is_agents_own(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...]) -> bool:
-        """Whether it is what the agent did or says of itself: a request for it is no evidence that it was done."""
+        """Whether the agent's own act or statement is the memory: a request for an act does not prove the act."""
         if _word(item, "kind") == "instruction":
             return False
         names = {said.name.casefold() for said in cited if said.event.kind == "assistant"}
@@ -217,20 +219,20 @@ class _Reader:
         return Evidence.of((*texts, self.context.agent, "user"), days)
 
     def _only_known(self, content: str, line: str, sources: tuple[ShownEvent, ...]) -> bool:
-        """Whether it is a known thing that its sources don't say: recalled, and no new evidence.
+        """Whether a memory repeats known context without evidence in its sources, so that it was only recalled.
 
-        What the agent says of it doesn't count either: it was told what is known.
+        The agent's words are not evidence either, because the agent knew the context.
         """
         return repeats(content, line, self._people) and not self._say(sources, content)
 
     def _say(self, sources: tuple[ShownEvent, ...], content: str) -> bool:
-        """Whether the words of people among the sources say it."""
+        """Whether the people among the sources say it."""
         people = [said for said in sources if said.event.kind != "assistant"]
         words = Evidence.of((*(said.text for said in people), *(heard_by(said) for said in people)))
         return bool(people) and says(words, content, self._people)
 
     def _repeated(self, item: Mapping[str, Any], content: str, sources: tuple[ShownEvent, ...]) -> UUID | None:
-        """The known memory that it says again: by its own field, and only if it says nothing that the memory lacks."""
+        """Return the known memory that the item repeats, by its own field, if the item adds nothing to that memory."""
         memory = self.known.named(item.get("repeats"))
         if memory is None or memory.id is None or not self._say(sources, content):
             return None
@@ -239,7 +241,7 @@ class _Reader:
         return memory.id if same and not is_flipped(content, (memory.content,), self._people) else None
 
     def _corrected(self, item: Mapping[str, Any], content: str, borne: _Borne) -> UUID | None:
-        """The known memory that it ends. An agent ends nothing, and both must be about something in common."""
+        """Return the known memory that the item ends; an agent ends none, and both must share a content word."""
         memory = self.known.named(item.get("corrects"))
         if memory is None or memory.id is None or borne.by_agent:
             return None
@@ -255,7 +257,7 @@ class _Reader:
 
 
 def _kind(item: Mapping[str, Any], borne: _Borne) -> MemoryType:
-    """Its kind; what is of none is a fact, and an agent gives itself no instructions."""
+    """Return the item's type; an unknown type is a fact, and an agent gives itself no instructions."""
     kind = _word(item, "kind")
     if kind not in TYPES or (kind == "instruction" and borne.by_agent):
         return "fact"

@@ -1,6 +1,6 @@
-"""From a window to a prompt: what is noise stays out, secrets are redacted, the rest stands fenced and numbered.
+"""Build a prompt from a window: drop noise, redact secrets, fence and number the other events.
 
-Must not know: who is asked, and what is answered.
+Must not know: the model, and its answer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,9 +24,9 @@ from slowwave_server.domain.redaction import redact
 
 PROMPT = "extract/2"
 MOST_MEMORIES = 60
-"""Of one window. A model that goes on and on must not flood the memory; the prompt names no number."""
+"""Per window. An endless answer must not flood the memory; the prompt names no number."""
 MAX_BEFORE = 400
-"""Characters of a line that stands before the window: it only helps to understand."""
+"""Characters of a line from before the window: it is only context."""
 
 TYPES: tuple[MemoryType, ...] = tuple(kind for kind in MEMORY_TYPES if kind != "summary")
 Precision = Literal["day", "week", "month", "year", "unknown"]
@@ -70,12 +70,14 @@ ACCEPTED: dict[str, Any] = {
         {"type": "array"},
     ]
 }
-"""What an answer must fit. A wrong field spoils its memory, not the answer: endpoints without schemas make mistakes."""
+"""The schema of an acceptable answer. A wrong field invalidates its memory, not the answer: endpoints without schemas
+make mistakes.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """One event that is shown. text: redacted, without machinery, lines kept; name: the speaker's, on one line."""
+    """One event in the prompt. text: redacted, without machinery, lines kept; name: the speaker's, on one line."""
 
     speech: Speech
     name: str
@@ -88,10 +90,14 @@ class ShownEvent:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A window as it is read. said: the events that are shown, by seq, in order; only these can be evidence.
+    """A window as it was read.
 
-    tasks: milestones of runs, which need no model. noise, redactions: counts for the ledger. left_out: the events that
-    are too long to be shown whole, each with its middle alone.
+    Attributes:
+        said: the events in the prompt, by seq, in order; only these are evidence.
+        tasks: milestones of runs, which need no model.
+        noise: number of noise events, for the ledger.
+        redactions: number of redacted secrets, for the ledger.
+        left_out: events too long for the prompt, each with only its omitted middle.
     """
 
     said: dict[int, ShownEvent]
@@ -101,20 +107,20 @@ class Asked:
     left_out: tuple[Event, ...] = ()
 
     def digest(self, *about: str) -> bytes:
-        """16 bytes that tell this window's text from any other, asked `about` it in the same way."""
+        """Return a 16-byte digest of the window's text, combined with the values `about`."""
         lines = (f"{seq} {said.name}: {said.text}" for seq, said in self.said.items())
         return blake2b("\0".join((*about, *lines)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
     @property
     def words(self) -> str:
-        """What is said, for a search: the newest first, so that a bound cuts off the oldest."""
+        """The text of the window as a search query: the newest event first, so that a limit cuts off the oldest."""
         return " ".join(one_line(said.text) for said in reversed(self.said.values()))
 
 
 def read_window(window: Window, context: ExtractionContext, max_chars: int | None = None) -> Asked:
-    """Sort a window's events into what a model reads, milestones, and noise (recalled memories among it).
+    """Sort a window's events into text for the model, milestones, and noise (recalled memories included).
 
-    max_chars: the characters of an event that are shown: of a longer one its beginning and its end. None: all.
+    max_chars: characters of an event in the prompt; of a longer event, its beginning and its end. None: no limit.
     """
     events = [captioned(event) for event in window.events]
     talk = {speech.event.seq: speech for speech in speeches(events, map(captioned, context.preceding), context.agent)}
@@ -141,7 +147,9 @@ def read_window(window: Window, context: ExtractionContext, max_chars: int | Non
 
 
 def prompt_of(asked: Asked, context: ExtractionContext, known: KnownContext, *, no_reply: str) -> Prompt:
-    """Ask for the memories of a window. no_reply: what an endpoint without schemas answers where there are none."""
+    """Build the prompt that requests a window's memories. no_reply: the answer of schema-less endpoints without
+    memories.
+    """
     zone = ZoneInfo(context.time_zone)
     blocks = (
         Block("Known already", _numbered(known.memories)),
@@ -154,7 +162,7 @@ def prompt_of(asked: Asked, context: ExtractionContext, known: KnownContext, *, 
 
 
 def _readable(event: Event, text: str) -> str:
-    """The text without noise, "" if nothing is left: what was recalled is left out here as the rules leave it."""
+    """Return the text without noise, "" if nothing is left; recalled memories are removed as in the rules."""
     text = "" if is_noise(event) else without_machinery(text).strip()
     return "" if is_chatter(text) or not one_line(text) else text
 
@@ -164,7 +172,7 @@ def _name(event: Event, context: ExtractionContext) -> str:
 
 
 def _numbered(memories: Iterable[KnownMemory]) -> list[str]:
-    # A letter first: such a number can't pass for that of an event.
+    # The letter prefix keeps these numbers distinct from event numbers.
     return [
         f"[K{number}] {f'{memory.since} ' if memory.since else ''}{one_line(memory.content)}"
         for number, memory in enumerate(memories, start=1)

@@ -1,12 +1,11 @@
-"""Whether a statement denies what its sources affirm, or affirms what they deny: "I hate cilantro" against "Tom does
-not hate cilantro".
+"""Detect a statement that contradicts its sources by negation: "I hate cilantro" against "Tom does not hate cilantro".
 
-Each clause of the statement is compared with the clauses of its sources that share the most words with it. A word that
-both clauses hold has a sign in each: minus after an odd number of negating words ("not", "never", "avoids", "hates").
-The statement is flipped if the signs of the verbs and adjectives differ and none agrees. Clauses whose negation is
-conditional ("not until Friday"), and words that only one side has, prove nothing: when in doubt the statement stays.
+The check compares each clause of the statement with the source clauses that share the most words with it. A word in
+both clauses has a sign in each: minus after an odd number of negating words ("not", "never", "avoids", "hates"). The
+statement is flipped if the signs of the verbs and adjectives differ and none agrees. Clauses with a conditional
+negation ("not until Friday"), and words that only one side has, prove nothing: in doubt the statement is accepted.
 
-Must not know: where the statement comes from.
+Must not know: the origin of the statement.
 """
 
 import re
@@ -34,7 +33,7 @@ _CONDITIONAL = re.compile(
     r"|\b(?:could|would|can) ?not\b.*\b(?:more|better|happier|less|\w+ier)\b",
     re.IGNORECASE,
 )
-# What somebody denies of the one they talk to is no statement of their own.
+# A person's denial about their listener is not a statement about themselves.
 _ADDRESSED = re.compile(r"\byou\b(?! (?:can|could|may|must|should)\b).*\b(?:not|never|no)\b", re.IGNORECASE)
 _OPPOSING = (
     r"am|is|are|was|were|be|been|decid(?:es?|ed|ing)|vot(?:es?|ed|ing)|advis(?:es?|ed|ing)|argu(?:es?|ed|ing)|"
@@ -64,7 +63,7 @@ _NEGATIVE = frozenset(
     "hate dislike detest loathe despise avoid drop refuse forbid prohibit ban prevent decline reject deny lack without "
     "skip stop quit fail cease doubt oppose forget disagree disallow disable exclude cancel mind".split()
 )
-"""Words that negate what follows them."""
+"""Words that negate the words after them."""
 _WISHED = re.compile(
     r"\b(?:want|wants|wanted|need|needs|needed|wish|hope|would like|'d like|please|try|trying|plan|ask|asked|can you|"
     r"could you|can we|let's|should)\b",
@@ -73,7 +72,7 @@ _WISHED = re.compile(
 _FRAMES = frozenset(
     "want wish plan decide agree ask instruct tell say think believe intend expect seem need try hope choose".split()
 )
-"""Verbs that only introduce what is said: "decided not to go" denies the going."""
+"""Verbs that only introduce the claim: "decided not to go" denies the going."""
 _LIKING = frozenset("like love enjoy adore want favor favour appreciate".split())
 _DISLIKING = frozenset("hate dislike detest loathe despise mind".split())
 _VERBS_THAT_UNDO = frozenset(
@@ -84,7 +83,7 @@ _DETERMINERS = frozenset("a an the this that these those my our your his her its
 _NAMING = frozenset("name call".split())
 _MOSTLY = 0.6
 _IDENTIFIER = re.compile(r"(?=\w*\d)(?=\w*[a-z])\w{4,}", re.IGNORECASE)
-"""Letters and digits: "59XX6W". What is denied of one reservation says nothing of another."""
+"""Letters and digits: "59XX6W". A denial about one reservation is no evidence about another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class _Word:
 
     @property
     def forms(self) -> frozenset[str]:
-        """Its stems: "lives" is a form of life and of live."""
+        """The stems of the word: "lives" is a form of life and of live."""
         return frozenset((self.token.stem, stem(self.token.lower)))
 
     @property
@@ -121,7 +120,7 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """denied: whether it holds a negator; wished: whether it tells of a wish or request; ended: of what is over."""
+    """A clause. denied: it contains a negator; wished: it is a wish or request; ended: its state is over."""
 
     words: tuple[_Word, ...]
     denied: bool
@@ -142,16 +141,16 @@ class _Clause:
 
 
 def is_flipped(content: str, sources: Iterable[str], apart: frozenset[str] = frozenset()) -> bool:
-    """Whether a clause of `content` says the contrary of what `sources` say, and none of them says it.
+    """Whether a clause of `content` contradicts `sources`, and no clause of theirs supports it.
 
-    apart: stems that count for neither, such as the names of speakers.
+    apart: stems that count for neither side, such as the names of speakers.
     """
     said = [clause for text in sources for clause in _clauses(_SUPPOSED.sub("", text), apart)]
     return any(_against_all(claim, said) for claim in _clauses(_SUBORDINATE.sub("", content), apart))
 
 
 def _against_all(claim: _Clause, said: Sequence[_Clause]) -> bool:
-    """Whether the clauses nearest to the claim speak against it, and none for it."""
+    """Whether the clauses most similar to the claim contradict it, and none supports it."""
     judged = [(len(claim.stems & clause.stems), vote) for clause in said if (vote := _vote(claim, clause))]
     if not judged:
         return False
@@ -161,7 +160,7 @@ def _against_all(claim: _Clause, said: Sequence[_Clause]) -> bool:
 
 
 def _vote(claim: _Clause, clause: _Clause) -> int:
-    """1: the clause says what the claim says; -1: it says the contrary; 0: it proves nothing."""
+    """Return 1 if the clause supports the claim, -1 if it contradicts the claim, 0 if it proves nothing."""
     if claim.identifiers and clause.identifiers and not claim.identifiers & clause.identifiers:
         return 0
     pairs = [(one, other) for one in claim.words for other in clause.words]
@@ -174,13 +173,13 @@ def _vote(claim: _Clause, clause: _Clause) -> int:
         return 0
     if 1 in telling:
         return 1
-    # "I need to cancel" is not denied by "could not cancel".
+    # "could not cancel" does not deny "I need to cancel".
     wished = clause.wished and not claim.wished
     return 0 if wished or _negate_otherwise(claim, clause) or not _covers(clause, claim) else -1
 
 
 def _covers(clause: _Clause, claim: _Clause) -> bool:
-    """Whether a clause holds the numbers and times of the claim, and half of its other words."""
+    """Whether a clause contains the numbers and times of the claim, and half of its other words."""
     told = [word for word in claim.words if word.token.lemma not in _FRAMES]
     found = [
         word for word in told if any(word.forms & other.forms or word.liking * other.liking for other in clause.words)
@@ -190,13 +189,13 @@ def _covers(clause: _Clause, claim: _Clause) -> bool:
 
 
 def _negate_otherwise(one: _Clause, other: _Clause) -> bool:
-    """Whether one is negated by a verb and the other by "not": "is excluded", "does not cover"."""
+    """Whether one clause is negated by a verb and the other by "not": "is excluded", "does not cover"."""
     mine, its = one.negatives - other.negatives, other.negatives - one.negatives
     return bool((mine and other.denied and not one.denied) or (its and one.denied and not other.denied))
 
 
 def _relation(one: _Word, other: _Word, claim: _Clause, clause: _Clause) -> int:
-    """How two predicates agree: 1 or -1; 0 where they are not about the same."""
+    """Return 1 if two predicates agree, -1 if they disagree, 0 if their subjects differ."""
     if one.liking and other.liking:
         return one.liking * other.liking
     if one.is_thing or other.is_thing or one.token.lemma in _FRAMES or not (one.is_predicate or other.is_predicate):
@@ -210,7 +209,7 @@ def _relation(one: _Word, other: _Word, claim: _Clause, clause: _Clause) -> int:
 
 
 def _undo(one: Token, other: Token) -> bool:
-    """Who sold a car to somebody and who bought it tell of the same sale: of verbs only some exclude each other."""
+    """Whether two opposites exclude each other: only some verbs do; "sold" and "bought" describe one sale."""
     if one.lemma == f"dis{other.lemma}" or other.lemma == f"dis{one.lemma}":
         return True
     if not are_opposites(one.lemma, other.lemma):
@@ -221,7 +220,7 @@ def _undo(one: Token, other: Token) -> bool:
 
 
 def _vote_of_nouns(claim: _Clause, clause: _Clause, about: Sequence[tuple[_Word, _Word]]) -> int:
-    """Without a verb or adjective in common: "has no dog" against "have a dog"."""
+    """Compare clauses without a common verb or adjective: "has no dog" against "have a dog"."""
     if not about or any(word.is_verb and word.token.lemma not in _NAMING for word in (*claim.words, *clause.words)):
         return 0
     signs = {one.sign * other.sign for one, other in about}
@@ -235,7 +234,7 @@ def _clauses(text: str, apart: frozenset[str]) -> Iterator[_Clause]:
         if sentence.rstrip("\"') ").endswith("?"):
             continue
         found = [clause for part in _CLAUSE.split(sentence) if (clause := _clause(part, apart)) is not None]
-        # "I hate it, Tom doesn't": which half the second denies is not to be seen here.
+        # "I hate it, Tom doesn't": the text does not show which half the second clause denies.
         if not any(_is_cut_short(part) for part in _CLAUSE.split(sentence)):
             yield from found
 
@@ -250,12 +249,12 @@ def _clause(text: str, apart: frozenset[str]) -> _Clause | None:
     sign, before, denied = 1, "", False
     for token in tokenise(plainly(text)):
         if token.lemma in AUXILIARIES and token.kind == "function":
-            # What stands before it is the subject.
+            # The words before it are the subject.
             words = [replace(word, is_thing=True) for word in words]
         negative = token.lemma in _NEGATIVE
         if token.carries_content and token.stem not in apart:
             if words and before == words[-1].token.lower and _is_attribute(words[-1].token, token):
-                # An adjective before its noun says nothing by itself: "social media".
+                # An adjective before its noun has no meaning of its own: "social media".
                 words[-1] = replace(words[-1], is_thing=True)
             words.append(_Word(token, sign, before in _DETERMINERS))
         before = "'s" if token.kind == "possessive" else token.lower

@@ -1,6 +1,6 @@
-"""Whether a sentence is borne out by what was said: its names, numbers and dates occur there, and some of its words.
+"""Check whether evidence supports a sentence: its names, numbers and dates, and some of its words, occur in it.
 
-Must not know: where the sentence comes from, and what becomes of one that is not borne out.
+Must not know: where the sentence comes from, and what happens to an unsupported one.
 """
 
 import re
@@ -15,20 +15,20 @@ _MUST_OCCUR = frozenset({"name", "number", "date", "time"})
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 _PARTS = re.compile(r"[-/.&+#]")
 _SAME_WORDS = 0.8
-"""Share of a statement's content words from which it says what a known one says."""
+"""Minimum share of content words that a known statement must contain to make the new statement a repetition."""
 _BORNE = 0.5
-"""Share of its content words that must stand in its sources for these to say it themselves."""
+"""Minimum share of content words that the sources must contain to state the sentence themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that words of a statement may be taken from. forms: spellings, dictionary forms and stems."""
+    """All words that may support a statement. forms: spellings, dictionary forms and stems."""
 
     forms: frozenset[str]
 
     @classmethod
     def of(cls, texts: Iterable[str], days: Iterable[date] = ()) -> "Evidence":
-        """texts: what was said, and names of speakers; days: dates that are meant, in any spelling."""
+        """Collect evidence. texts: events and speaker names; days: dates that count in any spelling."""
         found: set[str] = set()
         for text in texts:
             for token in tokenise(text):
@@ -46,7 +46,7 @@ class Evidence:
         return not words or any(self.has(token) for token in words)
 
     def share(self, content: str, apart: frozenset[str]) -> float:
-        """The share of content words that occur, those of `apart` (names of speakers) not counted; 0..1."""
+        """Return the share of content words that occur, 0..1; words of `apart` (names of speakers) do not count."""
         words = [token for token in _tokens(content) if token.carries_content and not _forms(token) & apart]
         return sum(map(self.has, words)) / len(words) if words else 0.0
 
@@ -64,24 +64,24 @@ class Evidence:
 
 
 def repeats(content: str, known: str, apart: frozenset[str]) -> bool:
-    """Whether the words of `content` are those of a known statement. apart: forms that count for neither."""
+    """Whether `content` has the words of a known statement. apart: forms that do not count."""
     return Evidence.of((known,)).share(content, apart) >= _SAME_WORDS
 
 
 def says(evidence: Evidence, content: str, apart: frozenset[str]) -> bool:
-    """Whether the sources say `content` in words of their own, beyond the names and numbers that they share."""
+    """Whether the sources state `content` in words, beyond shared names and numbers."""
     return evidence.share(content, apart) >= _BORNE
 
 
 def adds(evidence: Evidence, content: str, known: str) -> bool:
-    """Whether the sources say a word of `content` that a known statement lacks."""
+    """Whether the sources contain a word of `content` that a known statement lacks."""
     before = Evidence.of((known,))
     words = [token for token in _tokens(content) if token.carries_content or token.kind in _MUST_OCCUR]
     return any(evidence.has(token) and not before.has(token) for token in words)
 
 
 def _tokens(content: str) -> Iterable[Token]:
-    """A common word with a capital at the start of a sentence is no name, of a second sentence neither."""
+    """Yield the tokens; a capitalised common word at the start of any sentence is not a name."""
     for part in _SENTENCE.split(content):
         first, *rest = tokenise(part) or (None,)
         if first is not None:
@@ -101,5 +101,5 @@ def _forms(token: Token) -> frozenset[str]:
 
 
 def _day_forms(day: date) -> set[str]:
-    """Not its number alone: "three dogs" is no third of March."""
+    """Return a day's spellings, without its bare number: "three dogs" is not the third of March."""
     return {day.isoformat(), f"{day:%m-%d}", f"{day:%m}-", f"{day:%Y}", f"{day:%A}".lower(), f"{day:%B}".lower()}

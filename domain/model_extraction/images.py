@@ -1,10 +1,10 @@
-"""Captions and alternative texts of images, as text: a model reads no picture, and people answer to what they show.
+"""Put captions and alternative texts of images into the text: models read no pictures, and people react to them.
 
-Two places are read: Markdown images in the text, and the metadata of an event. There a caption stands under `caption`,
-`alt`, `alt_text`, `blip_caption` or `image_caption`, of the event itself or of an entry of `images`, `attachments` or
-`files`.
+Captions come from two places: Markdown images in the text, and the metadata of an event. In the metadata, the caption
+is the field `caption`, `alt`, `alt_text`, `blip_caption` or `image_caption`, of the event itself or of an entry of
+`images`, `attachments` or `files`.
 
-Must not know: where events come from.
+Must not know: the origin of events.
 """
 
 import re
@@ -23,7 +23,7 @@ _LISTS = ("images", "attachments", "files")
 
 
 def captioned(event: Event) -> Event:
-    """The event with "[image: CAPTION]" in its text for each image that has a caption."""
+    """Return the event with "[image: CAPTION]" in its text for each image that has a caption."""
     text = _MARKDOWN.sub(lambda found: _marked(found[1] or found[2] or ""), event.content)
     marks = [mark for caption in _captions(event.metadata) if (mark := _marked(caption)) and mark not in text]
     text = " ".join((text, *list(dict.fromkeys(marks))[:MOST_CAPTIONS])).strip()

@@ -1,6 +1,6 @@
-"""What is known before a window: memories that the model may cite as [K1], and lines of the day's notes.
+"""The known context of a window: memories that the model may cite as [K1], and lines of the day's notes.
 
-Must not know: where it is kept, and how a prompt looks.
+Must not know: where it is stored, and the form of a prompt.
 """
 
 import re
@@ -30,7 +30,7 @@ _PAIRS = (("(", ")"), ("[", "]"), ("\u201c", "\u201d"))
 
 @dataclass(frozen=True, slots=True)
 class KnownMemory:
-    """One memory of the window's scope. since: the day since when it holds, or on which it happened."""
+    """One memory of the window's scope. since: the day from which it is valid, or on which it happened."""
 
     content: str
     since: date | None = None
@@ -39,7 +39,7 @@ class KnownMemory:
 
 @dataclass(frozen=True, slots=True)
 class KnownContext:
-    """What is known from before a window: helps to understand, is no evidence.
+    """Context from before a window: it helps the model to understand, and is not evidence.
 
     memories: in the order of their names, [K1] first; notes: lines of the day, each with its time.
     """
@@ -53,13 +53,13 @@ class KnownContext:
         return (*(memory.content for memory in self.memories), *self.notes)
 
     def named(self, name: Any) -> KnownMemory | None:
-        """The memory that an answer calls "K1" (or "[K1]"); None for any other value."""
+        """Return the memory that an answer calls "K1" (or "[K1]"); None for any other value."""
         match = _NAME.fullmatch(name.strip()) if isinstance(name, str) else None
         place = int(match[1]) if match is not None else 0
         return self.memories[place - 1] if 0 < place <= len(self.memories) else None
 
     def to_json(self) -> dict[str, Any]:
-        """JSON object of the same content."""
+        """Return a JSON object with the same content."""
         memories = [
             {
                 "content": memory.content,
@@ -72,7 +72,7 @@ class KnownContext:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What `to_json` wrote."""
+        """Parse the result of `to_json`."""
         memories = tuple(
             KnownMemory(
                 row["content"],
@@ -85,12 +85,12 @@ class KnownContext:
 
     @classmethod
     def of(cls, *contents: str) -> Self:
-        """Known memories without dates and ids."""
+        """Return known memories without dates and ids."""
         return cls(tuple(KnownMemory(content) for content in contents))
 
 
 def is_presentable(content: str) -> bool:
-    """Whether a memory reads as a sentence. A broken one would mislead the model, and is left out of the prompt."""
+    """Whether a memory reads as a sentence; the prompt omits a broken one, which would mislead the model."""
     text = one_line(content).strip()
     words: Sequence[str] = text.split()
     return not (

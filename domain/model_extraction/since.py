@@ -1,9 +1,9 @@
-"""Since when a memory holds: the date that an answer gives, as exactly as it says, if the sources bear it out.
+"""The start of a memory's validity: the date in an answer, at its precision, if the sources support it.
 
-The stored time is the beginning of the period: Monday of a week, the first of a month, 1 January of a year. Nothing
-holds later than it was said. A date that no source names or hints at is ignored: the event's time counts then.
+The stored time is the start of the period: Monday of a week, the first of a month, 1 January of a year. A start is
+never later than the event. A date that no source names or hints at is ignored; the event's time is used instead.
 
-Must not know: what the memory says.
+Must not know: the content of the memory.
 """
 
 import re
@@ -31,7 +31,9 @@ _HINTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """at: the time to store; day: the first day of the period, None if only the event's time is known."""
+    """The start of validity. at: the time to store; day: first day of the period, None if only the event's time is
+    known.
+    """
 
     at: datetime
     day: date | None = None
@@ -39,7 +41,7 @@ class Since:
 
 
 def since(item: Mapping[str, Any], sources: Iterable[ShownEvent], heard: Iterable[str], time_zone: str) -> Since:
-    """Since when a memory of an answer holds. heard: what the sources answer, which counts as theirs."""
+    """Return the start of a memory's validity. heard: texts that the sources answer; they count as sources."""
     said = tuple(sources)
     last = max(event.event.happened_at for event in said)
     precision = item.get("precision")
@@ -58,7 +60,7 @@ def since(item: Mapping[str, Any], sources: Iterable[ShownEvent], heard: Iterabl
 
 
 def loose_days(text: str, today: date) -> set[date]:
-    """Days that a text means without naming them in full: of a weekend, and of "May 19th and 20th"."""
+    """Return days that a text implies without naming them in full: of a weekend, and of "May 19th and 20th"."""
     found: set[date] = set()
     if re.search(r"\bweekend", text, re.IGNORECASE):
         saturday = today + timedelta(days=_SATURDAY - today.weekday())
@@ -80,7 +82,7 @@ def _is_borne(
     named = [mention for text, today in texts for mention in mentions(text, today)]
     if any(_first_day(mention.first, precision) == begins for mention in named):
         return True
-    # Every hint that the calendar understands means another time.
+    # A hint that the calendar resolves means another time.
     return not any(mention.past for mention in named) and any(_HINTS.search(text) for text, _ in texts)
 
 

@@ -1,6 +1,6 @@
-"""The sentence of a memory: cleaned, with its dates in full, in the third person, with the speaker's name.
+"""The sentence of a memory: cleaned, with full dates, in the third person, with the speaker's name.
 
-Must not know: sources that don't bear it out, kinds, dates of validity.
+Must not know: evidence, types, validity.
 """
 
 import re
@@ -16,12 +16,12 @@ from slowwave_server.domain.model_extraction.asking import ShownEvent
 from slowwave_server.domain.redaction import redact
 
 MAX_CONTENT = 500
-"""Characters. A memory is a sentence; what is longer is a copy of the conversation."""
+"""Characters. A memory is a sentence; a longer text is a copy of the conversation."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _TAIL = 60
 _BEGINNING = 60
 _OPENS_OTHERWISE = re.compile(r"[][#<>{}|:;\"]")
-"""Marks with which no statement begins: what follows them may be a line that somebody forged."""
+"""Marks that never open a statement: the text after them may be a forged line."""
 _ACCEPTS = re.compile(
     r"\W*(?:yes|yep|yeah|ok|okay|sure|agreed?|deal|done|perfect|great|good|fine|cool|alright|excellent|lgtm|approved?|accepted|correct|"
     r"right|exactly|sounds|looks|let's|go (?:ahead|with)|please (?:do|go|proceed|book)|do (?:it|that)|book it|ship it|"
@@ -35,11 +35,11 @@ _FIRST_PERSON = frozenset("i i'm i've i'll i'd me my mine myself we we're we've 
 
 
 class Dropped(Exception):
-    """One memory is not kept; the message is the reason's name."""
+    """One memory is dropped; the message is the name of the reason."""
 
 
 def clean_content(item: Any) -> tuple[str, int]:
-    """The content of one memory on one line, and how many secrets were taken out of it. Raises Dropped."""
+    """Return one memory's content on one line, and the number of secrets redacted from it. Raises Dropped."""
     if not isinstance(item, Mapping) or not isinstance(item.get("content"), str):
         raise Dropped("malformed")
     if len(item["content"]) > 4 * MAX_CONTENT:
@@ -51,7 +51,7 @@ def clean_content(item: Any) -> tuple[str, int]:
 
 
 def resolved(content: str, sources: tuple[ShownEvent, ...], context: ExtractionContext) -> tuple[Mention, ...]:
-    """The dates that it names, as said by the source that names them so, else by the last one."""
+    """Return the dates in the content, relative to the day of the source that names them, else of the last source."""
     low = content.lower()
     today = local_day(sources[-1].event.happened_at, context.time_zone)
     for said in sources:
@@ -64,7 +64,7 @@ def resolved(content: str, sources: tuple[ShownEvent, ...], context: ExtractionC
 
 
 def heard_by(said: ShownEvent) -> str:
-    """What the event answers or accepts, if it does: those words are its own, too."""
+    """Return the text that the event answers or accepts, if any; it counts as the event's own words."""
     before = said.speech.before
     if before is None:
         return ""
@@ -75,18 +75,18 @@ def heard_by(said: ShownEvent) -> str:
 
 
 def asserted(text: str) -> str:
-    """The text without its questions."""
+    """Return the text without its questions."""
     return " ".join(part for part in _SENTENCE.split(text) if not part.rstrip("\"') ").endswith("?"))
 
 
 def in_third_person(content: str, speaker: Speaker) -> str:
-    """The sentence without "I" and "you", if it holds any."""
+    """Return the sentence without "I" and "you", if it contains any."""
     words = {word.strip(".,;:!?()").replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for word in content.lower().split()}
     return third_person(content, speaker) if words & _FIRST_PERSON else content
 
 
 def attributed(content: str, sources: tuple[ShownEvent, ...]) -> str:
-    """With a speaker's name at its beginning: what somebody said stays what somebody said."""
+    """Put the speaker's name before a statement without one, so that a claim stays attributed to its speaker."""
     begins = _OPENS_OTHERWISE.split(content[:_BEGINNING], maxsplit=1)[0].casefold()
     if any(name.casefold() in begins for said in sources for name in (said.name, said.name.split()[0])):
         return content
@@ -94,7 +94,7 @@ def attributed(content: str, sources: tuple[ShownEvent, ...]) -> str:
 
 
 def names_in(content: str, given: list[Any], people: tuple[str, ...]) -> tuple[str, ...]:
-    """The names that stand in the sentence: those that rules find, and those of `given` that occur in it."""
+    """Return the names in the sentence: those that rules find, and those of `given` that occur in it."""
     found = dict.fromkeys(entities(content, people))
     for name in given:
         if isinstance(name, str) and len(name) > 1 and name in content and not any(name in longer for longer in found):
