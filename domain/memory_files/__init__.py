@@ -1,6 +1,6 @@
-"""Memory as Markdown that people read, edit, carry away and diff: names of folders, lines, documents.
+"""Memory as Markdown files that people read, edit, copy and diff: folder names, lines, documents.
 
-Must not know: where files stand, how they are written, who reads them.
+Must not know: where files are stored, how they are written, who reads them.
 """
 
 from slowwave_server.domain.memory_files.documents import (

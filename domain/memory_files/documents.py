@@ -1,11 +1,11 @@
-"""A memory file, taken apart without losing a byte: its head, its sections, its memories, and what people wrote.
+"""Parse a memory file without losing a byte: its header, its sections, its memories, and text that people wrote.
 
-What is not understood is kept as it stands. In a file with our head, bullets without a mark are statements somebody
-typed where they stand below a heading of ours or before any heading; below a person's own headings they are that
-person's text. In a file without our head every bullet and paragraph is a statement (older daily notes), except a
+The parser keeps text that it does not understand unchanged. In a file with a Slowwave header, a bullet without a mark
+is a typed statement if it is below a Slowwave heading or before any heading; below a person's own heading it is that
+person's text. In a file without the header, every bullet and paragraph is a statement (older daily notes), except a
 transcript: lines that begin with their speaker ("[user] I moved.", "[main_agent] Noted.") are a conversation.
 
-Must not know: where the file is, what becomes of what is read.
+Must not know: where the file is, and what happens to its entries.
 """
 
 import re
@@ -19,7 +19,7 @@ from slowwave_server.domain.memory_files.rendering import NOTES, TITLES
 from slowwave_server.domain.memory_files.summaries import BEGIN, END, FileSummary, parse_summary
 
 SECTIONS = {title: kind for kind, title in TITLES.items()} | {NOTES: "fact"}
-"""Our headings, and the type of what somebody types below them."""
+"""Slowwave's headings, and the type of a statement that a person types below each of them."""
 
 EntryKind = Literal["header", "heading", "memory", "summary", "candidate", "bad", "foreign"]
 _HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*\r?\n?$")
@@ -34,10 +34,14 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a file, or the lines that belong together (a summary, a typed bullet that goes on).
+    """One line of a file, or several lines that belong together (a summary, a typed bullet that continues).
 
-    raw: as it stands, ends of lines included. number: of its first line, from 1. section: the heading of ours that it
-    stands below, "" before any heading, None below a person's own. type: of a candidate. problem: of a bad entry.
+    Attributes:
+        raw: the original text, line ends included.
+        number: the number of its first line, from 1.
+        section: the Slowwave heading above it, "" before any heading, None below a person's own heading.
+        type: the type of a candidate.
+        problem: the error of a bad entry.
     """
 
     kind: EntryKind
@@ -53,7 +57,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file's entries; their `raw` one after the other is the file. header: None where it has no (good) head."""
+    """A file's entries; their concatenated `raw` texts are the file. header: None if the file has no valid header."""
 
     entries: tuple[Entry, ...]
     header: FileHeader | None
@@ -64,17 +68,17 @@ class Document:
 
 
 def decode_bytes(data: bytes) -> str:
-    """The text of a file; bytes that are no UTF-8 are kept in hiding (`encode_document` writes them again)."""
+    """Decode a file; bytes that are not UTF-8 become surrogates, which `encode_document` writes back."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def encode_document(text: str) -> bytes:
-    """The bytes of a file."""
+    """Encode the text of a file."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def parse_document(text: str) -> Document:
-    """Take a file apart: `parse_document(text).text == text`, whatever it is."""
+    """Parse a file: `parse_document(text).text == text` for every text."""
     parser = _Parser(text)
     entries = tuple(parser.entries())
     return Document(entries, parser.header)
@@ -82,7 +86,7 @@ def parse_document(text: str) -> Document:
 
 class _Parser:
     def __init__(self, text: str) -> None:
-        # Only "\n" ends a line: a content may hold any other character that ends lines somewhere.
+        # Only "\n" ends a line: a content may contain any other line separator.
         self._lines = re.findall(r"[^\n]*\n|[^\n]+", text)
         self._at = 0
         self._section: str | None = ""
@@ -134,7 +138,7 @@ class _Parser:
     def _section_of(self, title: str) -> str | None:
         if title in SECTIONS:
             return title
-        # In a file that is not ours headings say nothing about what stands below.
+        # In a file without a Slowwave header, headings say nothing about the lines below them.
         return "" if self.header is None else None
 
     def _summary(self) -> Entry:
@@ -167,7 +171,7 @@ class _Parser:
         return replace(entry, text=statement, type=SECTIONS.get(self._section or "", "fact"))
 
     def _run(self, goes_on: re.Pattern[str], *, spoken: bool = False) -> int:
-        """How many lines from here on belong to what begins here. spoken: lines of a transcript do, too."""
+        """Count the lines of the entry that begins here. spoken: lines of a transcript belong to it, too."""
         end = self._at + 1
         while end < len(self._lines) and self._goes_on(self._lines[end], goes_on, spoken=spoken):
             end += 1
@@ -184,7 +188,7 @@ class _Parser:
         return has_mark(line.rstrip("\r\n")) or BEGIN in line
 
     def _closed_block(self) -> int:
-        """How many lines a fenced block or a comment of somebody's takes from here on; 0: there is none."""
+        """Count the lines of a person's fenced block or comment that begins here; 0 if there is none."""
         line = self._lines[self._at]
         if fence := _FENCE.match(line):
             return self._until(lambda later: later.strip().startswith(fence[1]))
@@ -193,13 +197,15 @@ class _Parser:
         return 0
 
     def _comment(self) -> int:
-        """The lines of a comment that begins here. A mark of ours ends with what would close it, and is never part."""
+        """Count the lines of a comment that begins here; a Slowwave mark's "-->" ends with its line and closes no
+        comment.
+        """
         count = self._until(lambda later: "-->" in later)
         return 1 if self._is_ours(self._lines[self._at + count - 1]) else count
 
     def _until(self, ends: Callable[[str], bool]) -> int:
         later = range(self._at + 1, len(self._lines))
-        # One that is never closed hides nothing but its own line.
+        # An unclosed block hides only its own line.
         return next((n for n in later if ends(self._lines[n])), self._at) - self._at + 1
 
 

@@ -1,10 +1,10 @@
-"""Any text within one line of Markdown, and any value within an HTML comment, both reversible.
+"""Reversible escapes for any text within one line of Markdown, and for any value within an HTML comment.
 
-A line break becomes `<br>`, other control characters and blanks at the ends `&#…;`; where the text itself says `<br>`,
-`<!--` or `&#…;`, a backslash stands before it, and backslashes that stand before any of these are doubled. All other
-text, backslashes included, stays as somebody would type it.
+A line break becomes `<br>`; other control characters, and blanks at the ends, become `&#…;`. If the text itself
+contains `<br>`, `<!--` or `&#…;`, a backslash precedes it, and backslashes directly before any of these are doubled.
+All other text, backslashes included, stays as a person would type it.
 
-Must not know: what the text is.
+Must not know: the meaning of the text.
 """
 
 import json
@@ -12,10 +12,10 @@ import re
 from typing import Any
 
 _TOKENS = r"<br>|<!--|&#[0-9]{1,7};"
-# Backslashes are looked at from the first of them on: from each, a run of many would take its length squared.
+# A match starts only at the first of several backslashes; starting at each would take quadratic time.
 _RUN = r"(?<!\\)(\\*)"
 _WRITTEN = re.compile(rf"{_RUN}({_TOKENS})")
-# Characters that end a line somewhere, or can't be seen.
+# Characters that some program treats as line ends, and invisible characters.
 _UNSEEN = r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
 _SPECIAL = re.compile(rf"{_RUN}({_TOKENS}|\n|{_UNSEEN})")
 _SPECIAL_OF_LINES = re.compile(rf"{_RUN}({_TOKENS}|{_UNSEEN})")
@@ -23,24 +23,24 @@ _LAST_CODE_POINT = 0x10FFFF
 
 
 def escape(text: str) -> str:
-    """`text` within one line, with no comment in it and no blank at its ends."""
+    """Return `text` within one line, without a comment and without blanks at its ends."""
     core = text.strip()
     if not core:
         return _blanks(text)
     start = text.index(core)
     before, after = text[:start], text[start + len(core) :]
-    # Blanks at the end are written as tokens, so backslashes before them count as before any.
+    # Blanks at the end are written as tokens, so backslashes before them are doubled, too.
     slashes = core[len(core.rstrip("\\")) :] if after else ""
     return _blanks(before) + _SPECIAL.sub(_mark, core) + slashes + _blanks(after)
 
 
 def escape_lines(text: str) -> str:
-    """`text` with its lines, and no comment in it."""
+    """Return `text` with its lines, without a comment."""
     return _SPECIAL_OF_LINES.sub(_mark, text)
 
 
 def unescape(written: str) -> str:
-    """What `escape` or `escape_lines` was given; and what somebody typed who knows nothing of them."""
+    """Undo `escape` or `escape_lines`; text typed by a person without escapes stays the same."""
     return _WRITTEN.sub(_meant, written)
 
 
@@ -75,7 +75,7 @@ def _numbered(character: str) -> str:
 
 
 def comment_json(value: Any) -> str:
-    """`value` as JSON in one line that can stand in an HTML comment: keys in order, no `<`, `>` or `--`."""
+    """Return `value` as one line of JSON for an HTML comment: sorted keys, no `<`, `>` or `--`."""
     written = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     written = written.replace("<", "\\u003c").replace(">", "\\u003e").replace("--", "-\\u002d")
     return re.sub(_UNSEEN, lambda found: f"\\u{ord(found[0]):04x}", written)

@@ -1,7 +1,6 @@
-"""The first line of a memory file: a title for people, and in a comment whose memory it is and how
-its days are counted.
+"""The first line of a memory file: a title for people, and a comment with the file's owner and day boundary.
 
-Must not know: what else is in the file.
+Must not know: the other lines of the file.
 """
 
 import json
@@ -14,12 +13,12 @@ from slowwave_server.domain.memory_files.lines import BadMark, storable
 
 HEAD = "<!-- slowwave file "
 FORMAT = 1
-"""Raised when files of an older kind can't be read as the new ones."""
+"""Increase it when new code can no longer read the older files."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileHeader:
-    """Whose file it is. kind: agent, room or team. zone, cutoff_hour: by which its days begin. day: of a daily file."""
+    """The owner of a file. kind: agent, room or team. zone, cutoff_hour: its day boundary. day: of a daily file."""
 
     tenant: str
     kind: str
@@ -30,17 +29,17 @@ class FileHeader:
 
     @property
     def shared(self) -> bool:
-        """Whether several agents write here."""
+        """Whether several agents write to this file."""
         return self.kind != "agent"
 
 
 def is_header(line: str) -> bool:
-    """Whether a line says that this is a memory file, be it a good or a bad one."""
+    """Whether a line is the header of a memory file, valid or not."""
     return line.startswith("#") and HEAD in line
 
 
 def render_header(header: FileHeader) -> str:
-    """The line, without its end."""
+    """Return the line, without its line end."""
     mark: dict[str, Any] = {
         "format": FORMAT,
         "tenant": header.tenant,
@@ -58,7 +57,7 @@ def render_header(header: FileHeader) -> str:
 
 
 def parse_header(line: str) -> FileHeader:
-    """What `render_header` wrote. Raises BadMark."""
+    """Parse the result of `render_header`. Raises BadMark."""
     written = line[line.index(HEAD) + len(HEAD) :].rstrip().removesuffix("-->")
     try:
         mark = json.loads(written)

@@ -1,10 +1,9 @@
-"""One memory as one line: a bullet that people read, with a comment at its end that says all the rest.
+"""One memory as one line: a bullet for people, followed by a comment with the memory's metadata.
 
     - Maya prefers tea. <!-- slowwave 0199… fact active confidence=0.85 importance=0.6 from=2026-03-01T09:00:00Z -->
 
-What is as usual is left out: trust=user, reaffirmed= as from=, no to=, no by= (superseded by), no contradicts= (ids of
-the memories with which it is in an open contradiction), no entities, no sources.
-Numbers are written so that they are read back as the same numbers.
+Default values are omitted: trust=user, reaffirmed= equal to from=, no to=, no by= (superseded by), no contradicts= (ids
+of the memories with which it has an open contradiction), no entities, no sources. Numbers round-trip exactly.
 
 Must not know: documents, databases.
 """
@@ -39,15 +38,18 @@ _USUAL_TRUST = "user"
 
 
 class BadMark(ValueError):
-    """The comment at the end of a line says what it can't; the message tells what, without the line's text."""
+    """The comment at the end of a line is invalid; the message describes the error, without the line's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileMemory:
-    """A memory as a line says it. Times are aware; confidence and importance 0..1.
+    """A memory as written in a line. Times are aware; confidence and importance are 0..1.
 
-    id: None where the mark names none. valid_to: None while it holds. sources: (session, seq), each once, in order.
-    contradicts: the other sides of its open contradictions, in order.
+    Attributes:
+        id: None if the mark contains no id.
+        valid_to: None while the memory is valid.
+        sources: (session, seq), without duplicates, in order.
+        contradicts: the other sides of its open contradictions, in order.
     """
 
     id: UUID | None
@@ -67,7 +69,7 @@ class FileMemory:
 
 
 def render_line(m: FileMemory) -> str:
-    """The line of a memory, without its end of line."""
+    """Return the line of a memory, without its line end."""
     facts = [f"confidence={m.confidence!r}", f"importance={m.importance!r}"]
     if m.trust != _USUAL_TRUST:
         facts.append(f"trust={m.trust}")
@@ -88,7 +90,7 @@ def render_line(m: FileMemory) -> str:
 
 
 def parse_line(line: str) -> FileMemory | None:
-    """The memory of a line that carries a mark; None where it carries none. Raises BadMark."""
+    """Parse the memory of a line with a mark; None if the line has no mark. Raises BadMark."""
     found = _find_mark(line)
     if found is None:
         return None
@@ -124,7 +126,7 @@ def parse_line(line: str) -> FileMemory | None:
 
 
 def without_mark(line: str) -> str:
-    """What a bullet says, escapes undone, whether it carries a mark or not."""
+    """Return the unescaped text of a bullet, with or without a mark."""
     found = _find_mark(line)
     written = line[: found.start()] if found else line
     bullet = _BULLET.match(written)
@@ -132,29 +134,29 @@ def without_mark(line: str) -> str:
 
 
 def storable(text: str) -> bool:
-    """Whether a text can be kept: no NUL, and no byte that was no UTF-8 where it was read."""
+    """Whether a text can be stored: without NUL, and without bytes that were not UTF-8."""
     return "\x00" not in text and not _SURROGATE.search(text)
 
 
 def has_mark(line: str) -> bool:
-    """Whether a line ends in a memory's mark, be it a good or a bad one."""
+    """Whether a line ends in a memory's mark, valid or not."""
     return _find_mark(line) is not None
 
 
 def _find_mark(line: str) -> re.Match[str] | None:
-    # The last one: a mark never holds "<", and before it a content may hold anything but an open comment.
+    # The last match: a mark never contains "<", and the text before it may contain anything but an open comment.
     at = line.rfind(_BEGIN)
     slashes = at - len(line[:at].rstrip("\\")) if at > 0 else 0
     return None if at < 0 or slashes % 2 else _MARK.match(line, at)
 
 
 def render_time(moment: datetime) -> str:
-    """`2026-03-01T09:00:00Z`, with microseconds where there are some."""
+    """Format a time as `2026-03-01T09:00:00Z`, with microseconds if there are any."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
 def parse_time(written: object) -> datetime:
-    """What `render_time` wrote. Raises BadMark, for a time without an offset too."""
+    """Parse the result of `render_time`. Raises BadMark, also for a time without an offset."""
     try:
         moment = datetime.fromisoformat(str(written))
         if moment.tzinfo is None:

@@ -1,9 +1,10 @@
-"""Any name as the name of a folder, on any file system, and back.
+"""Encode any name as a folder name for every file system, and decode it again.
 
-What is not a small letter, a digit, `_` or a `-` inside is written byte by byte as `%xx`: so there is no separator, no
-dot, no device name, nothing that a file system folds (case, composed characters), and no two names share a folder.
+Every byte of a character other than a small letter, a digit, `_` or an inner `-` is written as `%xx`. So a folder name
+has no separator, no dot, no device name, and no character that a file system folds (case, composed characters), and no
+two names share a folder.
 
-Must not know: who may be called what (slowwave.identity), where the folders stand.
+Must not know: the valid names (slowwave.identity), and the location of the folders.
 """
 
 import re
@@ -11,10 +12,10 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 
 MAX_FOLDER_BYTES = 255
-"""What the common file systems allow for one component of a path."""
+"""The limit of common file systems for one component of a path."""
 
 _PLAIN = re.compile(r"[a-z0-9_-]")
-# `con`, `nul` and so on open a device on Windows, whatever the folder.
+# `con`, `nul` and similar names open a device on Windows, in every folder.
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
 _ENCODED = re.compile(r"(?:[a-z0-9_-]|%[0-9a-f]{2})+")
 _EMPTY = "%"
@@ -23,11 +24,11 @@ _DIGEST_CHARACTERS = 64
 
 
 class LongName(ValueError):
-    """A folder stands for a name too long to be written out: the full name stands in the head of its files."""
+    """A folder contains only a digest of a long name; the header of its files contains the full name."""
 
 
 def encode_name(name: str) -> str:
-    """The folder of `name`: at most 255 bytes of ASCII. One that is too long ends in `~` and a digest of the name."""
+    """Return the folder of `name`: at most 255 bytes of ASCII. A longer one ends in `~` and a digest of the name."""
     if not name:
         return _EMPTY
     parts = [_encode(character) for character in name]
@@ -46,8 +47,9 @@ def encode_name(name: str) -> str:
 
 
 def decode_name(folder: str) -> str:
-    """The name that `folder` stands for. Raises LongName where only a digest of it is there, else ValueError where no
-    name is encoded so.
+    """Return the name of `folder`.
+
+    Raises LongName if the folder contains only a digest of the name, and ValueError if no name has this encoding.
     """
     if folder == _EMPTY:
         return ""
@@ -63,7 +65,7 @@ def decode_name(folder: str) -> str:
 
 
 def scope_folder(tenant: str, kind: str, name: str) -> PurePosixPath:
-    """`default/agent/maya`: the folder of a scope below the root of all. kind: agent, room or team."""
+    """Return a scope's folder below the root, such as `default/agent/maya`. kind: agent, room or team."""
     return PurePosixPath(encode_name(tenant), encode_name(kind), encode_name(name))
 
 

@@ -1,8 +1,8 @@
-"""Memory files written anew: `MEMORY.md`, what an agent should always know, and `daily/YYYY-MM-DD.md`, its log.
+"""Render new memory files: `MEMORY.md`, an agent's permanent memory, and `daily/YYYY-MM-DD.md`, its log.
 
-Sections stand in one order, memories by their ids within them, so that the same memories are always the same bytes.
+Sections have a fixed order, and memories are sorted by id, so that the same memories always give the same bytes.
 
-Must not know: what stands in a file already (rewriting), which memories belong into which file.
+Must not know: the existing content of a file (see rewriting), and which memories belong to which file.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,28 +25,28 @@ TITLES = {
 }
 """The sections of `MEMORY.md`, in their order."""
 NOTES = "Notes"
-"""The one section of memories in a day's file."""
+"""The only section of memories in a daily file."""
 
 
 def section_of(header: FileHeader, memory: FileMemory) -> str:
-    """The heading below which a memory stands."""
+    """Return the heading of a memory's section."""
     return TITLES[memory.type] if header.day is None else NOTES
 
 
 def section_order(header: FileHeader) -> list[str]:
-    """The headings of a file, in their order."""
+    """Return the headings of a file, in their order."""
     return list(TITLES.values()) if header.day is None else [NOTES]
 
 
 def render_memory_md(header: FileHeader, memories: Iterable[FileMemory]) -> Iterator[str]:
-    """The lines of `MEMORY.md`, ends of lines included. memories: by type in the order of TITLES, then by id."""
+    """Yield the lines of `MEMORY.md`, line ends included. memories: by type in the order of TITLES, then by id."""
     return _render(header, memories, ())
 
 
 def render_daily(
     header: FileHeader, memories: Iterable[FileMemory], summaries: Sequence[FileSummary] = ()
 ) -> Iterator[str]:
-    """The lines of a day's file. memories: by id; summaries: by agent."""
+    """Yield the lines of a daily file. memories: by id; summaries: by agent."""
     return _render(header, memories, summaries)
 
 

@@ -1,10 +1,9 @@
-"""A memory file written again over what stands in it: our lines follow the memories, everybody else's stay byte for
-byte.
+"""Rewrite an existing memory file: Slowwave's lines follow the memories, all other lines stay byte for byte.
 
-Written over a file that holds nothing but ours, the result is what rendering would write.
+If the file contains only Slowwave's lines, the result equals a fresh rendering.
 
-Must not know: files; whether somebody's edit of a line is wanted (the caller says which entries stay or what they
-became).
+Must not know: files; whether a person's edit of a line is accepted (the caller passes the entries that stay or their
+new memories).
 """
 
 from bisect import bisect_right
@@ -25,10 +24,15 @@ _BLANK_SECTION = 3
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A piece of the file to be. own: the memory whose line it is; heading: of ours, as text; of: a summary's agent.
+    """A piece of the new file.
 
-    number: of the entry that it was, 0 for a new one. edited: a summary that somebody edited. is_heading: a section,
-    ours or not, begins here.
+    Attributes:
+        own: the id of the memory that the line contains.
+        heading: the text of a Slowwave heading.
+        of: the agent of a summary.
+        number: the number of the original entry, 0 for a new one.
+        edited: a person edited the summary.
+        is_heading: a section begins here, Slowwave's or another.
     """
 
     raw: str
@@ -54,10 +58,15 @@ def rewrite(
     placed: Mapping[int, FileMemory] | None = None,
     keep: Collection[int] = (),
 ) -> str:
-    """The text of the file with these memories and summaries, and no others of ours.
+    """Return the text of the file with exactly these memories and summaries of Slowwave.
 
-    memories: with ids, in any order. placed: what a typed or edited entry (by its number) became; its line goes there.
-    keep: numbers of entries that stay as they are, though we would write something else. An edited summary stays.
+    Args:
+        document: the existing file.
+        header: the header of the new file.
+        memories: with ids, in any order.
+        summaries: a summary that a person edited stays unchanged.
+        placed: the memory that a typed or edited entry (by its number) became; its line replaces the entry.
+        keep: numbers of entries that stay unchanged, even if their memory differs.
     """
     wanted = {memory.id: memory for memory in memories if memory.id is not None}
     rewriter = _Rewriter(header, wanted, placed or {}, frozenset(keep), _end_of_line(document))
@@ -74,7 +83,7 @@ def _end_of_line(document: Document) -> str:
 
 
 def _joined(items: Sequence[_Item]) -> str:
-    # Somebody's last line may have no end; it gets one where a line of ours follows.
+    # A person's last line may lack its line end; it gets one if a Slowwave line follows.
     closed = (item.raw if item.raw.endswith("\n") else f"{item.raw}\n" for item in items[:-1])
     return "".join(closed) + (items[-1].raw if items else "")
 
@@ -94,12 +103,12 @@ class _Rewriter:
         self._end = end
         self._wanted = wanted
         self._present: set[UUID] = set()
-        # Numbers of the headings that lines of ours stood below; 0: before any heading.
+        # Numbers of the headings above Slowwave's lines; 0: before any heading.
         self._had: set[int] = set()
         self._heading_number = 0
 
     def known(self, document: Document) -> list[_Item]:
-        """The head and what stands in the file, our lines as they are now."""
+        """Return the header and the existing entries, with the current text of Slowwave's lines."""
         entries = list(document.entries)
         head = f"{render_header(self._header)}{self._end}"
         if entries and is_header(entries[0].raw):
@@ -108,7 +117,7 @@ class _Rewriter:
         items = [_Item(head)]
         if entries and document.header is None and entries[0].raw.strip():
             items.append(self._blank())
-        # What was placed comes first in the count of lines: it is written there and nowhere else.
+        # A placed memory is written at its place and nowhere else, so placed ids are collected first.
         placed = {memory.id for memory in self._placed.values()}
         for entry in entries:
             item = self._item(entry, placed)
@@ -132,7 +141,7 @@ class _Rewriter:
     def _line_of(
         self, item: _Item, entry: Entry, before: FileMemory, identity: UUID, placed: Collection[UUID | None]
     ) -> _Item | None:
-        """A line of ours, as it is now; None where it goes."""
+        """Return the current text of a Slowwave line; None if the line is removed."""
         if entry.section:
             self._had.add(self._heading_number)
         if entry.number in self._keep:
@@ -148,12 +157,12 @@ class _Rewriter:
     def _own(self, item: _Item, now: FileMemory, entry: Entry) -> _Item:
         if now.id is not None:
             self._present.add(now.id)
-        # Somebody's own bullet sign or blanks stay as long as the memory does.
+        # A person's own bullet sign or blanks stay as long as the memory is unchanged.
         raw = entry.raw if entry.memory == now else f"{render_line(now)}{self._end}"
         return replace(item, raw=raw, own=now.id)
 
     def _was_moved(self, entry: Entry, before: FileMemory, now: FileMemory) -> bool:
-        """Whether the line stands where its old type belongs and has another type now."""
+        """Whether the line is in the section of its old type and its memory has a new type."""
         here = entry.section == section_of(self._header, before)
         return here and section_of(self._header, now) != entry.section and now.id not in self._present
 
@@ -161,7 +170,7 @@ class _Rewriter:
         return _Item(self._end)
 
     def with_summaries(self, items: list[_Item], wanted: dict[str, FileSummary]) -> list[_Item]:
-        """Summaries that stand here follow what they are now; new ones come behind the head, by agent."""
+        """Update existing summaries in place; insert new ones after the header, by agent."""
         kept: list[_Item] = []
         for item in items:
             summary = None if item.of is None else wanted.pop(item.of, None)
@@ -189,14 +198,14 @@ class _Rewriter:
         return render_summary(summary, shared=self._header.shared).replace("\n", self._end)
 
     def with_new(self, items: list[_Item]) -> list[_Item]:
-        """New memories among those of their section, by id, where the file has the section."""
+        """Insert new memories into their section, by id, if the file has that section."""
         before: dict[int, list[_Item]] = {}
         for title, new in self._missing().items():
             heading = next((n for n, item in enumerate(items) if item.heading == title), None)
             if heading is None:
                 continue
             places = [n for n, item in enumerate(items) if item.section == title and item.own is not None]
-            # The first line with a greater id, also where somebody changed their order.
+            # Insert before the first line with a greater id, even if a person changed the order of the lines.
             highest = list(accumulate((items[n].own or _FIRST for n in places), max))
             behind = places[-1] + 1 if places else self._behind(items, heading)
             for memory in new:
@@ -228,14 +237,14 @@ class _Rewriter:
         return _Item(f"{render_line(memory)}{self._end}", title, memory.id)
 
     def without_empty(self, items: list[_Item]) -> list[_Item]:
-        """Without the headings of ours that lost their last line and hold nothing of anybody's."""
+        """Remove Slowwave's headings that lost their last line and have no other content."""
         kept: list[_Item] = []
         at = 0
         while at < len(items):
             end = next((n for n in range(at + 1, len(items)) if items[n].is_heading), len(items))
             block = items[at:end]
             if block[0].heading and block[0].number in self._had and all(item.blank for item in block[1:]):
-                # One blank line below the heading, one before the next: where that is missing the one before goes.
+                # Keep one blank line between sections: if none follows the heading, remove the one before it.
                 if len(block) < _BLANK_SECTION and kept and kept[-1].blank:
                     kept.pop()
             else:
@@ -244,7 +253,7 @@ class _Rewriter:
         return kept
 
     def with_sections(self, items: list[_Item]) -> list[_Item]:
-        """With the sections that the file did not have, in their order among ours, else at its end."""
+        """Insert missing sections, in their order among Slowwave's sections, else at the end."""
         order = section_order(self._header)
         for title, new in sorted(self._missing().items(), key=lambda part: order.index(part[0])):
             later = frozenset(order[order.index(title) + 1 :])

@@ -1,7 +1,6 @@
-"""The summary of a day as a section of its file: the text that people read, and in a comment its lines with
-their sources.
+"""The summary of a day as a section of its file: the text for people, and a comment with its lines and sources.
 
-A digest in the heading's mark tells whether somebody edited the text since it was written.
+A digest in the heading's mark shows whether a person edited the text after Slowwave wrote it.
 
 Must not know: how a summary is made; which version is the newest.
 """
@@ -30,9 +29,13 @@ _OPTIONAL: Mapping[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class FileSummary:
-    """A day's summary as it stands in a file. lines: as in `day_summaries.lines`. made_at: aware.
+    """A day's summary as written in a file.
 
-    agent: whose day; of a scope that agents share there may be one of each. edited: the text isn't what was written.
+    Attributes:
+        agent: the agent of the day; a shared scope may have a summary for each agent.
+        made_at: aware.
+        lines: as in `day_summaries.lines`.
+        edited: the text differs from the text that Slowwave wrote.
     """
 
     agent: str
@@ -48,7 +51,7 @@ class FileSummary:
 
 
 def render_summary(summary: FileSummary, *, shared: bool) -> str:
-    """The section, from its heading to its end mark and end of line. shared: the heading names the agent."""
+    """Return the section, from its heading to its end mark and line end. shared: the heading names the agent."""
     body = escape_lines(summary.text)
     mark = {
         "agent": summary.agent,
@@ -67,7 +70,7 @@ def render_summary(summary: FileSummary, *, shared: bool) -> str:
 
 
 def parse_summary(raw: str) -> FileSummary:
-    """What `render_summary` wrote, edited or not. Raises BadMark."""
+    """Parse the result of `render_summary`, edited or not. Raises BadMark."""
     heading, _, rest = raw.replace("\r\n", "\n").partition("\n")
     mark = _mark(heading)
     body, found, after = rest.partition(f"\n{LINES}\n")
@@ -94,7 +97,7 @@ def parse_summary(raw: str) -> FileSummary:
 
 
 def _inside(body: str) -> str:
-    # One empty line on either side belongs to the section, all others to the text.
+    # One empty line on each side belongs to the section, further ones to the text.
     return body.removeprefix("\n").removesuffix("\n")
 
 
@@ -124,11 +127,11 @@ def _lines(after: str) -> list[dict[str, Any]]:
 
 
 def _no_number(written: str) -> None:
-    raise ValueError(written)  # NaN and its like are no JSON, and no database takes them
+    raise ValueError(written)  # NaN and the infinities are not JSON, and no database accepts them
 
 
 def _check_line(value: Mapping[str, Any]) -> None:
-    """Raise BadMark for what no reader of a day could show: contexts are made of these lines."""
+    """Raise BadMark for a line that a report can't show; contexts are built from these lines."""
     for name, kind in {**_NEEDED, **_OPTIONAL}.items():
         given = value.get(name)
         if given is None and name in _OPTIONAL:
