@@ -1,6 +1,6 @@
-"""The whole schedule on one page: what beat sends, how often, to which queue.
+"""The complete beat schedule: each periodic task, its period and its queue.
 
-Ticks are idempotent and expire with their period, so a second beat or a worker that was away does no harm.
+Ticks are idempotent and expire with their period, so a second beat or an absent worker does no harm.
 
 Must not know: what the tasks do.
 """
@@ -41,7 +41,7 @@ class Tick:
 def schedule(settings: Settings) -> dict[str, Tick]:
     """Every tick by name."""
     ticks = {
-        # Before all else: it finds the sessions that are quiet, and repairs. Behind a backlog of days it would expire.
+        # First priority: the sweep finds quiet sessions and repairs. Behind a backlog of days it would expire.
         "sweep": Tick(SWEEP_SESSIONS, settings.memory.auto_flush.flush_interval_seconds, queue=HIGH_QUEUE),
         "wake-stale": Tick(WAKE_STALE, 600),
         "refresh-search": Tick(REFRESH_SEARCH, 60),
@@ -63,7 +63,7 @@ def schedule(settings: Settings) -> dict[str, Tick]:
 
 
 def celery_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
-    """The same in the form of Celery's `beat_schedule`."""
+    """The ticks in the form of Celery's `beat_schedule`."""
     return {
         name: {
             "task": tick.task,

@@ -1,6 +1,6 @@
-"""The base of every task: where its collaborators come from, and what becomes of a payload that can't be taken.
+"""The base class of every task: it provides the collaborators, and stores an invalid payload as a dead letter.
 
-Must not know: how the runtime is built; a single task's work.
+Must not know: how the runtime is built; the work of a single task.
 """
 
 import logging
@@ -40,15 +40,15 @@ log = logging.getLogger(__name__)
 Payload = TypeVar("Payload", bound=BaseModel)
 
 MAX_ASKED = 1000
-"""With so many messages in a queue ticks add none: what is due waits in Postgres, or in the files."""
+"""With this many messages in a queue, ticks add none: due work waits in Postgres, or in the files."""
 
 REST_SECONDS = 1.0
-"""While Postgres is away, a payload that can't be buried goes round no faster than this."""
+"""While Postgres is unavailable, a payload that cannot be stored as a dead letter is redelivered at most this often."""
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """The collaborators of this process: made after the fork, once."""
+    """The collaborators of this process, built once after the fork."""
 
     settings: Settings
     engine: Engine
@@ -63,12 +63,14 @@ class Runtime:
     source: SessionSource | None = None
 
     def build_model(self, settings: Settings) -> AskModel | None:
-        """The model of some settings, within its budgets; None without one. Raises InvalidSettings."""
+        """The model of these settings, within its budgets; None if the settings name no model. Raises
+        InvalidSettings.
+        """
         return build_model(settings, self.engine, self.redis, self.clock)
 
     @cached_property
     def model(self) -> AskModel | None:
-        """The model of this process's settings; None without one, or where it isn't set up."""
+        """The model of this process's settings; None without a model, or if it is not set up."""
         try:
             return self.build_model(self.settings)
         except InvalidSettings as error:
@@ -76,7 +78,7 @@ class Runtime:
             return None
 
     def room_in(self, queue: str) -> int:
-        """How many messages may be added to a queue by those that ask for what is due; 0 or less: none."""
+        """How many messages a tick may add to a queue; 0 or less means none."""
         return MAX_ASKED - self.queue.depths()[queue]
 
 
@@ -87,30 +89,31 @@ class RuntimeSource(Protocol):
 
 
 class SlowwaveTask(Task[..., Any]):
-    """A task whose outcome lives in Postgres: it keeps no result, and no failure of it is tried again by Celery."""
+    """A task with its outcome in Postgres: it keeps no Celery result, and Celery never retries its failure."""
 
     abstract = True
     ignore_result = True
 
     @property
     def runtime(self) -> Runtime:
-        """The collaborators, from the app that this task is bound to."""
+        """The collaborators, from the app of this task."""
         app: Celery = self.app
         source: RuntimeSource = app.slowwave  # type: ignore[attr-defined]
         return source.runtime()
 
     def before_start(self, *_: Any) -> None:
-        """Whose work the last task of this thread did is not whose this one does."""
+        """Clear the log context of the previous task of this thread."""
         clear()
 
     def came_from(self, queue: str) -> bool:
-        """Whether a worker received this message from that queue; called in a process by itself it came from none."""
+        """Whether a worker received this message from that queue; a direct call has no queue."""
         return (self.request.delivery_info or {}).get("routing_key") == queue
 
     def was_forgotten(self) -> bool:
-        """Whether this message was taken out of its queue because of what it carries, after a worker had taken it.
+        """Whether a forget removed this message, because of its content, after a worker had taken it from the queue.
 
-        Without an answer it counts as not: the fence in Postgres stops what was taken before it went up (I10).
+        If the broker gives no answer, the result is False: the fence in Postgres stops messages older than the forget
+        (I10).
         """
         try:
             return was_forgotten(self.runtime.redis, self.request.id or "")
@@ -118,7 +121,8 @@ class SlowwaveTask(Task[..., Any]):
             return False
 
     def parse(self, model: type[Payload], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Payload | None:
-        """The payload as its model, or None: then it lies in `dead_letters` with its error and is not tried again.
+        """The payload as its model, or None if it is invalid; then `dead_letters` stores it with its error, without a
+        retry.
 
         Positional arguments take the names of the model's fields in their order.
         """
@@ -142,16 +146,16 @@ class SlowwaveTask(Task[..., Any]):
         return None
 
     def _say_whose(self, payload: BaseModel) -> None:
-        """From here on logs and the task's span name the agent and the session."""
+        """Add the agent and the session to later log lines and to the task's span."""
         tenant = getattr(payload, "tenant", None) or self.runtime.settings.tenant
         agent, session = getattr(payload, "agent", None), getattr(payload, "session", None)
         bind(tenant=tenant, agent=agent, session=session)
         name_session(tenant, agent, session)
 
     def store_dead_letter(self, payload: Mapping[str, Any], error: str, *, task: str | None = None) -> None:
-        """Put a payload into `dead_letters`. While Postgres is away the message goes back to its queue instead.
+        """Store a payload in `dead_letters`. While Postgres is unavailable the message returns to its queue instead.
 
-        task: whose payload it is; this task's own unless given.
+        task: the task of the payload; this task by default.
         """
         runtime = self.runtime
         if self.was_forgotten():
@@ -170,5 +174,5 @@ class SlowwaveTask(Task[..., Any]):
         except OperationalError as outage:
             runtime.flusher.pause(REST_SECONDS)
             raise Reject(f"no dead letter could be written: {outage}", requeue=True) from outage
-        # The error stands in the letter; it may quote a value, which is no business of a log.
+        # The dead letter stores the error; the error may quote a value, which logs must not contain.
         log.warning("%s: dead letter %s, see `slowwave queue list`", task or self.name, letter)

@@ -1,4 +1,4 @@
-"""Queue `capture`: the hooks, for callers that have the broker and no database.
+"""Queue `capture`: the hooks, for callers with a broker and without a database.
 
 Must not know: how events are stored.
 """
@@ -13,13 +13,13 @@ from slowwave_server.services.queued_calls import record_turn as record
 from slowwave_server.tasks.base import SlowwaveTask
 
 REFUSED_MESSAGE = "slowwave.refused_message"
-"""What a worker runs in the stead of a task that `capture` does not carry; nobody sends it."""
+"""The task that a worker runs in place of a task that `capture` does not accept; no client sends it."""
 
 
 @shared_task(name=RECORD_TURN, base=SlowwaveTask, bind=True)
 def record_turn(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
     """Record a turn. Without a key the message's own id is the key, so that a redelivery adds nothing."""
-    # Dated before it asks: what a forget did not stop here, its fence stops (I10).
+    # The time of receipt is taken before the check: the forget's fence stops any message that the check misses (I10).
     taken = self.runtime.clock().isoformat()
     if self.was_forgotten():
         return

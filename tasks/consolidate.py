@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 @shared_task(name=REMEMBER, base=SlowwaveTask, bind=True)
 def remember(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
     """Add a note to working memory. Without a key the message's id is the key, so that a redelivery adds nothing."""
-    # As in record_turn: dated before it asks.
+    # As in record_turn: the time of receipt is taken before the check.
     taken = self.runtime.clock().isoformat()
     if self.was_forgotten():
         return
@@ -40,7 +40,7 @@ def remember(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
     try:
         keep(self.runtime.memory.for_tenant(note.tenant), note, key=self.request.id or "", taken=taken)
     except StoreUnavailable as error:
-        # Nothing spools notes: the message itself is what is kept until Postgres is back.
+        # Notes have no spool: the queue keeps the message until Postgres is available again.
         self.runtime.flusher.pause(REST_SECONDS)
         raise Reject(str(error), requeue=True) from error
     except SlowwaveError as error:

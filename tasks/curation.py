@@ -1,6 +1,6 @@
-"""Queue `consolidate`: notes of days into long-term memory, when somebody asks for it; the daily job does it by itself.
+"""Queue `consolidate`: moves notes of days into long-term memory on request; the daily job does the same by itself.
 
-Must not know: which notes are worth a line.
+Must not know: which notes deserve a line.
 """
 
 import logging

@@ -1,14 +1,14 @@
-"""Queue `days`: summaries of local days, and what asks for them.
+"""Queue `days`: summaries of local days, and the triggers that request them.
 
-    a flush ── enough is new ──▶ ask ─┐
-    every minute: enough, or quiet ───┼──▶ summarize_day, once a day while it is on its way
-    worker start, every 12 hours, ────┘
-    a run of a task ended: finalize_days
+    a flush ── enough new events ──▶ request ─┐
+    every minute: enough, or quiet ───────────┼──▶ summarize_day, one message per day at a time
+    worker start, every 12 hours, ────────────┘
+    end of a task's run: finalize_days
 
-A lost or doubled message changes nothing: what is due stands in Postgres, and a summary that finds nothing new makes no
-version.
+A lost or duplicate message changes nothing: Postgres stores which days are due, and a summary without new events makes
+no version.
 
-Must not know: what a summary says, which days are due, or why.
+Must not know: the text of a summary, which days are due, or why.
 """
 
 import logging
@@ -40,7 +40,7 @@ from slowwave_server.tasks.base import Runtime, SlowwaveTask
 log = logging.getLogger(__name__)
 
 DAY_SECONDS = 600
-"""A summary that takes longer is ended: first by an error that counts as its failure, a minute later by a kill."""
+"""A longer summary is stopped: first by an error that counts as its failure, a minute later by a kill."""
 SCOPES_READ = 10_000
 
 
@@ -60,7 +60,7 @@ def summarize_day(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
         log.info("day %s of %s: nothing was ever said then", asked.day, asked.agent)
         return "unknown"
     if entry.not_before is not None and entry.not_before > now:
-        # The message of a day that kills its workers comes back at once, again and again: it ends here.
+        # A day that kills its workers is redelivered immediately, again and again: this check ends the loop.
         log.info("day %s: backing off until %s", entry.ref, entry.not_before)
         return "early"
     settings = runtime.settings.memory.days
@@ -106,9 +106,9 @@ def finalize_days(self: SlowwaveTask) -> None:
 
 
 def ask_after_flushes(runtime: Runtime, flushed: Sequence[tuple[SessionRef, FlushResult]]) -> None:
-    """Ask for what committed flushes may have made due: their sessions' days, and a sweep where a run of a task ended.
+    """Request the work that committed flushes made due: their sessions' days, and a sweep if a run of a task ended.
 
-    What fails here is no failure of the flushes, and beat asks again anyway.
+    A failure here does not fail the flushes, and beat sends the requests later anyway.
     """
     committed = [ref for ref, result in flushed if result.window is not None]
     if not committed:
@@ -117,7 +117,7 @@ def ask_after_flushes(runtime: Runtime, flushed: Sequence[tuple[SessionRef, Flus
     try:
         with runtime.engine.connect() as connection:
             days = due_days_of_sessions(connection, committed, runtime.settings.memory.days, now=runtime.clock())
-        # Tickets end: without this bound a queue that nobody reads would grow with every flush.
+        # Tickets expire: without this bound a queue without a consumer would grow with every flush.
         if (days or ended_run) and runtime.room_in(DAYS_QUEUE) > 0:
             _ask(runtime, days)
             if ended_run:
@@ -136,5 +136,5 @@ def _entry(runtime: Runtime, tenant: str, asked: SummarizeDay) -> DayEntry | Non
 
 
 def _ask(runtime: Runtime, days: Iterable[DayRef]) -> int:
-    """How many of them were asked for; the others are on their way."""
+    """The number of days that were requested; the other days already have a message on the way."""
     return sum(ask_for_summary(runtime.redis, d.tenant, d.agent, d.scope, d.day) for d in days)

@@ -1,9 +1,9 @@
-"""Queue `maintenance`: the tick that gives memories and events their vectors.
+"""Queue `maintenance`: the tick that embeds memories and events.
 
-Where `memory.embeddings.driver` is none, beat has no such tick. A lost tick costs time; one too many finds the first
-still at it, and stops.
+If `memory.embeddings.driver` is none, beat has no such tick. A lost tick costs time; an extra tick finds the first one
+at work, and stops.
 
-Must not know: what lacks a vector, how vectors are made.
+Must not know: which texts lack a vector, how vectors are made.
 """
 
 import logging
@@ -20,7 +20,7 @@ from slowwave_server.tasks.base import SlowwaveTask
 log = logging.getLogger(__name__)
 
 RUN_SECONDS = 15.0
-"""A run begins no batch after so long; the next tick goes on where it ended."""
+"""After this time a run starts no further batch; the next tick continues."""
 
 
 @shared_task(name=INDEX_VECTORS, base=SlowwaveTask, bind=True)

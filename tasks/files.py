@@ -1,8 +1,9 @@
-"""Queue `consolidate`: the files of `memory.backend: file`, brought up to date a scope at a time; the tick that asks.
+"""Queue `consolidate`: updates the files of `memory.backend: file`, one scope per message; a tick requests the
+updates.
 
-A lost or doubled message changes nothing: what waits stands in Postgres, and what was edited stands in the files.
+A lost or duplicate message changes nothing: Postgres stores the waiting changes, and the files contain the hand edits.
 
-Must not know: what stands in files, which scopes are due.
+Must not know: the content of files, which scopes are due.
 """
 
 import logging
@@ -32,11 +33,11 @@ from slowwave_server.tasks.base import Runtime, SlowwaveTask
 log = logging.getLogger(__name__)
 
 DELIVERY_SECONDS = 600
-"""The first delivery of a scope that has lived for years writes thousands of files, each to the disk itself."""
+"""The first delivery of a scope with years of memories writes thousands of files, each with an fsync."""
 
 
 def file_rules(settings: MemorySettings) -> FileRules:
-    """What deliveries go by, from the settings."""
+    """The rules for deliveries, from the settings."""
     return FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
 
 
@@ -87,7 +88,7 @@ def sync_files(self: SlowwaveTask) -> None:
         if settings.backend == "file":
             scopes = due_scopes(connection, file_rules(settings).root, Disk(), limit=room, now=now)
         else:
-            # Where mem0 is no backend, what a forget could not take away there.
+            # If mem0 is not the backend: data that a forget could not delete in mem0.
             scopes = copies_due(connection, settings.backend, limit=room, now=now)
     sent = sum(ask_for_delivery(runtime.redis, scope.tenant, scope.kind, scope.name) for scope in scopes)
     if scopes:
@@ -95,9 +96,9 @@ def sync_files(self: SlowwaveTask) -> None:
 
 
 def ask_after_flush(runtime: Runtime, ref: SessionRef, result: FlushResult) -> None:
-    """Ask for a delivery of what a committed flush changed, so that it stands in the files within seconds.
+    """Request a delivery of the changes of a committed flush, so that they reach the files within seconds.
 
-    What fails here is no failure of the flush, and the tick asks again anyway.
+    A failure here does not fail the flush, and the tick requests the delivery anyway.
     """
     backend = runtime.settings.memory.backend
     if backend == "postgres" or result.window is None:
@@ -112,7 +113,7 @@ def ask_after_flush(runtime: Runtime, ref: SessionRef, result: FlushResult) -> N
 
 
 def _deliver_copies(runtime: Runtime, scope: WaitingScope) -> str:
-    """To mem0; where that is no backend, what a forget left there."""
+    """Deliver to mem0; if it is not the backend, deliver only pending deletions of a forget."""
     name = f"{scope.kind}:{scope.name}"
     with runtime.engine.connect() as connection:
         due = copies_due(connection, runtime.settings.memory.backend, limit=1, now=runtime.clock(), scope_id=scope.id)

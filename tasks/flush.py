@@ -1,6 +1,6 @@
-"""Queues `flush.high` and `flush`: one window of one session, and for a moment those that wait behind it.
+"""Queues `flush.high` and `flush`: one window of one session, then for a short time windows of waiting sessions.
 
-Must not know: what a flush consists of, how long a turn may go on.
+Must not know: the steps of a flush, how long a batch may continue.
 """
 
 import logging
@@ -57,7 +57,7 @@ def _flush_batch(runtime: Runtime, ref: SessionRef, *, goes_on: bool) -> str | M
 
 
 def _look_after(runtime: Runtime, flushed: Sequence[tuple[SessionRef, FlushResult]]) -> None:
-    """What flushes make due: days, sweeps and ticks are asked for once for all of a turn."""
+    """Request the follow-up work of flushes (days, sweeps, ticks) once for the whole batch."""
     if reclaimed := sum(result.reclaimed for _, result in flushed):
         _count_reclaimed(runtime.redis, reclaimed)
     if any(result.drained for _, result in flushed):

@@ -1,4 +1,4 @@
-"""Queue `maintenance`: the sweep, what keeps search honest, and the scheduler of maintenance jobs.
+"""Queue `maintenance`: the sweep, the refresh of search statistics, and the scheduler of maintenance jobs.
 
 Must not know: which sessions or jobs are due, or why.
 """
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 QUEUE = "maintenance"
 JOB_SECONDS = 3600
-"""A job that takes longer is ended: first by an error that fails its run, a minute later by a kill."""
+"""A longer job is stopped: first by an error that fails its run, a minute later by a kill."""
 
 
 @shared_task(name=SWEEP_SESSIONS, base=SlowwaveTask, bind=True)
@@ -101,7 +101,7 @@ def run_maintenance(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None
 
 
 def tick_after_write(runtime: Runtime) -> None:
-    """Ask for a tick if a job is due; what fails here is no failure of the write, and beat's tick comes anyway."""
+    """Request a tick if a job is due; a failure here does not fail the write, and beat's tick comes anyway."""
     try:
         if runtime.due_check.is_due(runtime.clock()):
             publish(runtime.redis, QUEUE, envelope(MAINTENANCE_TICK, [], {}, QUEUE, task_id=new_id()))

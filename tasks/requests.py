@@ -1,8 +1,8 @@
-"""Queue `maintenance`: requests that wait for a worker, and the sweep that offers those whose message was lost.
+"""Queue `maintenance`: requests that wait for a worker, and the sweep that enqueues them again after a lost message.
 
-A message names a row of slowwave.requests and nothing else: tenant and arguments come from the row.
+A message contains only the id of a row of slowwave.requests: tenant and arguments come from the row.
 
-Must not know: what a request asks, who may ask it.
+Must not know: the content of a request, who may send it.
 """
 
 import logging
@@ -21,12 +21,12 @@ from slowwave_server.tasks.base import SlowwaveTask
 log = logging.getLogger(__name__)
 
 REQUEST_SECONDS = 3600
-"""A forget of an agent with years of conversations takes minutes, and longer than that only if something is wrong."""
+"""A forget of an agent with years of conversations takes minutes; a longer one indicates an error."""
 MOST_OFFERED = 100
 
 
 class AnswerRequest(BaseModel):
-    """What `slowwave.answer_request` takes: the id of a row of slowwave.requests."""
+    """The argument of `slowwave.answer_request`: the id of a row of slowwave.requests."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

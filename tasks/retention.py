@@ -1,6 +1,6 @@
-"""Queue `maintenance`: logs of sessions, brought up to date by a tick where they are switched on.
+"""Queue `maintenance`: a tick that updates session logs, if they are switched on.
 
-Must not know: what a log holds, how long it is kept.
+Must not know: the content of a log, how long it is kept.
 """
 
 import logging

@@ -1,8 +1,8 @@
-"""Queue `capture`: sessions that another program keeps, read where a hook named a run of them; the tick that asks.
+"""Queue `capture`: reads sessions that another program keeps, if a hook named a run; a tick sends the messages.
 
-A lost or doubled message changes nothing: which runs are due stands in Postgres, and what is recorded has its key.
+A lost or duplicate message changes nothing: Postgres stores which runs are due, and each recorded event has a key.
 
-Must not know: who keeps sessions, what is read in them.
+Must not know: which program keeps sessions, the content of these sessions.
 """
 
 import logging

@@ -1,10 +1,10 @@
-"""The chain of sweeps: a cycle that hit its cap sends the next one to the end of the flush queue.
+"""The chain of sweeps: a cycle that hit its cap sends the next sweep to the end of the flush queue.
 
-So does the flush that handed on to the last parked session of its agent: what a sweep has parked is flushed one after
-the other, and the next few are looked for when these are through, not while they wait.
+A flush also sends a sweep after it handed on to the last parked session of its agent. Parked sessions are flushed one
+after the other, and a sweep looks for the next few only when they are finished, not while they wait.
 
-There it is reached when the workers have taken what stands before it, so a backlog drains at their full speed, without
-polling and without a queue that grows. One chain lives at a time; a lost link is replaced after LINK_SECONDS by beat.
+Workers reach the link after the messages before it, so a backlog drains at their full speed, without polling and
+without a growing queue. Only one chain exists at a time; beat replaces a lost link after LINK_SECONDS.
 
 Must not know: what a sweep does.
 """
@@ -17,9 +17,11 @@ from slowwave.messages import SWEEP_SESSIONS
 
 
 def is_next_link(redis: Redis, link: str | None) -> bool:
-    """Whether this sweep may run. One from beat (link None) may unless a chain is alive; a link only once."""
+    """Whether this sweep may run. A sweep from beat (link None) may run unless a chain is alive; a link may run
+    once.
+    """
     if link is None:
-        # A key without a lifetime is none of ours: it must not hold all sweeps up.
+        # A key without a lifetime is not from Slowwave: it must not block all sweeps.
         return int(redis.pttl(LINK_KEY)) < 0
     current = redis.get(LINK_KEY)
     if current is not None and current != link.encode():
@@ -29,7 +31,7 @@ def is_next_link(redis: Redis, link: str | None) -> bool:
 
 
 def continue_sweep(redis: Redis) -> None:
-    """Send the next link, unless another chain has one on its way."""
+    """Send the next link, unless another chain has already sent one."""
     link = new_id()
     if redis.set(LINK_KEY, link, nx=True, ex=LINK_SECONDS, get=True) is None:
         publish(redis, NORMAL_QUEUE, envelope(SWEEP_SESSIONS, [link], {}, NORMAL_QUEUE, task_id=link))

@@ -1,6 +1,6 @@
-"""Queue `maintenance`: changes sent to the URLs of webhooks, by a tick.
+"""Queue `maintenance`: a tick that sends changes to the URLs of webhooks.
 
-Must not know: what is sent, and what becomes of a failure.
+Must not know: the content of a delivery, the handling of a failure.
 """
 
 import logging
@@ -16,7 +16,7 @@ from slowwave_server.tasks.base import SlowwaveTask
 log = logging.getLogger(__name__)
 
 PUMP_SECONDS = 20.0
-"""A task delivers for so long: the ticks meanwhile find that others do it."""
+"""A task delivers for this long; ticks during this time find it at work."""
 
 
 @shared_task(name=DELIVER_WEBHOOKS, base=SlowwaveTask, bind=True)
