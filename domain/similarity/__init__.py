@@ -1,4 +1,5 @@
-"""Similarity of statements: read each once, then judge pairs. The guard comes first, the score second.
+"""Similarity of statements: each statement is read once, then pairs are judged. The guard comes first, the score
+second.
 
 Must not know: where statements are stored.
 """

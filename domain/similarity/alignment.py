@@ -1,6 +1,6 @@
-"""What two statements have in common and what each holds alone: same words, synonyms, wider words.
+"""Aligns two statements: their common words and the words of one alone, counting synonyms and wider words.
 
-Must not know: what follows from it.
+Must not know: conclusions from the alignment.
 """
 
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from slowwave_server.domain.similarity.lexicon import are_synonyms, is_kind_of
 from slowwave_server.domain.similarity.tokens import Token
 
 MOST_PAIRS = 400
-"""Pairs of words that are looked at for synonyms and opposites: two long texts that differ in more are not the same."""
+"""The most word pairs to check for synonyms and opposites: two long texts with more differences are not the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """shared: the number of words that both have; only_a, only_b: those that one has alone, in their order.
+    """shared: the number of common words; only_a, only_b: the words of one statement alone, in their order.
 
-    narrower_a, narrower_b: words of one for which the other has a wider one (flute: instrument).
+    narrower_a, narrower_b: words of one statement for which the other has a wider word (flute: instrument).
     """
 
     shared: int
@@ -28,7 +28,7 @@ class Alignment:
 
 
 def align(a: Sequence[Token], b: Sequence[Token]) -> Alignment:
-    """Pair the content words of two statements, each with one of the other."""
+    """Pair each content word of one statement with a content word of the other."""
     waiting: dict[str, list[Token]] = {}
     for token in b:
         waiting.setdefault(token.stem, []).append(token)
@@ -54,7 +54,7 @@ def align(a: Sequence[Token], b: Sequence[Token]) -> Alignment:
 def _pair(
     only_a: list[Token], only_b: list[Token], narrower_a: list[Token] | None, narrower_b: list[Token] | None
 ) -> None:
-    """Take out of both lists what are synonyms or, with lists for the narrower ones, narrower and wider words."""
+    """Remove synonyms from both lists or, with lists for the narrower words, narrower and wider words."""
     for one in tuple(only_a):
         if one.kind != "word":
             continue

@@ -1,4 +1,4 @@
-"""What a statement says of one attribute of one subject, by the common frames of sentences that are remembered.
+"""Reads the claims of a statement: the value of one attribute of one subject, by common sentence frames.
 
 Must not know: any second statement.
 """
@@ -14,11 +14,11 @@ from slowwave_server.domain.similarity.verdicts import AttributeClaim
 
 MAX_CLAIMS = 8
 MAX_CLAUSE = 300
-"""Longer clauses are tables or prose, which no frame fits."""
+"""A longer clause is a table or prose, and no frame fits it."""
 
 _CLAUSES = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\bProf)(?<=[^.\s]{2})[.;!?]\s+|\n")
 _UNCERTAIN = re.compile(r"(?i)(?:an?|some|there|several|many|few|no|any|each|every|someone|nobody|if|when|maybe) ")
-"""How a clause opens that speaks of nobody certain."""
+"""Openings of a clause about an indefinite subject."""
 _MORE = re.compile(
     r"(?i),? (?:with|since|because|while|although|though|which|who|so that|in order to|during|before|after)\b|, "
 )
@@ -31,7 +31,7 @@ _NO_SUBJECT = re.compile(
     r"(?i)^(?:being|\w{3,}ing) |"
     r"\b(?:wish|hope|want|think|believe|say|said|told|know|feel|when|if|because|but|that)(?:s|es)?\b"
 )
-"""Doings, and subjects of a sentence around the clause."""
+"""Words that are not subjects: actions, and subjects of a sentence around the clause."""
 _DOING = re.compile(r"(?i)(?:being|\w{3,}ing|\w+ed|to \w+)\b")
 _FUNCTIONAL = frozenset(
     stem(word)
@@ -42,7 +42,7 @@ _FUNCTIONAL = frozenset(
     "citizenship religion major degree school university bank doctor dentist landlord flight seat room shift "
     "appointment plate quota threshold interval timeout frequency window slot branch currency language mode".split()
 )
-"""Stems of nouns of which someone has one at a time."""
+"""Stems of nouns that a person has one of at a time."""
 _OF_THINGS = ("the ", "our ", "their ", "its ")
 _OCCUPATIONS = frozenset("engineer developer programmer manager lawyer consultant student analyst accountant".split())
 _WORKERS = ("professional", "worker", "employee", "creator", "scientist", "entertainer", "businessperson")
@@ -59,7 +59,7 @@ _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def claims_of(text: str) -> tuple[tuple[AttributeClaim, ...], bool]:
-    """The claims of `text`, in its order, each once, and whether they are all that it says."""
+    """The claims of `text`, in order, each once, and whether they are the whole text."""
     found: dict[tuple[str, str, str], AttributeClaim] = {}
     clauses = [clause.strip().rstrip(".!?; ") for clause in _CLAUSES.split(text)]
     whole = sum(map(bool, clauses)) == 1
@@ -74,9 +74,9 @@ def claims_of(text: str) -> tuple[tuple[AttributeClaim, ...], bool]:
 
 
 def excludes(one: AttributeClaim, other: AttributeClaim) -> bool:
-    """Whether two claims give one attribute of one subject values that can't both hold.
+    """Whether two claims give one attribute of one subject two values that exclude each other.
 
-    A value that only says more than the other ("Berlin", "Berlin, Germany") excludes nothing.
+    A value that only adds detail to the other ("Berlin", "Berlin, Germany") excludes nothing.
     """
     if not one.single or one.attribute != other.attribute or one.value == other.value:
         return False
@@ -87,12 +87,12 @@ def excludes(one: AttributeClaim, other: AttributeClaim) -> bool:
 
 
 def _same_name(one: list[str], other: list[str]) -> bool:
-    """Whether one is the other with a family name behind it."""
+    """Whether one name is the other name plus a family name."""
     return one[: len(other)] == other or other[: len(one)] == one if min(len(one), len(other)) == 1 else False
 
 
 def normal(text: str) -> str:
-    """The stems of what carries content in `text`, in its order, with the little words that change what it means."""
+    """The stems of the content words in `text`, in order, with the function words that change their meaning."""
     return " ".join(
         token.stem
         for token in tokenise(text)
@@ -169,7 +169,7 @@ def _of_turned(words: str) -> str:
 
 
 def _kind(words: str) -> str | None:
-    """What values are a kind of; None if that is unknown, "" for names and figures, which exclude each other."""
+    """The common kind of the values; None if unknown, "" for names and figures, which exclude each other."""
     tokens = [token for token in tokenise(words) if token.carries_content]
     if not tokens:
         return None
@@ -184,7 +184,7 @@ def _kind(words: str) -> str | None:
 
 
 def _is_functional(topic: str, words: str, *, subject: str) -> bool:
-    """Whether an attribute has one value at a time, and this is a value: a name, a noun, a figure."""
+    """Whether an attribute has one value at a time, and this text is a value: a name, a noun, a figure."""
     if _DOING.match(subject) or _DOING.match(words):
         return False
     head = _BEHIND.split(topic, maxsplit=1)[0].split()[-1].lower()
@@ -192,7 +192,7 @@ def _is_functional(topic: str, words: str, *, subject: str) -> bool:
 
 
 def is_occupation(words: str) -> bool:
-    """Whether some words name what people do for a living."""
+    """Whether the words name an occupation."""
     head = next((token.lemma for token in reversed(tokenise(words)) if token.kind == "word"), "")
     return head in _OCCUPATIONS or any(is_kind_of(head, wide) for wide in _WORKERS)
 

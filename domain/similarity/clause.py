@@ -1,6 +1,6 @@
-"""The subject of a statement, its verb, and whether it speaks of a certain one: a light parse without a tagger.
+"""Parses the subject and the verb of a statement, and whether the subject is definite: a light parse without a tagger.
 
-Must not know: what the words mean.
+Must not know: the meaning of the words.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,13 @@ _NEAR = 4
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Where the parts of the first clause stand: tokens[start:end] are the subject, tokens[end] begins the predicate.
+    """The parts of the first clause: tokens[start:end] are the subject, tokens[end] begins the predicate.
 
-    verb: the dictionary form of the main verb, "" where none was found; passive: "is being cut by"; existential: "there
-    is …"; definite: whether the subject is a certain one ("Maya", "the deadline") and not any ("a man", "two dogs");
-    scene: whether it tells what someone without a name is doing just now ("the boy is running"); state: whether it
-    tells how something is done for good ("is written in").
+    verb: the dictionary form of the main verb, "" if none was found; passive: "is being cut by"; existential: "there is
+    …";
+    definite: whether the subject is a certain one ("Maya", "the deadline") and not any ("a man", "two dogs"); scene:
+    whether it describes the present action of someone without a name ("the boy is running"); state: whether it
+    describes a lasting result ("is written in").
     """
 
     start: int
@@ -75,7 +76,7 @@ def _subject_end(tokens: Sequence[Token], lower: Sequence[str], start: int) -> i
 
 
 def _may_be_verb(tokens: Sequence[Token], lower: Sequence[str], at: int) -> bool:
-    """Whether an unknown word stands where a verb would: "the team syncs every Tuesday"."""
+    """Whether an unknown word is in the position of a verb: "the team syncs every Tuesday"."""
     return (
         lower[at].endswith("s")
         and tokens[at].kind == "word"
@@ -110,7 +111,7 @@ def _verb(tokens: Sequence[Token], lower: Sequence[str], end: int) -> tuple[str,
     for at in range(end, len(tokens)):
         token = tokens[at]
         if token.carries_content:
-            # After a form of "be" only a participle is a verb: "is red" is none, though one may redden.
+            # After a form of "be" only a participle is a verb: "red" in "is red" is not, though "redden" is a verb.
             formed = lower[at] != token.lemma or "by" in lower[at:]
             if token.kind != "word" or "v" not in parts_of_speech(token.lemma) or (be and not formed):
                 return ("be" if be else ""), False, False

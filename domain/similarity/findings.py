@@ -1,6 +1,6 @@
 """A difference of meaning between two statements.
 
-Must not know: how it was found, and what follows from it.
+Must not know: how it was found, and its consequences.
 """
 
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from slowwave_server.domain.similarity.verdicts import AttributeClaim
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A difference. conflict: both can't hold; distinct: of different things or occasions; apart: they say different
-    things of the same; differs: one says something that the other leaves out.
+    """A difference. conflict: at most one of the two is true; distinct: they concern different things or occasions;
+    apart:
+    they say different things about the same subject; differs: one says something that the other leaves out.
     """
 
     kind: Literal["conflict", "distinct", "apart", "differs"]

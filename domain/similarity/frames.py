@@ -1,4 +1,4 @@
-"""The frames: patterns of sentences that give an attribute of a subject a value. Specific ones stand before general.
+"""The frames: sentence patterns that give an attribute of a subject a value. Specific frames precede general ones.
 
 Must not know: how values are compared.
 """
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One pattern, with the groups s (subject), v (value) and perhaps n (what the attribute is about).
+    """One pattern, with the groups s (subject), v (value) and perhaps n (a noun that completes the attribute).
 
-    attribute: its normal form, with {n}, {v} and {pair} (both, sorted); single: another value contradicts; polar: the
-    value is yes or no, and hostile turns it round; final: no later frame is tried; by_kind: only values of one kind
-    (two drinks) contradict; functional: only where the attribute is one that has one value at a time (not: goal).
+    attribute: its normal form, with {n}, {v} and {pair} (both, sorted); single: another value contradicts; polar:
+    the value is yes or no, and hostile reverses it; final: no later frame is tried; by_kind: only values of one
+    kind (two drinks) contradict; functional: only for an attribute with one value at a time (not: goal).
     """
 
     pattern: re.Pattern[str]
@@ -29,14 +29,16 @@ class Frame:
 
 
 class Section:
-    """Frames that belong together. hints: with none of these (split by |) in the clause none of them can fit."""
+    """Frames of one topic. hints: words, separated by |; if the clause contains none, no frame of the section can
+    fit.
+    """
 
     def __init__(self, hints: str, *frames: Frame) -> None:
         self.hints = tuple(hints.split("|"))
         self.frames = frames
 
     def may_fit(self, lower: str) -> bool:
-        """Whether it is worth trying on a clause in lower case."""
+        """Whether the section is worth trying on a clause in lower case."""
         return any(hint in lower for hint in self.hints)
 
 
@@ -51,7 +53,7 @@ _OBJECT = r"(?P<v>[\w.&'+#-]+(?: [\w.&'+#-]+){0,5}?)"
 _NO_ARTICLE = r"(?!(?:an?|the|my|his|her|their|its|our|some|home|that|this)\b)"
 _COUNT = r"(?P<v>\d+|no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _SEVERAL = r"[\w -]*(?:friend|colleague|cousin|hobby|interest|goal|skill|passion|strength|language|allergy|project)"
-"""What people have several of."""
+"""Things that people have several of."""
 _RELATIVES = (
     r"[\w -]*(?:sister|brother|mother|father|mom|dad|son|daughter|boss|manager|dog|cat|pet|horse|girlfriend|boyfriend)"
 )
@@ -77,7 +79,7 @@ def _frame(
 
 
 SECTIONS: tuple[Section, ...] = (
-    # until when
+    # end times
     Section(
         "due|deadline",
         _frame(rf"(?:'s|s') (?:due date|deadline){_IS} (?:on )?{_REST}", "deadline", "is due on", "date"),
@@ -93,7 +95,7 @@ SECTIONS: tuple[Section, ...] = (
             "deadline", "is due on", object_type="date",
         ),
     ),
-    # when something is
+    # start times
     Section(
         "0|1|2|3|4|5|6|7|8|9|day|noon|midnight",
         _frame(rf"(?:{_IS}| was moved| has been moved| moved)(?: scheduled| planned| set| due| moved| rescheduled)* "
@@ -159,7 +161,7 @@ SECTIONS: tuple[Section, ...] = (
             "spouse", "is married to", "person",
         ),
     ),
-    # turned round: "blue is Maya's favourite colour"
+    # inverted: "blue is Maya's favourite colour"
     Section(
         "favo",
         Frame(
@@ -167,7 +169,7 @@ SECTIONS: tuple[Section, ...] = (
             "favourite {n}", "has the favourite {n}",
         ),
     ),
-    # names of what someone has
+    # names of someone's things, pets and people
     Section(
         "name|called|goes by",
         _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:named|called) {_REST}", "{n} name", "{n} is named"),
@@ -223,7 +225,7 @@ SECTIONS: tuple[Section, ...] = (
         _frame(rf"{_NOT} (?:wakes?|gets?) up at {_REST}", "gets up at", "gets up at", "date"),
         _frame(rf"{_NOT} (?:runs?|is running|is hosted) on {_REST}", "runs on", "runs on"),
     ),
-    # anything that someone or something has
+    # possessions in general
     Section(
         "has |have |'s |s' ",
         _frame(r" (?:has|have) (?P<v>\d+|two|three|four|five|six|seven|eight|nine|ten) (?P<n>[\w -]+)",
@@ -233,7 +235,7 @@ SECTIONS: tuple[Section, ...] = (
         _frame(rf"(?:'s|s') (?P<n>[\w -]+?){_IS} (?:scheduled |planned |set )?(?:for |on |at |in |due )?{_REST}",
                "{n}", "has the {n}", functional=True),
     ),
-    # what a thing or a person is
+    # identity of a thing or a person
     Section(
         " is | are | was | were |'s |will be |has |have |own",
         _frame(rf"{_IS} (?:an? ){_REST}", "is:{v}", "is a", polar=True),
@@ -241,4 +243,4 @@ SECTIONS: tuple[Section, ...] = (
         _frame(rf"{_NOT} (?:has|have|owns?) (?:an? |no ){_REST}", "has:{v}", "has", polar=True),
     ),
 )  # fmt: skip
-"""Tried in this order on one clause, from its start to its end."""
+"""The sections are tried in this order on one clause, from its start to its end."""

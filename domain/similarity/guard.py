@@ -1,9 +1,9 @@
-"""The guard: what two statements that sound alike differ in. It comes before every score.
+"""The guard: finds the difference between two similar statements. It comes before every score.
 
-In this order: who they are about, the value of an attribute, what is denied, opposites, and a changed word in the same
+It checks in this order: the subjects, the value of an attribute, denials, opposites, and a changed word in the same
 frame.
 
-Must not know: scores, thresholds, and how a finding is acted on.
+Must not know: scores, thresholds, and the consequences of a finding.
 """
 
 from itertools import pairwise
@@ -20,26 +20,26 @@ _MUTUAL = frozenset(
     "marri engag friend sibl colleagu partner neighbour neighbor roommat cousin meet date twin divorc".split()
 )
 _EXCLUSIVE = frozenset("be prefer live reside base work marry name call host belong attend cost weigh last".split())
-"""Verbs whose object, said of one subject, is usually one at a time."""
+"""Verbs for which one subject usually has one object at a time."""
 _MOST_TOLD_BESIDE = 5
-"""Words that a statement may say beside what the other denies."""
+"""The most words that a statement may have besides the content that the other one denies."""
 _MOST_TOLD_OF_A_KIND = 1
-"""The same where the other denies something wider."""
+"""The same limit if the other statement denies something wider."""
 _ONE_OCCASION = 2 * 24 * 3600.0
-"""Seconds between two tellings of one event."""
+"""The most seconds between two reports of one event."""
 _ONCE = frozenset("be have decide choose agree name call marry move learn adopt join graduate bear retire".split())
-"""Verbs of states, and of what is done for good."""
+"""Verbs of states and of lasting results."""
 _ONCE_IN_LIFE = frozenset("graduate bear die retire found establish".split())
 _ENOUGH = 2
-"""Words beside names that make a statement say something by itself."""
+"""The number of words besides names with which a statement is complete by itself."""
 _SAME_PARTICIPANTS = 3
 _SAME_NEIGHBOURS = 0.6
 
 
 def find_difference(a: Reading, b: Reading, aligned: Alignment, seconds_apart: float | None = None) -> Finding | None:
-    """The gravest difference of meaning; None if the guard has nothing against calling them the same.
+    """The gravest difference of meaning; None if the guard has no objection to equal meaning.
 
-    seconds_apart: between the times at which they were said, if those are known.
+    seconds_apart: between the times at which they were said, if known.
     """
     if a.claimed and a.claimed == b.claimed:
         return None
@@ -69,7 +69,7 @@ def _doers(a: Reading, b: Reading) -> Finding | None:
 
 
 def _relatives(one: Doer, other: Doer) -> Finding | None:
-    """Maya and Maya's sister are two."""
+    """Maya and Maya's sister are two people."""
     owned = {doer.head for doer in (one, other) if doer.head not in doer.names}
     if len(owned) == 1 and one.head != other.head and any(_is_being(head) for head in owned):
         return Finding("distinct", f"only one is about somebody's {next(iter(owned))}")
@@ -109,7 +109,7 @@ def _negation(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     )
     if _same_scene(a, b, aligned) and len(denied_only) == 1 and _is_act(denied_only[0]):
         denied_only = () if any(map(_is_act, told_only)) else denied_only
-    # What is denied must be what the other says, or something wider: who plays a flute plays an instrument.
+    # The denied thing must be what the other one says, or wider: a person who plays a flute plays an instrument.
     of_a_kind = (aligned.narrower_a or aligned.narrower_b) and not (a.clause.scene and b.clause.scene)
     most_told = _MOST_TOLD_OF_A_KIND if of_a_kind else _MOST_TOLD_BESIDE
     if denied_only or denied_narrower or len(told_only) > most_told or not _says_enough(a, b):
@@ -120,7 +120,7 @@ def _negation(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
 
 
 def _says_enough(a: Reading, b: Reading) -> bool:
-    """Whether both say enough by themselves to contradict each other or to be the same."""
+    """Whether each says enough by itself to contradict the other or to equal it."""
     lightest = min(a.weight, b.weight)
     if lightest >= _ENOUGH:
         return True
@@ -131,7 +131,7 @@ def _says_enough(a: Reading, b: Reading) -> bool:
 
 
 def _same_scene(a: Reading, b: Reading, aligned: Alignment) -> bool:
-    """Whether two scenes have so much in common that another verb is another word for the same act."""
+    """Whether two scenes have so much in common that their verbs name the same act."""
     return a.clause.scene and b.clause.scene and aligned.shared >= _SAME_PARTICIPANTS
 
 
@@ -169,7 +169,7 @@ def _words(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
 
 
 def _same_order(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Whether most words stand beside the same words: "in the morning she …" may move, adjectives may not."""
+    """Whether most words have the same neighbours: "in the morning she …" may move, adjectives may not."""
     both = set(a) & set(b)
     one, other = ([stem for stem in stems if stem in both] for stems in (a, b))
     mine, its = set(pairwise(one)), set(pairwise(other))
@@ -177,7 +177,7 @@ def _same_order(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
 
 
 def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
-    """The same frame with one word changed, said of a certain subject."""
+    """The same frame with one word changed, about a definite subject."""
     first, second = sorted((one.text, other.text))
     reason = f"one says {first}, the other {second}"
     kinds = {one.kind, other.kind}
@@ -199,7 +199,7 @@ def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
 
 
 def _occasions(a: Reading, b: Reading, seconds_apart: float | None) -> Finding | None:
-    """Something that happened, told of on two days: it may have happened twice."""
+    """A past event, told on two days, may have happened twice."""
     if seconds_apart is None or abs(seconds_apart) < _ONE_OCCASION or a.dates or b.dates:
         return None
     if not (_tells_past(a) and _tells_past(b)) or not {a.clause.verb, b.clause.verb}.isdisjoint(_ONCE):
@@ -208,7 +208,7 @@ def _occasions(a: Reading, b: Reading, seconds_apart: float | None) -> Finding |
 
 
 def _tells_past(reading: Reading) -> bool:
-    """Whether it tells of something that happened, which may happen again on another day."""
+    """Whether the statement tells a past event that may happen again on another day."""
     verb = reading.clause.verb
     token = next((token for token in reading.tokens[reading.clause.end :] if token.lemma == verb), None)
     return token is not None and token.lower not in {verb, "is"} and not token.lower.endswith(("s", "ing"))

@@ -35,12 +35,12 @@ def judge(
     Args:
         a: A statement.
         b: Another statement.
-        thresholds: Similarities from which a verdict holds.
+        thresholds: The minimum similarity for each verdict.
         same_scope: Whether both are of one scope. Across scopes the verdict is at most "related".
         same_type: Whether both are of one type. Of two types only the same words become one memory.
         seconds_apart: Seconds between the times at which the two were said.
-        meaning: A model of meaning. It decides where the rules find no contradiction. It merges nothing in
-            which the guard found a contradiction, two things, or another number, date or denial.
+        meaning: A model of meaning. It decides if the rules find no contradiction. It never merges two statements
+            if the guard found a contradiction, two things, or another number, date or denial.
 
     Returns:
         The verdict with a score and reasons.
@@ -66,7 +66,7 @@ def judge(
 
 
 def _are_two_subjects(a: Reading, b: Reading) -> bool:
-    """Whether at least one is about a name, and each is about somebody whom the other does not mention."""
+    """Whether at least one is about a name, and each is about a person whom the other does not mention."""
     if not (a.doer.names or b.doer.names):
         return False
     one, other = (reading.doer.names or {reading.doer.head} - {""} for reading in (a, b))
@@ -78,7 +78,9 @@ def _mentioned(reading: Reading) -> frozenset[str]:
 
 
 def _allows_merge(finding: Finding | None, a: Reading, b: Reading) -> bool:
-    """Whether the guard lets the model merge: no contradiction, no two things, and no other number, date or denial."""
+    """Whether the guard lets the model merge: no contradiction, no second thing, and no other number, date or
+    denial.
+    """
     same = (a.negated, a.quantities, a.dates) == (b.negated, b.quantities, b.dates)
     return same and (finding is None or finding.kind in {"apart", "differs"})
 
@@ -99,7 +101,7 @@ def _with_meaning(
 
 
 def _reasons(a: Reading, b: Reading) -> tuple[str, ...]:
-    """Why there is nothing between them."""
+    """The reasons why the two are unrelated."""
     if a.claimed and a.claimed == b.claimed:
         return tuple(f"both say {one.subject_text}: {one.predicate} {one.object_text}" for one in a.claims[:1])
     return ("the same words in another form" if a.stems == b.stems else "the same in other words",)
@@ -131,7 +133,7 @@ def _lexical(a: Reading, b: Reading, aligned: Alignment) -> float:
 
 
 def _have_little_in_common(a: Reading, b: Reading) -> bool:
-    """A quick no to most pairs, which share no topic and few words."""
+    """Quick rejection of most pairs, which share no topic and few words."""
     shared = len(a.distinct_stems & b.distinct_stems)
     least = min(len(a.distinct_stems), len(b.distinct_stems))
     return shared < _SCANT * least and a.topics.isdisjoint(b.topics)

@@ -1,6 +1,6 @@
-"""What words mean to each other: dictionary forms, synonyms, wider words, opposites. WordNet, and a list of our own.
+"""Relations between words: dictionary forms, synonyms, wider words, opposites. The data is WordNet and our own list.
 
-The tables are read once, when the first text is.
+The tables are loaded once, with the first text.
 
 Must not know: sentences.
 """
@@ -19,7 +19,7 @@ _ENDINGS = {
     "a": (("er", ""), ("est", ""), ("er", "e"), ("est", "e"), ("ier", "y"), ("iest", "y")),
 }
 _PREFIXES = {"un": "av", "in": "a", "im": "a", "ir": "a", "il": "a", "dis": "a", "non": "a", "non-": "a"}
-"""With the parts of speech that they turn round: "impress" is no opposite of the verb "press"."""
+"""With the parts of speech that they negate: "impress" is not the opposite of the verb "press"."""
 _OUR = re.compile(r"\b(fav|col|neighb|flav|behavi|hon|lab|rum|hum|harb|vap)our")
 _ISE = re.compile(r"is(e|ed|es|ing)$")
 _SPELLINGS = {
@@ -70,7 +70,7 @@ def _entry(word: str) -> Entry | None:
 
 @cache
 def _own_opposites() -> dict[tuple[str, str], bool]:
-    """Pairs of words, both ways, with whether they exclude each other only where they are said of a certain one."""
+    """Pairs of words, in both directions, with whether they exclude each other only for a definite subject."""
     pairs: dict[tuple[str, str], bool] = {}
     for line in _lines("opposites.txt"):
         left, right = (side.split(", ") for side in line.removeprefix("~ ").split(" / "))
@@ -89,7 +89,7 @@ def _kinds() -> dict[str, str]:
 
 
 def kind_of_name(name: str) -> str:
-    """The kind of thing that has this name (lower case), of the well-known: "database" for mysql; "" for others."""
+    """The kind of a well-known name (lower case): "database" for mysql; "" for an unknown name."""
     return _kinds().get(name, "")
 
 
@@ -99,7 +99,7 @@ def _lines(name: str) -> Iterator[str]:
 
 
 def lemma(word: str) -> str:
-    """The dictionary form of `word` (lower case); `word` itself where none is known."""
+    """The dictionary form of `word` (lower case); `word` itself if none is known."""
     return _remembered_lemma(word) if word.isalpha() else _lemma(word)
 
 
@@ -119,12 +119,12 @@ def _lemma(word: str) -> str:
     return word
 
 
-# Words come again. Numbers and identifiers hardly do: remembered, they would fill a worker's memory for weeks.
+# Words repeat. Numbers and identifiers hardly do: caching them would fill a worker's memory for weeks.
 _remembered_lemma = lru_cache(_CACHED)(_lemma)
 
 
 def _american(word: str) -> str:
-    """One spelling of what has two."""
+    """One spelling of a word that has two."""
     if "our" in word:
         return _OUR.sub(r"\1or", word)
     if word.endswith(("ise", "ised", "ises", "ising", "isation")):
@@ -134,7 +134,7 @@ def _american(word: str) -> str:
 
 
 def stem(word: str) -> str:
-    """What the forms and derivations of a word have in common: "allergi" of allergic and allergies."""
+    """The common stem of a word's forms and derivations: "allergi" of allergic and allergies."""
     return _remembered_stem(word) if word.isalpha() else _stem(word)
 
 
@@ -146,7 +146,7 @@ _remembered_stem = lru_cache(_CACHED)(_stem)
 
 
 def is_common_word(word: str) -> bool:
-    """Whether the dictionary has `word` (lower case) in some form, so that a capital need not make it a name."""
+    """Whether the dictionary has `word` (lower case) in some form, so that a capital does not prove a name."""
     return parts_of_speech(lemma(word)) not in {"", "p"}
 
 
@@ -165,14 +165,14 @@ def are_synonyms(one: str, other: str) -> bool:
 
 @lru_cache(_CACHED)
 def is_kind_of(narrow: str, wide: str) -> bool:
-    """Whether what `narrow` names is always what `wide` names: a flute is an instrument."""
+    """Whether every `narrow` is a `wide`: a flute is an instrument."""
     found = _entry(narrow)
     return found is not None and wide in found.wider
 
 
 @lru_cache(_CACHED)
 def are_kin(one: str, other: str) -> bool:
-    """Whether two words name two kinds of the same: red and blue are colours, tea and coffee drinks."""
+    """Whether two words name two kinds of the same thing: red and blue are colours, tea and coffee drinks."""
     mine, its = _entry(one), _entry(other)
     if mine is None or its is None or one == other:
         return False
@@ -180,7 +180,7 @@ def are_kin(one: str, other: str) -> bool:
 
 
 def wider_words(word: str) -> tuple[str, ...]:
-    """What the thing that a dictionary form names is a kind of, the nearest first; nothing if it is unknown."""
+    """The wider words of a dictionary form, the nearest first; none if it is unknown."""
     found = _entry(word)
     return found.wider if found else ()
 
@@ -189,7 +189,8 @@ def wider_words(word: str) -> tuple[str, ...]:
 def are_opposites(one: str, other: str, *, of_anyone: bool = False) -> bool:
     """Whether two words (lower case, dictionary forms or as written) exclude each other: open and closed.
 
-    of_anyone: they do so too where nobody certain is spoken of; "a dog is running" and "a dog is standing" do not.
+    of_anyone: whether to count only pairs that also exclude each other for an indefinite subject; "a dog is
+    running" and "a dog is standing" do not.
     """
     own = _own_opposites().get((one, other))
     if own is not None:

@@ -1,4 +1,4 @@
-"""The relation of two statements as a model of meaning judges it, and the certainty that consolidation asks for.
+"""The relation of two statements by a model of meaning, and the certainty that consolidation requires.
 
 Must not know: which model answers.
 """
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 BOTH_MAY_HOLD = 0.1
-"""Probability of a contradiction below which a contradiction that the rules found is only a relation."""
+"""If the model's probability of a contradiction is lower, a contradiction by the rules counts only as a relation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,4 +47,4 @@ class Meaning:
 
 
 MeaningOf = Callable[[str, str], Meaning | None]
-"""Judges two texts, the same whichever comes first; None: the model does not judge this pair."""
+"""Judges two texts, independent of their order; None: the model does not judge this pair."""

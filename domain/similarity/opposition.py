@@ -1,6 +1,7 @@
-"""Words, verbs with particles, and places that exclude each other, in two statements that agree in the rest.
+"""Finds words, verbs with particles, and places that exclude each other, in two statements with the same remaining
+words.
 
-Must not know: scores, thresholds, and how a finding is acted on.
+Must not know: scores, thresholds, and the consequences of a finding.
 """
 
 from collections import Counter
@@ -12,16 +13,16 @@ from slowwave_server.domain.similarity.reading import Reading
 from slowwave_server.domain.similarity.tokens import Token
 
 _OF_ONE = frozenset({"be", "prefer", "live", "work"})
-"""Verbs that say of their object that it is the one."""
+"""Verbs that make their object unique."""
 _MOST_LEFT = 4
-"""Words that only one of them has, from which on places are not compared."""
+"""With this many words of one statement alone, places are not compared."""
 
 
 def find_opposition(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
-    """Opposites among what only one of them says. A conflict where they agree in the rest and speak of the same one.
+    """Opposites among the words of one statement alone; a conflict if the other words and the subject are the same.
 
-    Of nobody certain ("a man is sitting", "a man is standing") only doings count that undo each other; opposites that
-    tell two subjects apart make two facts.
+    For an indefinite subject ("a man is sitting", "a man is standing") only actions count that reverse each other;
+    opposites that distinguish two subjects make two facts.
     """
     left, right = list(aligned.only_a), list(aligned.only_b)
     if len(left) * len(right) > MOST_PAIRS:
@@ -37,7 +38,7 @@ def find_opposition(a: Reading, b: Reading, aligned: Alignment) -> Finding | Non
             if one.stem in a.doer.stems and other.stem in b.doer.stems:
                 return Finding("distinct", f"one is about {one.lower}, the other about {other.lower}")
             if _are_things(one, other) and not {a.clause.verb, b.clause.verb} <= _OF_ONE:
-                continue  # who has a son may have a daughter
+                continue  # a person with a son may have a daughter
             strong = strong or not anyone or (_opposed(one, other, of_anyone=True) and _is_doing(one, other))
             found = found or (one.lower, other.lower)
             acts |= {one.lemma, other.lemma}
@@ -80,7 +81,9 @@ def _is_doing(one: Token, other: Token) -> bool:
 
 
 def _opposed_phrases(a: Reading, b: Reading, left: list[Token], right: list[Token]) -> tuple[str, str] | None:
-    """Verbs with particles against each other or against single verbs; their words are taken out of what is left."""
+    """Verbs with particles against each other or against single verbs; their words are removed from the remaining
+    words.
+    """
     mine, its = sorted(set(a.phrases) - set(b.phrases)), sorted(set(b.phrases) - set(a.phrases))
     if not mine and not its:
         return None
@@ -103,7 +106,7 @@ def _opposed_places(a: Reading, b: Reading) -> tuple[str, str] | None:
 
 
 def _far_and_near(a: Reading, b: Reading, left: list[Token], right: list[Token]) -> tuple[str, str] | None:
-    """A preposition of one against a word of the other: near the water, far from the water."""
+    """A preposition of one statement against a word of the other: near the water, far from the water."""
     for words, reading, places in ((left, a, b), (right, b, a)):
         for word in words:
             for place in Counter(places.prepositions) - Counter(reading.prepositions):

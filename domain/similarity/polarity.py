@@ -1,4 +1,5 @@
-"""What a statement denies: all of it ("does not", "there is no", "nobody", "no longer"), or a part ("without sugar").
+"""Finds denials in a statement: of all of it ("does not", "there is no", "nobody", "no longer"), or a part ("without
+sugar").
 
 Must not know: any second statement.
 """
@@ -41,14 +42,16 @@ _LOCAL_REACH = 3
 
 @dataclass(frozen=True, slots=True)
 class Polarity:
-    """denied: whether the statement as a whole is denied; without: stems of the parts that are said to be absent."""
+    """denied: whether the statement denies its whole content; without: stems of the parts that it calls absent."""
 
     denied: bool
     without: frozenset[str]
 
 
 def plainly(text: str) -> str:
-    """`text` with one way to be ("takes place" as "is"), one to deny ("no longer" as "not"), and no first person."""
+    """`text` with one verb for being ("takes place" as "is"), one negation ("no longer" as "not"), and no first
+    person.
+    """
     text = uncontracted(text)
     for pattern, instead in _REWRITES:
         text = pattern.sub(instead, text)
@@ -58,7 +61,7 @@ def plainly(text: str) -> str:
 
 
 def polarity(tokens: Sequence[Token]) -> Polarity:
-    """What the tokens of one statement deny."""
+    """The denials in the tokens of one statement."""
     denied = 0
     without: set[str] = set()
     for at, token in enumerate(tokens):

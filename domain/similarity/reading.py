@@ -1,4 +1,4 @@
-"""A statement, read once: what later comparisons need of it.
+"""A statement, read once, with the fields that later comparisons need.
 
 Must not know: any second statement.
 """
@@ -16,12 +16,12 @@ from slowwave_server.domain.similarity.verdicts import AttributeClaim
 from slowwave_server.domain.statements import normal_form
 
 MAX_LENGTH = 4000
-"""Characters; what lies behind is no statement any more and isn't read."""
+"""Characters; text after this length is not read, because a statement is shorter."""
 _CACHED = 20_000
 _PORTIONS = frozenset(
     "piec slice bit group kind type sort pair coupl bodi cluster set amount lot bunch crowd number".split()
 )
-"""Stems that say nothing of their own before "of"."""
+"""Stems without meaning of their own before "of"."""
 _PRONOUNS = frozenset("it them that this these those her him something anything everything one ones so".split())
 _UNFINISHED = AUXILIARIES | {"to", "not", "it", "them", "that", "this"}
 _PARTICLES = frozenset("on off up down out in into away back over through".split())
@@ -29,7 +29,7 @@ _PARTICLES = frozenset("on off up down out in into away back over through".split
 
 @dataclass(frozen=True, slots=True)
 class Doer:
-    """Who or what a statement speaks of. names: those in it, and "user"; stems: its content words; head: the last."""
+    """The subject of a statement. names: its names, and "user"; stems: its content words; head: its last word."""
 
     names: frozenset[str]
     stems: frozenset[str]
@@ -38,16 +38,18 @@ class Doer:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What `text` says.
+    """The parsed content of `text`.
 
-    stems: content words, stemmed, in their order; names in lower case; quantities, dates: in one spelling each;
-    negated: whether it denies something.
+    stems: content words, stemmed, in order; names in lower case; quantities, dates: in one spelling each; negated:
+    whether it denies something.
 
-    For comparisons: normal, the text without what carries no meaning; content, the tokens behind the stems; tokens,
-    clause, polarity: its grammar; doer: who acts, also of a passive; phrases: verbs with their particles ("put on");
-    prepositions; order: the stems, a passive turned round; claimed: the claims as subject, attribute, value, if they
-    are all that it says; topics: (subject, attribute) of each claim; weight: the number of content words that do
-    not name the doer; leans: whether it only makes sense after what was said before ("she loves it", "he hasn't").
+    For comparisons: normal, the text without differences that carry no meaning; content, the tokens of the stems;
+    tokens,
+    clause, polarity: its grammar; doer: the actor, also of a passive; phrases: verbs with their particles ("put
+    on"); prepositions; order: the stems, with a passive turned into active order; claimed: the claims as subject,
+    attribute, value, if they are the whole text; topics: (subject, attribute) of each claim; weight: the number
+    of content words that do not name the doer; leans: whether it needs the preceding text ("she loves it", "he
+    hasn't").
     """
 
     text: str
@@ -75,7 +77,7 @@ class Reading:
 
 @lru_cache(_CACHED)
 def read(text: str) -> Reading:
-    """Read `text`. The last readings are kept."""
+    """Read `text`. A cache keeps the last readings."""
     plain = plainly(text[:MAX_LENGTH])
     tokens = tokenise(plain)
     content = tuple(_content(tokens))
@@ -117,7 +119,7 @@ def _content(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _phrases(tokens: Sequence[Token]) -> Iterator[str]:
-    """Each verb with the particle behind it, or with one that ends the statement ("put make-up on")."""
+    """Each verb with the particle after it, or with a particle at the end of the statement ("put make-up on")."""
     verb = ""
     for at, token in enumerate(tokens):
         if token.kind == "word" and "v" in parts_of_speech(token.lemma):
@@ -142,7 +144,7 @@ def _leans(tokens: Sequence[Token], clause: Clause) -> bool:
 
 
 def _owns(said: Sequence[Token], at: int) -> bool:
-    """Whether the pronoun stands before a noun: "her coffee"."""
+    """Whether a noun follows the pronoun: "her coffee"."""
     return at + 1 < len(said) and said[at + 1].carries_content
 
 

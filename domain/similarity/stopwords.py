@@ -12,7 +12,7 @@ FUNCTION_WORDS = frozenset(
     "as that while when where because also too very really quite rather just even still already now currently today "
     "always usually often sometimes actually basically simply generally typically mainly mostly".split()
 )
-"""Words that carry no content of their own. Words of frequency stand here too: they tell how often, not what."""
+"""Words without content of their own. Words of frequency are included: they say how often, not what."""
 
 PREPOSITIONS = frozenset(
     "in on at by for with from to of off into onto up down out over under above below through across along around near "

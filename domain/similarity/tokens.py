@@ -1,4 +1,4 @@
-"""A text as tokens: words with their stems, numbers, times and dates in one spelling each, names, negators.
+"""Splits a text into tokens: words with their stems, numbers, times and dates in one spelling each, names, negators.
 
 Must not know: grammar, and any second text.
 """
@@ -52,16 +52,16 @@ _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 _NOON = 12
-_LENGTH_OF_UNITS = 2  # "kg" means nothing else, "s" and "x" might; "Ms" is a person's
+_LENGTH_OF_UNITS = 2  # "kg" is always a unit, "s" and "x" may be words; "Ms" is a person's
 _EXACT_DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a text. lemma: its dictionary form or, of numbers, times and dates, the one spelling of its value.
+    """A word of a text. lemma: its dictionary form or, for numbers, times and dates, the standard spelling of its
+    value.
 
-    stem: what stands for it where texts are compared: the stem of a word, the lemma of all else. lower: the text in
-    lower case.
+    stem: its form in comparisons: the stem of a word, the lemma of any other token. lower: the text in lower case.
     """
 
     text: str
@@ -72,7 +72,7 @@ class Token:
 
     @property
     def carries_content(self) -> bool:
-        """Whether it says something by itself: no article, auxiliary, preposition or negator."""
+        """Whether it has meaning by itself: not an article, auxiliary, preposition or negator."""
         return self.kind in _CONTENT
 
 

@@ -1,4 +1,4 @@
-"""What a comparison of two statements says, and the claims that it speaks of.
+"""The result of a comparison of two statements, and the claims that it mentions.
 
 Must not know: how a comparison is made.
 """
@@ -9,14 +9,14 @@ from typing import Literal
 from slowwave_server.domain.similarity.meaning import Meaning
 
 Verdict = Literal["duplicate", "merge", "synthesise", "related", "conflict", "distinct"]
-"""duplicate: the same statement; merge: the same said in other words, nothing is lost by keeping one of them;
-synthesise: about the same, but each may hold something of its own; related: worth a link; conflict: both can't hold;
-distinct: two facts."""
+"""duplicate: the same statement; merge: the same in other words, and keeping one loses nothing; synthesise: about the
+same subject, but each may add something; related: worth a link; conflict: at most one is true; distinct: two facts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeClaim:
-    """What a statement says of one attribute of one subject.
+    """The value of one attribute of one subject, as a statement says it.
 
     subject, attribute, value: normal forms ("maya", "employer", "google"; a polarity has the values "yes" and "no").
     single: whether another value of the attribute contradicts this one. The texts are the words of the statement, for
@@ -36,7 +36,7 @@ class AttributeClaim:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Similarities, 0 … 1, from which a verdict holds; duplicate is the edit similarity (Jaro) of working memory."""
+    """Minimum similarities, 0 … 1, for each verdict; duplicate is the edit similarity (Jaro) of working memory."""
 
     merge: float = 0.90
     synthesize: float = 0.75
@@ -46,7 +46,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on two statements; score: similarity, 0 … 1; reasons: in words that a person understands.
+    """The verdict on two statements; score: similarity, 0 … 1; reasons: in words for a person.
 
     attribute: of a conflict about one attribute of one subject, the claim of one of the two statements.
     meaning: the answer of the model of meaning, if it was asked.
