@@ -1,4 +1,4 @@
-"""What other systems keep, read into one form: finished memories, messages of conversations, and what can't be read.
+"""Parsers for exports of other systems: memories, messages, and entries that can't be read, in one form.
 
-Must not know: files, databases, which agent gets what is read.
+Must not know: files, databases, which agent receives the entries.
 """

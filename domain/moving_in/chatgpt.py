@@ -1,4 +1,4 @@
-"""ChatGPT's export: a conversation is a tree of messages, and what was read last is the path from `current_node` up.
+"""ChatGPT's export: a conversation is a tree of messages; its last branch is the path from `current_node` to the root.
 
 Must not know: files.
 """
@@ -13,7 +13,7 @@ _SPOKEN = frozenset(("text", "multimodal_text"))
 
 
 def read(piece: Piece) -> Entries:
-    """A conversation, its messages in order."""
+    """Yield a conversation's messages in order."""
     value = piece.value
     if piece.key or piece.number == 0:
         yield LeftOut(f"field {piece.key}")
@@ -37,7 +37,7 @@ def read(piece: Piece) -> Entries:
 
 
 def _path(mapping: Mapping[str, Any], current: Any) -> list[str]:
-    """The nodes from the root to the current one; without one, to the node that was made last."""
+    """Return the nodes from the root to the current node, or to the newest node if there is no current one."""
     at = current if isinstance(current, str) and current in mapping else _newest(mapping)
     path: list[str] = []
     seen: set[str] = set()
@@ -86,7 +86,7 @@ def _message(piece: Piece, conversation: str, node: str, value: Any, began: Any)
 
 
 def _text(parts: Any) -> str | None:
-    """What was typed or spoken; of a picture nothing stands in the export but a pointer."""
+    """Return typed or spoken text; the export contains only a pointer for a picture."""
     if not isinstance(parts, list):
         return None
     texts = [part if isinstance(part, str) else part.get("text") for part in parts if isinstance(part, (str, Mapping))]

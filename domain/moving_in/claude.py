@@ -1,4 +1,4 @@
-"""Claude's export: conversations with their messages in order; what was typed, and what was attached as text.
+"""Claude's export: conversations with their messages in order, each with its text and its text attachments.
 
 Must not know: files.
 """
@@ -13,7 +13,7 @@ _ATTACHED_CHARACTERS = 20_000
 
 
 def read(piece: Piece) -> Entries:
-    """A conversation, its messages in order."""
+    """Yield a conversation's messages in order."""
     value = piece.value
     if piece.key not in {"", "conversations"} or piece.number == 0:
         yield LeftOut(f"field {piece.key}")
@@ -45,7 +45,7 @@ def read(piece: Piece) -> Entries:
 
 
 def _text(message: Mapping[str, Any]) -> str | None:
-    """The text of a message, then the texts that were attached to it, each cut at its limit."""
+    """Return a message's text, followed by its text attachments, each cut at its limit."""
     content = message.get("content")
     parts = content if isinstance(content, list) else []
     texts = [part.get("text") for part in parts if isinstance(part, Mapping) and part.get("type") == "text"]

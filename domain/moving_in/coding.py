@@ -1,6 +1,6 @@
-"""Session logs of coding agents, a line an entry: read as the hooks read them, and with the same keys.
+"""Session logs of coding agents, one entry per line, parsed by the hooks' parser and with the same keys.
 
-So a conversation that a hook recorded is known when its log is brought in, and the other way round.
+So the import of a log recognises a conversation that a hook recorded, and a hook recognises an imported one.
 
 Must not know: files, folders, repositories.
 """
@@ -19,7 +19,7 @@ _MESSAGES: Mapping[Host, Callable[[Mapping[str, Any], int, str], dict[str, Any] 
 
 
 class LogReader:
-    """Reads the lines of one host's logs. A log names its session and its folder once, in a line before the others."""
+    """Reader of one host's logs. A log names its session and its folder once, in a line before the others."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -28,7 +28,7 @@ class LogReader:
         self._folder: str | None = None
 
     def read(self, piece: Piece) -> Entries:
-        """A line of a log."""
+        """Yield the entry of a log line."""
         line = piece.value
         if piece.path != self._path:
             self._path, self._session, self._folder = piece.path, _stem(piece.path), None
@@ -55,7 +55,7 @@ class LogReader:
 
 
 def _stem(path: str) -> str:
-    """The session of a log that names none: the id at the end of its file's name."""
+    """Return a session for a log that names none: the id at the end of its file name."""
     stem = path.rsplit("/", 1)[-1].removesuffix(".jsonl")
     uuid_characters = 36
     return clean_name(stem[-uuid_characters:] if stem.startswith("rollout-") else stem) or "log"

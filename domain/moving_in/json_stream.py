@@ -1,12 +1,12 @@
-"""JSON of any size, entry by entry: a list's entries, or the entries of the lists that an object holds.
+"""Parse JSON of any size entry by entry: the entries of a list, or of the lists inside an object.
 
     [a, b]                       ("", 1, a), ("", 2, b)
     {"edges": [a, b], "n": 7}    ("edges", 1, a), ("edges", 2, b), ("n", 0, 7)
 
-Only one entry is in memory at a time. An entry that is too long, nested too deeply or no JSON is a Fault, and the
-entries after it are read; where the outline itself breaks, the rest of the file is one Fault.
+Only one entry is in memory at a time. An entry that is too long, too deeply nested or not JSON gives a Fault, and
+parsing continues with the next entry. If the outer structure is broken, the rest of the file is one Fault.
 
-Must not know: files, what entries mean.
+Must not know: files, the meaning of entries.
 """
 
 import json
@@ -23,7 +23,7 @@ _MAX_KEY_CHARACTERS = 1000
 
 
 class Found(NamedTuple):
-    """One entry: the name of its list, its number from 1 (0: no list), its value."""
+    """One entry: the name of its list, its number from 1 (0: outside a list), its value."""
 
     key: str
     number: int
@@ -31,7 +31,7 @@ class Found(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """An entry that can't be read, and why."""
+    """An entry that can't be parsed, and the reason."""
 
     key: str
     number: int
@@ -39,12 +39,12 @@ class Fault(NamedTuple):
 
 
 def entries(chunks: Iterable[str]) -> Iterator[Found | Fault]:
-    """Read a JSON text that comes in pieces."""
+    """Parse a JSON text that arrives in chunks."""
     return _Stream(chunks).entries()
 
 
 def parse(text: str) -> Any:
-    """One JSON value. Raises ValueError, also for what is nested too deeply."""
+    """Parse one JSON value. Raises ValueError, also for a value that is nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -130,7 +130,7 @@ class _Stream:
             return Fault(key, number, f"no JSON: {error}"[:200])
 
     def _raw(self) -> "str | Fault":
-        """The text of the value that begins here, to where it ends; a Fault of one that is too long or too deep."""
+        """Return the text of the value that begins here, or a Fault if the value is too long or too deep."""
         self._peek()
         parts: list[str] = []
         length = depth = deepest = 0
@@ -154,7 +154,7 @@ class _Stream:
         return "".join(parts)
 
     def _scan(self, depth: int, deepest: int, *, in_text: bool) -> tuple[int, int, int, bool, bool]:
-        """Go on to the end of the value or of what is there: where that is, the state there, and whether it ended."""
+        """Scan to the end of the value or the buffer; return the position, the state, and whether the value ended."""
         text, at = self._text, self._at
         while True:
             found = (_STRING_END if in_text else _TOKEN).search(text, at)
@@ -165,7 +165,7 @@ class _Stream:
                 if mark == '"':
                     in_text = False
                 elif at == len(text):
-                    # What a backslash is before must be read with it.
+                    # The character after a backslash must be read together with it.
                     return at - 1, depth, deepest, True, False
                 else:
                     at += 1
@@ -175,13 +175,13 @@ class _Stream:
                 depth += 1
                 deepest = max(deepest, depth)
             elif depth == 0:
-                # A comma, or the end of what the value stands in.
+                # A comma, or the end of the enclosing list or object.
                 return at - 1, 0, deepest, False, True
             elif mark in "}]":
                 depth -= 1
 
     def _peek(self) -> str:
-        """The next character that is no blank; "" at the end."""
+        """Return the next character that is not a blank; "" at the end."""
         while True:
             while self._at < len(self._text):
                 if not self._text[self._at].isspace():

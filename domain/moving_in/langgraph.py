@@ -1,4 +1,4 @@
-"""LangGraph's store, in which LangMem keeps its memories: items with a namespace, a key and a value of any shape.
+"""LangGraph's store, which LangMem uses: items with a namespace, a key and a value of any shape.
 
 Must not know: files, databases.
 """
@@ -25,7 +25,7 @@ _DEPTH = 3
 
 
 def read(piece: Piece) -> Entries:
-    """An item of the store, as `search` answers it or as its table has it."""
+    """Yield the memory of a store item, as returned by `search` or as a row of the store's table."""
     item = piece.value
     if piece.number == 0:
         yield LeftOut(f"field {piece.key}")
@@ -54,7 +54,7 @@ def read(piece: Piece) -> Entries:
 
 
 def _text(value: Any, depth: int) -> str | None:
-    """What an item says: the text of its one telling field, else its fields by name."""
+    """Return an item's text: its one text field, else all fields with their names."""
     if isinstance(value, str):
         return text_of(value)
     if not isinstance(value, Mapping) or depth > _DEPTH:

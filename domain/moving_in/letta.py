@@ -1,7 +1,7 @@
-"""Letta: an agent file with its memory blocks and messages (of both schemas), or a MemFS folder of Markdown.
+"""Letta: an agent file with its memory blocks and messages (both schemas), or a MemFS folder of Markdown.
 
-A block and a Markdown file hold many statements; each line that says something is one memory. Ids of an agent file
-count from 0 in every file, so what a line or message says is part of its id.
+A block and a Markdown file contain many statements; each line with a statement is one memory. Ids in an agent file
+count from 0 in every file, so the id of an imported entry includes a digest of its text.
 
 Must not know: files, folders.
 """
@@ -37,7 +37,7 @@ _PASSAGES = frozenset(("passages", "archival_memory", "archival_passages"))
 
 
 def read(piece: Piece) -> Entries:
-    """A block, a passage, an agent with its messages, a message, or a Markdown file."""
+    """Yield the entries of a block, a passage, an agent with its messages, a message, or a Markdown file."""
     value = piece.value
     if piece.key == TEXT_FILE and isinstance(value, str):
         yield from _lines(piece, piece.path, _FRONT.sub("", value, count=1), piece.at)
@@ -64,7 +64,7 @@ def _block(piece: Piece, value: Mapping[str, Any]) -> Entries:
 
 
 def _lines(piece: Piece, place: str, text: str, at: Any) -> Iterator[Moved | Broken | LeftOut]:
-    """Each line that says something; a heading, a rule and a fence say nothing by themselves."""
+    """Yield a memory for each line with a statement; headings, rules and fences are not statements."""
     seen: set[str] = set()
     for number, raw in enumerate(text.splitlines(), 1):
         line = text_of(_BULLET.sub("", raw.strip()))
@@ -88,7 +88,7 @@ def _passage(piece: Piece, value: Mapping[str, Any]) -> Any:
     if text is None:
         return Broken(piece.where, "text is missing")
     origin = id_of(value.get("id"))
-    # "passage-7" counts from 0 in every file; an id with a UUID is one of its own.
+    # "passage-7" counts from 0 in every file; an id with a UUID is unique.
     own = origin if origin is not None and len(origin) > 36 else f"passage#{digest_of(text)}"  # noqa: PLR2004 - a UUID
     return memory_or_broken(piece, Moved(own, text, moment(value.get("created_at"))))
 
@@ -131,7 +131,7 @@ def _text(content: Any, older: Any) -> str | None:
 
 
 def _unpacked(text: str) -> str | None:
-    """What a user wrote: Letta may pack it into JSON, with the time. Logins and heartbeats are packed alike."""
+    """Return a user's text, unpacked from Letta's JSON with its time; logins and heartbeats are packed alike."""
     if not text.startswith("{"):
         return text or None
     try:
@@ -144,7 +144,7 @@ def _unpacked(text: str) -> str | None:
 
 
 def _sent(calls: Any) -> str | None:
-    """What an assistant said by the tool send_message, as its older kinds do; the content is its monologue then."""
+    """Return the text that an older assistant sent by the tool send_message; its content is then only its monologue."""
     texts: list[str] = []
     for call in calls if isinstance(calls, list) else []:
         function = call.get("function") if isinstance(call, Mapping) else None

@@ -1,4 +1,4 @@
-"""mem0: what `get_all` and an export answer, and the rows of its vector stores, which hold the same as a payload.
+"""mem0: the result of `get_all` or an export, and rows of its vector stores, whose payload has the same fields.
 
 Must not know: files, stores.
 """
@@ -23,7 +23,7 @@ _OWNERS = ("user_id", "agent_id", "run_id")
 
 
 def read(piece: Piece) -> Entries:
-    """A memory of mem0. Relations of its graph are counted: the memories that they were drawn from say the same."""
+    """Yield a memory of mem0. Relations of its graph are only counted: their memories contain the same facts."""
     value = piece.value
     if piece.key == "relations":
         yield LeftOut("relation of the graph")

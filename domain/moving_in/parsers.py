@@ -1,6 +1,6 @@
-"""Which parser reads which system.
+"""The parser of each system.
 
-Must not know: files, what becomes of entries.
+Must not know: files, and the use of entries.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Read = Callable[[Piece], Entries]
 
 
 def reader(system: System) -> Read:
-    """A parser for one look through the pieces of a system."""
+    """Return a parser for one pass through the pieces of a system."""
     if system in {"claude-code", "codex"}:
         return LogReader("claude-code" if system == "claude-code" else "codex").read
     plain: dict[str, Read] = {

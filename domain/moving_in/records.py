@@ -1,4 +1,4 @@
-"""What a parser answers: memories, messages, and every entry that it leaves out, with the reason.
+"""The results of a parser: memories, messages, and each omitted entry with its reason.
 
 Must not know: any system's format.
 """
@@ -14,7 +14,7 @@ from slowwave.postgres_text import clean_text
 System = Literal["mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "claude-code", "codex"]
 SYSTEMS: tuple[System, ...] = ("mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "claude-code", "codex")
 MAX_MEMORY_CHARACTERS = 20_000
-"""A longer text is a document and no statement; it counts as not read."""
+"""A longer text is a document, not a statement; it counts as unreadable."""
 _MILLISECONDS = 1e11
 _YEARS = (1900, 2999)
 
@@ -22,9 +22,13 @@ _YEARS = (1900, 2999)
 class Piece(NamedTuple):
     """One value of a file: an entry of a list, a member of an object, a row, a line or a whole text.
 
-    path: the file's name below what was given; key: the name of the list that it stands in ("" at the top); number:
-    from 1; value: what JSON says, or text; at: when the file was last changed, where that is all that tells a time.
-    begin: of a line, the byte with which it begins.
+    Attributes:
+        path: the file's name, relative to the imported path.
+        key: the name of the enclosing list ("" at the top).
+        number: from 1.
+        value: a parsed JSON value, or text.
+        at: the time of the file's last change, if no other time is known.
+        begin: the byte at which a line begins.
     """
 
     path: str
@@ -43,8 +47,14 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A finished memory. origin: its id there; owner: the user or namespace that it is about; at: since when it holds
-    (None: nobody says); until: when it ended; type: one of ours.
+    """A finished memory.
+
+    Attributes:
+        origin: its id in the other system.
+        at: start of its validity; None if it is unknown.
+        until: end of its validity.
+        owner: the user or namespace that the memory is about.
+        type: one of Slowwave's types.
     """
 
     origin: str
@@ -57,8 +67,13 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class ImportedMessage:
-    """A message of a conversation. message: as the client takes it, with its key; origin: the conversation's id there;
-    owner: as in Moved; folder: of a coding agent, where it worked.
+    """A message of a conversation.
+
+    Attributes:
+        origin: the conversation's id in the other system.
+        message: in the client's form, with its key.
+        owner: as in Moved.
+        folder: the working folder of a coding agent.
     """
 
     origin: str
@@ -69,14 +84,14 @@ class ImportedMessage:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What is there and is not taken over, by choice: instructions to the model, abandoned branches, empty messages."""
+    """An entry omitted by choice: instructions to the model, abandoned branches, empty messages."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An entry that can't be read: where it stands, and what is wrong with it, without its text."""
+    """An entry that can't be read: its place and the error, without its text."""
 
     where: str
     what: str
@@ -87,7 +102,7 @@ Entries = Iterator[Entry]
 
 
 def moment(value: Any) -> datetime | None:
-    """A time as systems write it: ISO text (UTC if it names no zone), or seconds or milliseconds since 1970."""
+    """Parse a time of another system: ISO text (UTC if it has no zone), or seconds or milliseconds since 1970."""
     try:
         if isinstance(value, datetime):
             found = value
@@ -107,7 +122,7 @@ def moment(value: Any) -> datetime | None:
 
 
 def text_of(value: Any) -> str | None:
-    """Text that can be stored, without blanks around it; None for anything else, and for nothing."""
+    """Return storable text without surrounding blanks; None for empty text and for other values."""
     if not isinstance(value, str):
         return None
     cleaned = clean_text(value).strip()
@@ -115,7 +130,7 @@ def text_of(value: Any) -> str | None:
 
 
 def id_of(value: Any) -> str | None:
-    """An id: text or a number, at most 150 characters; a longer one by its digest."""
+    """Return an id: text or a number, at most 150 characters; a longer id is replaced by its digest."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return None
     found = clean_text(str(value)).strip()
@@ -124,12 +139,12 @@ def id_of(value: Any) -> str | None:
 
 
 def digest_of(*parts: str) -> str:
-    """A short name for texts, the same for the same texts."""
+    """Return a short digest of the texts; equal texts have equal digests."""
     return blake2b("\0".join(parts).encode(errors="replace"), digest_size=12).hexdigest()
 
 
 def memory_or_broken(piece: Piece, moved: Moved) -> Entry:
-    """The memory, if its text is no document."""
+    """Return the memory, or Broken if its text is a document."""
     if len(moved.text) > MAX_MEMORY_CHARACTERS:
         told = f"the text has {len(moved.text):,} characters, a memory has at most {MAX_MEMORY_CHARACTERS:,}"
         return Broken(piece.where, told)
@@ -139,7 +154,7 @@ def memory_or_broken(piece: Piece, moved: Moved) -> Entry:
 def said(
     system: str, conversation: str, key: str, role: str, content: Any, *, at: datetime | None, **more: Any
 ) -> ImportedMessage:
-    """A message with its provenance: metadata says which system it came from, and under which ids."""
+    """Build a message with its provenance: the metadata contains the system and its ids."""
     owner = more.pop("owner", None)
     message: dict[str, Any] = {"role": role, "content": content, "key": f"{system}:{key}", **more}
     if at is not None:
@@ -149,6 +164,6 @@ def said(
 
 
 def clean_name(name: str | None) -> str:
-    """A name as agents and sessions may have it: printable, at most 150 characters; "" where nothing is left."""
+    """Return a valid name for an agent or session: printable, at most 150 characters; "" if nothing is left."""
     most = 150
     return "".join(one for one in clean_text(name or "") if one.isprintable()).strip()[:most]

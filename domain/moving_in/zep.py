@@ -1,6 +1,6 @@
-"""Zep and Graphiti: edges are facts with the time from which and until which they hold, episodes are what was said.
+"""Zep and Graphiti: edges are facts with start and end of validity, episodes are messages.
 
-An entry is known by its fields, so that one file with three lists and a file for each list are read alike.
+The type of an entry is recognised by its fields, so one file with three lists is read like one file per list.
 
 Must not know: files, graphs.
 """
@@ -30,7 +30,7 @@ _SPEAKER = re.compile(r"(?P<name>\w[\w .'-]{0,60}?) ?(?:\((?P<role>user|human|as
 
 
 def read(piece: Piece) -> Entries:
-    """An edge, an episode or a node."""
+    """Yield the entries of an edge, an episode or a node."""
     value = piece.value
     if piece.number == 0:
         yield LeftOut(f"field {piece.key}")
@@ -80,7 +80,7 @@ def _episode(origin: str, value: Mapping[str, Any]) -> Entries:
 
 
 def _speakers(text: str) -> Iterator[tuple[str | None, str | None, str]]:
-    """The turns of a text in which each begins with its speaker: (name, role, what is said)."""
+    """Yield the turns of a text with speaker prefixes: (name, role, text)."""
     parts: list[tuple[str | None, str | None, list[str]]] = []
     for raw in text.split("\n"):
         line, found = raw, _SPEAKER.match(raw)
