@@ -1,4 +1,4 @@
-"""What follows from what memories say: groups that merge, values that supersede each other, claims that wait.
+"""Consolidation: plan which memories merge, which values supersede each other, and which memories become active.
 
 Must not know: where memories are stored, and how a plan is carried out.
 """

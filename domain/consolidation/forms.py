@@ -1,7 +1,7 @@
-"""Which statements have one form: the same words with other numbers, dates or times, as in a list or a counter.
+"""The form of a statement: equal words with different numbers, dates or times, as in a list or a counter.
 
-"Ledger 3 is in drawer 3" and "Ledger 4 is in drawer 4" have one form. A scope asks one question about a form, since a
-list of n lines would raise n(n-1)/2.
+"Ledger 3 is in drawer 3" and "Ledger 4 is in drawer 4" have one form. A scope raises one question per form, because a
+list of n lines would raise n(n-1)/2 questions.
 
 Must not know: where memories are stored, how a contradiction is noticed.
 """
@@ -15,7 +15,7 @@ _DIGEST_BYTES = 8
 
 
 def form_of(content: str) -> str | None:
-    """A key of the statement's form; None if it names no number, date or time."""
+    """Return a key of the statement's form; None if it contains no number, date or time."""
     tokens = read(content).tokens
     if not any(token.kind in _COUNTED for token in tokens):
         return None
@@ -24,6 +24,6 @@ def form_of(content: str) -> str | None:
 
 
 def shared_form(one: str, other: str) -> str | None:
-    """The form that two statements share, if they do."""
+    """Return the form that two statements share, or None."""
     form = form_of(one)
     return form if form is not None and form == form_of(other) else None

@@ -1,6 +1,7 @@
-"""Which memories are one, and whose words stay: complete link in a canonical order, whatever arrived first.
+"""Group duplicate memories and choose the surviving text: complete link in a canonical order, whatever the arrival
+order.
 
-Must not know: how alike two statements are, where memories are stored.
+Must not know: how similar two statements are, where memories are stored.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,10 +15,11 @@ Group = tuple[MemoryRevision, ...]
 
 
 def groups(members: Iterable[MemoryRevision], mergeable: Mergeable) -> list[Group]:
-    """Divide members into groups in which every pair may merge (complete link: a chain of likenesses is no group).
+    """Divide members into groups in which every pair may merge (complete link: a chain of similar pairs is not a
+    group).
 
-    The oldest statement begins the first group; each further one joins the first group that takes it. Given all that is
-    connected, the answer depends on the set alone (I9).
+    The oldest statement begins the first group; each further statement joins the first group that accepts it. For the
+    same connected members, the result does not depend on their order (I9).
     """
     found: list[list[MemoryRevision]] = []
     for member in sorted(members, key=lambda memory: memory.order):
@@ -30,7 +32,7 @@ def groups(members: Iterable[MemoryRevision], mergeable: Mergeable) -> list[Grou
 
 
 def survivor(group: Group) -> MemoryRevision:
-    """Whose words stay: the most trusted witness's, then those that say most, then the oldest."""
+    """Return the memory whose text stays: the most trusted, then the one with most words, then the oldest."""
     return min(
         group,
         key=lambda memory: (TRUSTS.index(memory.own_trust), -len(set(read(memory.content).stems)), memory.order),
@@ -38,7 +40,7 @@ def survivor(group: Group) -> MemoryRevision:
 
 
 def connected(start: Sequence[UUID], edges: Iterable[tuple[UUID, UUID]]) -> list[frozenset[UUID]]:
-    """The sets of ids that edges connect, of those that hold one of `start` and more than one id."""
+    """Return the connected components of the graph with more than one id and at least one id of `start`."""
     neighbours: dict[UUID, set[UUID]] = {}
     for a, b in edges:
         neighbours.setdefault(a, set()).add(b)

@@ -1,4 +1,4 @@
-"""A memory as a pass sees it: what it says, what was decided about it, what its sources make of it.
+"""A memory as a consolidation pass reads it: its text, its decisions, and values derived from its sources.
 
 Must not know: where memories are stored.
 """
@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 TRUSTS = ("hand", "user", "assistant", "task", "import")
-"""From what a person wrote by hand down to what was imported."""
+"""Trust levels in descending order, from handwritten to imported."""
 LIVE = frozenset({"inbox", "episode", "active"})
 
 
@@ -16,8 +16,8 @@ LIVE = frozenset({"inbox", "episode", "active"})
 class MemoryRevision:
     """One memory, at one revision. confidence, importance: 0..1; times are aware.
 
-    own_from, own_trust: as valid_from and trust, of its own sources alone. What was merged into it lends it sources,
-    and must not decide whether it is merged.
+    own_from, own_trust: valid_from and trust from the memory's own sources. A merged memory adds sources to the
+    survivor, and these must not decide whether the survivor merges.
     """
 
     id: UUID
@@ -43,15 +43,15 @@ class MemoryRevision:
 
     @property
     def live(self) -> bool:
-        """Whether it can be answered from: neither archived nor waiting for a person."""
+        """Whether an answer may use the memory: it is neither archived nor in review."""
         return self.status in LIVE
 
     @property
     def groupable(self) -> bool:
-        """Whether it may be merged with others: live, or archived by a merge."""
+        """Whether the memory may merge with others: it is live, or archived by a merge."""
         return self.live or self.merged_into is not None
 
     @property
     def order(self) -> tuple[datetime, str, bytes]:
-        """The canonical order: by event time, then by what is said. The same whatever came first (I9)."""
+        """The canonical order: by event time, then by content; independent of the arrival order (I9)."""
         return (self.own_from, self.type, self.content_hash)

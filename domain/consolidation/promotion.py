@@ -1,11 +1,11 @@
-"""When a memory becomes active: it is likely true, and there is evidence that it matters.
+"""Rules for making a memory active: it is likely true, and there is evidence that it matters.
 
-    somebody asked for it     an instruction or a decision of a person; what a person wrote by hand
-    a tool says so            a result or a lesson of a tool's call
-    said again                at least two independent witnesses, and useful enough
+    requested by a person     an instruction or a decision of a person; a memory written by hand
+    reported by a tool        a result or a lesson of a tool call
+    repeated                  at least two independent witnesses, and useful enough
 
-A single statement in passing stays where it is, however sure its wording sounds: recall finds it there, too. Nothing
-else counts, neither an end nor a conflict, so that the order in which things became known decides nothing (I9).
+A single statement in passing keeps its status, however certain its wording is; recall finds it anyway. No other fact
+counts, neither an end nor a conflict, so the arrival order of events decides nothing (I9).
 
 Must not know: where memories are stored.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from slowwave_server.domain.consolidation.known import MemoryRevision
 
 WITNESSES = 2
-"""Conversations, notes or files that say it, each independent of the others."""
+"""Independent conversations, notes or files that state the memory."""
 _PERSON = frozenset({"hand", "user"})
 _ASKED = frozenset({"instruction", "decision"})
 _FOUND = frozenset({"result", "lesson"})
@@ -23,14 +23,14 @@ _FOUND = frozenset({"result", "lesson"})
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """confidence: the least of any promotion; importance: the least of what nobody asked for. 0..1."""
+    """confidence: the minimum for any promotion; importance: the minimum if no person requested the memory. 0..1."""
 
     confidence: float
     importance: float
 
 
 def evidence_for(memory: MemoryRevision, witnesses: int, bounds: Bounds) -> str | None:
-    """What speaks for making a memory active, in words, or None. witnesses: independent ones."""
+    """Return the evidence for making a memory active, in words, or None. witnesses: number of independent ones."""
     if memory.confidence < bounds.confidence:
         return None
     if memory.trust == "hand":

@@ -1,4 +1,4 @@
-"""One attribute of one subject over time: which statement holds, and what ended the others.
+"""The values of one attribute of one subject over time: which statement is valid, and which statements it ended.
 
 Must not know: how a statement's value is read, where memories are stored.
 """
@@ -17,7 +17,7 @@ Pinned = Callable[[UUID, UUID], bool]
 
 @dataclass(frozen=True, slots=True)
 class Valued:
-    """A memory that says nothing but one value of one attribute that has one value at a time."""
+    """A memory that states exactly one value of one single-valued attribute."""
 
     memory: MemoryRevision
     claim: AttributeClaim
@@ -25,7 +25,7 @@ class Valued:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """`older` holds until `valid_to`, when `newer` said another value. Where newer is None it holds on."""
+    """`older` is valid until `valid_to`, when `newer` stated another value. If newer is None, `older` stays valid."""
 
     older: MemoryRevision
     newer: MemoryRevision | None = None
@@ -35,7 +35,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Two values of one attribute of which no rule says which holds."""
+    """Two values of one attribute, and no rule decides which is valid."""
 
     newer: MemoryRevision
     older: MemoryRevision
@@ -43,19 +43,19 @@ class Unclear:
 
 
 def valued(memory: MemoryRevision) -> Valued | None:
-    """The memory as a value, where that is all it says: ending it then takes nothing else with it."""
+    """Return the memory as a value if it states nothing else, so that its end loses no other fact."""
     claims = read(memory.content).claims
     return Valued(memory, claims[0]) if len(claims) == 1 and claims[0].single else None
 
 
 def settle_values(group: Sequence[Valued], pinned: Pinned, now: datetime) -> tuple[list[Ended], list[Unclear]]:
-    """What becomes of the statements of one attribute: each ends with the next that says another value.
+    """Decide the statements of one attribute: each ends when the next statement with another value begins.
 
-    A value that holds only after `now` ends nothing yet; the first deep pass after that time decides.
+    A value that becomes valid after `now` ends nothing yet; the first deep pass after that time decides.
 
-    Next: by the last time at which each was said to hold, never by arrival (I9). A less trusted witness ends nothing;
-    neither does one of the same moment. Pairs that are `pinned` (a person decided, or a run was undone) are left alone.
-    Answers one Ended a statement, and what is unclear.
+    The next statement is the one with the next reaffirmation time; the arrival order does not matter (I9). A less
+    trusted witness ends nothing; neither does a statement of the same moment. The function skips `pinned` pairs (a
+    person decided, or a run was undone). It returns one Ended per statement, and the unclear pairs.
     """
     ended: list[Ended] = []
     unclear: list[Unclear] = []
