@@ -1,4 +1,4 @@
-"""Configuration files of other programs, changed at one place and left alone everywhere else.
+"""Edit one entry of another program's configuration file and leave the rest of the file unchanged.
 
 Must not know: which programs, what the entries mean.
 """

@@ -1,4 +1,4 @@
-"""Changes of one entry in a JSON file: what is not changed keeps its bytes, comments and blanks included.
+"""Edit one entry of a JSON file; all other bytes stay, comments and blanks included.
 
 Must not know: files, what the entries mean.
 """
@@ -15,12 +15,12 @@ _INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 
 def read(text: str) -> Any:
-    """The value of a file; {} for an empty one. Raises BrokenFile."""
+    """Return the value of a file; {} for an empty file. Raises BrokenFile."""
     return parse(text).value if text.strip() else {}
 
 
 def put(text: str, path: Path, value: Any) -> str:
-    """Set the entry at `path`, and make the objects above it that are missing. Raises BrokenFile."""
+    """Set the entry at `path` and create missing parent objects. Raises BrokenFile."""
     text = text if text.strip() else "{}\n"
     node = parse(text)
     for depth, name in enumerate(path):
@@ -39,7 +39,7 @@ def put(text: str, path: Path, value: Any) -> str:
 
 
 def append(text: str, path: Path, value: Any) -> str:
-    """Append to the list at `path`, and make it if it is missing. Raises BrokenFile."""
+    """Append to the list at `path`; create a missing list. Raises BrokenFile."""
     node = _find(parse(text), path) if text.strip() else None
     if node is None:
         return put(text, path, [value])
@@ -49,7 +49,7 @@ def append(text: str, path: Path, value: Any) -> str:
 
 
 def drop(text: str, path: Path) -> str:
-    """Remove the entry at `path`, and objects above it that hold nothing else. Raises BrokenFile."""
+    """Remove the entry at `path`, and parent objects that become empty. Raises BrokenFile."""
     holder = _find(parse(text), path[:-1]) if text.strip() else None
     number = holder.entry(path[-1]) if holder is not None and isinstance(holder.value, dict) else None
     if holder is None or number is None:
@@ -60,7 +60,7 @@ def drop(text: str, path: Path) -> str:
 
 
 def drop_items(text: str, path: Path, unwanted: Callable[[Any], bool]) -> str:
-    """Remove items of the list at `path`, and what then holds nothing else. Raises BrokenFile."""
+    """Remove unwanted items of the list at `path`, and parents that become empty. Raises BrokenFile."""
     while text.strip():
         node = _find(parse(text), path)
         if node is None or not isinstance(node.value, list):
@@ -82,7 +82,7 @@ def _find(node: Node, path: Path) -> Node | None:
 
 
 def _insert(text: str, node: Node, value: Any, name: str | None) -> str:
-    """Put an entry behind the last one of an object or list, in its style."""
+    """Insert an entry after the last one of an object or list, in the file's style."""
     close = node.end - 1
     lines = "\n" in text[node.begin : node.end] or (not node.entries and "\n" in text)
     unit, outer = _unit(text), _line_indent(text, node.begin)
@@ -114,7 +114,7 @@ def _without(text: str, node: Node, number: int) -> str:
     text = text[:begin] + text[end:]
     before = node.commas[number - 1] if number else None
     if last and before is not None and comma is None:
-        # The entry before is the last one now.
+        # The previous entry is now the last one.
         gap = text[before + 1 : begin]
         text = text[:before] + (gap if gap.strip() or "\n" in text[node.begin : begin] else "") + text[begin:]
     return text

@@ -1,6 +1,6 @@
-"""JSON with comments and trailing commas, read with the place of everything: so that one entry can be changed.
+"""Parse JSON with comments and trailing commas; every value keeps its position, so that one entry can be edited.
 
-Must not know: what a change looks like.
+Must not know: the edits.
 """
 
 import json
@@ -15,12 +15,12 @@ _WORD = re.compile(r"[-+.\w]+")
 
 
 class BrokenFile(ValueError):
-    """The text is not of the form that it has to have; the message says where."""
+    """The text does not have the required format; the message contains line and column."""
 
 
 @dataclass(slots=True)
 class Node:
-    """A value: its place, what it is, and what it holds. commas: the place of the comma behind each entry."""
+    """A parsed value with its position and its entries. commas: the position of the comma after each entry."""
 
     begin: int
     end: int
@@ -30,17 +30,17 @@ class Node:
     commas: list[int | None] = field(default_factory=list)
 
     def entry(self, name: str) -> int | None:
-        """The number of the entry of that name: of several, the last one counts in JSON."""
+        """Return the index of the entry with this name; for duplicates, the last one, as in JSON."""
         found = [number for number, (known, _) in enumerate(self.names) if known == name]
         return found[-1] if found else None
 
     def begin_of(self, number: int) -> int:
-        """Where an entry begins, with its name."""
+        """Return the position of an entry, its name included."""
         return self.names[number][1] if self.names else self.entries[number].begin
 
 
 def parse(text: str) -> Node:
-    """Read a whole text. Raises BrokenFile."""
+    """Parse a whole text. Raises BrokenFile."""
     reader = _Reader(text)
     node = reader.node(reader.blank(0), 0)
     if (rest := reader.blank(node.end)) != len(text):

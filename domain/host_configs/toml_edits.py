@@ -1,4 +1,4 @@
-"""Changes of one table in a TOML file: every other line stays as it is.
+"""Edit one table of a TOML file; all other lines stay unchanged.
 
 Must not know: files, what the table means.
 """
@@ -15,7 +15,7 @@ _HEADER = re.compile(r"^[ \t]*\[")
 
 
 def read(text: str) -> dict[str, Any]:
-    """The value of a file. Raises BrokenFile."""
+    """Return the value of a file. Raises BrokenFile."""
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -23,9 +23,9 @@ def read(text: str) -> dict[str, Any]:
 
 
 def put(text: str, path: Sequence[str], values: Mapping[str, str | list[str]]) -> str:
-    """Set keys of the table at `path`, made at the end of the file if it is missing; its other keys stay.
+    """Set keys of the table at `path`; its other keys stay. A missing table is added at the end of the file.
 
-    Raises BrokenFile, also for a table that the file writes in another form than under a header of its own.
+    Raises BrokenFile, also if the file writes the table in another form than under its own header.
     """
     found = _find(read(text), path)
     if found is not None and all(found.get(name) == value for name, value in values.items()):
@@ -41,7 +41,7 @@ def put(text: str, path: Sequence[str], values: Mapping[str, str | list[str]]) -
 
 
 def drop(text: str, path: Sequence[str]) -> str:
-    """Remove the table at `path` with what is below its header. Raises BrokenFile as `put` does."""
+    """Remove the table at `path`: its header and its lines. Raises BrokenFile as `put` does."""
     if _find(read(text), path) is None:
         return text
     begin, end = _place(text, path)
@@ -57,7 +57,7 @@ def _find(value: Any, path: Sequence[str]) -> Any:
 
 
 def _place(text: str, path: Sequence[str]) -> tuple[int, int]:
-    """The header and the lines below it, without blank lines and comments in front of the next header."""
+    """Return the range of the header and its lines, without blank lines and comments before the next header."""
     names = r"\s*\.\s*".join(rf'["\']?{re.escape(name)}["\']?' for name in path)
     header = re.compile(rf"[ \t]*\[\s*{names}\s*\]")
     begin = end = None
@@ -76,7 +76,7 @@ def _place(text: str, path: Sequence[str]) -> tuple[int, int]:
 
 
 def _checked(text: str, path: Sequence[str], values: Mapping[str, Any] | None) -> str:
-    """Make sure that the change came to what was meant."""
+    """Return the edited text if it parses to the intended value. Raises BrokenFile otherwise."""
     found = _find(read(text), path)
     right = found is None if values is None else isinstance(found, dict) and values.items() <= found.items()
     if not right:
