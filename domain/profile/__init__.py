@@ -1,13 +1,14 @@
-"""What a statement says of its speaker that belongs into a profile, such as a name, a home, or an employer.
+"""Extract profile attributes from a statement about its speaker, such as name, home or employer.
 
     The user lives in Porto.                  home: Porto
     Maya: "Ich bin Veganerin."                diet: Veganerin
     The user no longer works at Siemens.      employer: Siemens, ended
 
-Values are words of the statement. Precision comes first: what is asked, wished, planned or past gives nothing, and a
-statement about somebody else gives nothing of its speaker. The patterns are data: `patterns.json`.
+Values are words of the statement. Precision comes before recall: questions, wishes, plans and past states give no
+attribute, and a statement about another person gives no attribute of its speaker. The patterns are data:
+`patterns.json`.
 
-Must not know: where memories are stored, and which value holds if several are said.
+Must not know: where memories are stored, and which of several values is valid.
 """
 
 import json
@@ -22,14 +23,14 @@ from slowwave_server.domain.similarity import is_occupation
 from slowwave_server.domain.similarity.lexicon import kind_of_name
 
 MOST = 2
-"""Attributes that one memory can give: the database has an index for each place."""
+"""Maximum attributes of one memory: the database has an index for each position."""
 LONGEST = 300
-"""Characters of a statement that is read: what is longer tells of more than its speaker."""
+"""Maximum characters of a statement; a longer text is not only about its speaker."""
 MAX_VALUE = 60
 _DATES = re.compile(r" ?\((?:week of )?\d{4}(?:-\d\d(?:-\d\d)?)?\)")
 _QUOTED = re.compile(r'^(?P<who>[^:"\n]{1,80}?): "(?P<body>[^"]+)"\.?$')
 _QUOTING = ("de", "fr", "es", "zh")
-"""Languages whose statements are kept as they were said, behind the name of their speaker."""
+"""Languages whose statements are kept in their original words, after the speaker's name."""
 _OF_KIND: Mapping[str, frozenset[str]] = {
     "task": frozenset({"birthday"}),
     "instruction": frozenset({"name"}),
@@ -39,12 +40,12 @@ _OF_KIND: Mapping[str, frozenset[str]] = {
     "lesson": frozenset(),
     "summary": frozenset(),
 }
-"""The attributes that statements of a type may give; others may give all."""
+"""The attributes that statements of a type may give; types not listed may give all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """One attribute of one person, in the words of a statement. ended: the statement says that it holds no longer."""
+    """One attribute of one person, in the words of a statement. ended: the statement says that it is no longer true."""
 
     person: str
     attribute: str
@@ -56,7 +57,7 @@ class Trait:
 
 
 def profile_of(content: str, kind: str = "fact") -> tuple[Trait, ...]:
-    """What a statement gives to the profile of its speaker, at most `MOST` attributes."""
+    """Return the profile attributes that a statement gives for its speaker, at most `MOST`."""
     if len(content) > LONGEST or "\n" in content:
         return ()
     allowed = _OF_KIND.get(kind)
@@ -65,7 +66,7 @@ def profile_of(content: str, kind: str = "fact") -> tuple[Trait, ...]:
     return tuple(kept.values())[:MOST]
 
 
-@lru_cache(maxsize=16)  # a statement is kept for what it tells, and then stored with it
+@lru_cache(maxsize=16)  # extraction evaluates a statement's traits, and storage evaluates them again
 def _told(text: str) -> tuple[Trait, ...]:
     quoted = _QUOTED.match(text)
     if quoted is None or quoted["who"].endswith(" corrected"):
@@ -74,7 +75,7 @@ def _told(text: str) -> tuple[Trait, ...]:
 
 
 def profile_json(content: str, kind: str) -> str:
-    """The traits of a statement as the database takes them."""
+    """Return the traits of a statement as JSON for the database."""
     return json.dumps([trait.to_json() for trait in profile_of(content, kind)], ensure_ascii=False)
 
 
@@ -107,7 +108,7 @@ def _read(reader: _Reader, text: str, who: str) -> Iterator[Trait]:
 
 
 def _value(match: re.Match[str], reader: _Reader) -> str | None:
-    """The value that a pattern found, or None if it can't be one."""
+    """Return the value that a pattern found; None if it is implausible."""
     groups = match.groupdict()
     value = str(next(found for name in ("moved", "job", "v") if (found := groups.get(name)))).strip(" .,'\"")
     if groups.get("moved") and (kind_of_name(value.lower()) or value.split()[0].lower() in _words("not_places")):
