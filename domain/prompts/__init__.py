@@ -1,6 +1,6 @@
-"""The texts that models are asked with: one file each, NAME_N.txt, never changed once released.
+"""The prompt texts for models: one file each, NAME_N.txt, never changed after a release.
 
-Must not know: who asks, with which data, and which model answers.
+Must not know: the caller, the data of a prompt, and the model.
 """
 
 from functools import cache
@@ -9,8 +9,9 @@ from importlib import resources
 
 @cache
 def prompt_text(name: str) -> str:
-    """The text of one prompt. name: "NAME/NUMBER", as in Prompt.version and in ledgers ("extract/2" is extract_2.txt).
+    """Return the text of one prompt. name: "NAME/NUMBER", as in Prompt.version and ledgers ("extract/2" is
+    extract_2.txt).
 
-    Raises FileNotFoundError for a name that there is no text of.
+    Raises FileNotFoundError if no prompt has this name.
     """
     return resources.files(__package__).joinpath(name.replace("/", "_") + ".txt").read_text(encoding="utf-8").strip()
