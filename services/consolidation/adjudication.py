@@ -1,4 +1,4 @@
-"""Open conflicts put to a model, after the rules could not decide: each once for a state of its two sides.
+"""Ask a model about conflicts that the rules could not decide: once for each state of a conflict's two memories.
 
     open conflict ── asked already in this state, or nothing a model may decide ──▶ left alone
          │
@@ -7,9 +7,9 @@
     one transaction, if both sides still are what they were: a run like that of a person's decision, by "model …",
     which explains itself and can be undone
 
-What a model decided by event order is taken back when the side that lost is said again, later than the other (I9).
-What was asked and answered stands in the conflict's evidence under "asked", also after an undo: a model does not do
-again what a person took back.
+If a model decided by event order and the losing memory is said again later than the other, the decision is reverted
+(I9). The conflict's evidence keeps each question and answer under "asked", also after an undo, so that a model does not
+repeat a decision that a person has reverted.
 
 Must not know: which model, how it is called, when a scope's turn comes.
 """
@@ -51,7 +51,7 @@ from slowwave_server.services.undo.undo import undo
 log = logging.getLogger(__name__)
 
 ASKED_AT_ONCE = 20
-"""So many conflicts of a scope are put to a model in one run; the next one goes on."""
+"""The largest number of conflicts of a scope about which one run asks a model; the next run continues."""
 
 _PAGE = 100
 _OPEN = text(
@@ -96,7 +96,7 @@ def adjudicate(
 
 @dataclass(frozen=True, slots=True)
 class Docket:
-    """One conflict to be asked about: its number, and its two sides as they were read."""
+    """A conflict for the model: its number, and its two memories as they were read."""
 
     conflict: int
     older: ReviewedMemory
@@ -109,7 +109,7 @@ class Docket:
 
 @dataclass(frozen=True, slots=True)
 class Court:
-    """The open conflicts of one scope, and the model that they are put to. part_of: the job's run that asks for it."""
+    """Asks the model about the open conflicts of one scope. part_of: the run of the job that requested it."""
 
     engine: Engine
     scope_id: int
@@ -119,7 +119,7 @@ class Court:
 
     @property
     def by(self) -> str:
-        """Who decides, in words, as it stands on runs and conflicts."""
+        """The name of the deciding model, as runs and conflicts store it."""
         return f"model {self.asking.model.name}"
 
     def sit(self, go_on: Callable[[], bool] = lambda: True) -> None:
@@ -160,7 +160,7 @@ class Court:
             self._conclude(docket, verdict, ruling(verdict, docket.older, docket.newer, evidence))
 
     def _conclude(self, docket: Docket, verdict: Verdict, outcome: Ruling) -> None:
-        """Carry a ruling out, if both sides still are what the model was shown, and note what it said."""
+        """Store the model's answer. Carry it out if both memories are unchanged since the model was asked."""
         # Whatever the engine is used for otherwise: here it is all or nothing.
         engine = self.engine.execution_options(isolation_level="READ COMMITTED")
         with engine.begin() as connection:
@@ -208,7 +208,7 @@ class Court:
         connection.execute(_NOTE, values)
 
     def _retract(self) -> None:
-        """Undo decisions whose losing side was said again later: the conflict is open again, and asked about anew."""
+        """Revert decisions whose losing memory was said again later. The conflict is open again, for a new question."""
         with self.engine.connect() as connection:
             rows = connection.execute(_DECIDED, {"scope": self.scope_id}).all()
             sides = statements(connection, self.scope_id, _ends(rows))

@@ -1,4 +1,4 @@
-"""A model as one run asks it: until a cap is reached; whatever goes wrong is counted, and costs no memory.
+"""The model calls of one run. They end when a cap is reached. Failures are counted, and no memory is lost by them.
 
 Must not know: what is asked, which model it is, where budgets are kept.
 """
@@ -19,13 +19,19 @@ from slowwave_server.services.llm.drivers import AccessRefused
 log = logging.getLogger(__name__)
 
 NoAnswer = Literal["not_asked", "no_answer", "unreachable"]
-"""not_asked: a cap is reached; no_answer: none of use, and none is to be hoped for; unreachable: later again, since the
-endpoint was away or refused the key."""
+"""Why a call has no answer.
+
+not_asked: a cap is reached. no_answer: the answer was unusable, and a retry would not help. unreachable: the endpoint
+was down or refused the key; retry later.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """A model, and what runs may use it for. run: the one that its calls count for; None: each run for itself."""
+    """A model, and the purposes for which runs may use it.
+
+    run: the run to which its calls are charged; None: each run pays for its own calls.
+    """
 
     model: AskModel
     synthesize: bool = True
@@ -35,7 +41,7 @@ class ModelUse:
 
     @classmethod
     def of(cls, model: AskModel | None, settings: Llm, *, run: int | None = None) -> "ModelUse | None":
-        """What the settings allow; None where there is no model."""
+        """The purposes that the settings allow; None if no model is configured."""
         if model is None:
             return None
         return cls(model, settings.synthesize, settings.adjudicate, settings.triples, run)
@@ -43,7 +49,7 @@ class ModelUse:
 
 @dataclass
 class Asking:
-    """One run's questions. counts: by how those ended that got no answer; reached: which cap holds, in words."""
+    """The calls of one run. counts: the calls without an answer, by reason; reached: the reached cap, in words."""
 
     model: AskModel
     spender: Spender
@@ -51,7 +57,7 @@ class Asking:
     reached: str = ""
 
     def ask(self, prompt: Prompt) -> Answer | NoAnswer:
-        """Ask, with no transaction open. Raises nothing of what models raise."""
+        """Call the model; no transaction may be open. Errors of the model become a `NoAnswer`."""
         outcome = self._try(prompt)
         if isinstance(outcome, str):
             self.counts[outcome] += 1
@@ -79,7 +85,7 @@ class Asking:
 
 
 def spender_of(engine: Engine, scope_id: int, run: int | None) -> Spender:
-    """Who pays for questions about a scope: its tenant and, of an agent's own scope, the agent."""
+    """To whom the tokens of calls about a scope are charged: its tenant and, for an agent's own scope, the agent."""
     with engine.connect() as connection:
         scope = connection.execute(select(Scope.tenant, Scope.kind, Scope.name).where(Scope.id == scope_id)).one()
     return Spender(scope.tenant, scope.name if scope.kind == "agent" else None, run)

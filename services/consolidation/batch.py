@@ -51,9 +51,10 @@ _PROMOTED = text(
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a batch works with. One transaction; nothing in here waits for a model.
+    """The inputs of a batch. A batch is one transaction and never waits for a model.
 
-    again: whether it judges again what an undo restored. may_ask: how many questions about contradictions it may put.
+    again: compare pairs again whose earlier decision was undone. may_ask: the largest number of questions about
+    contradictions that the batch may add to the inbox.
     """
 
     connection: Connection

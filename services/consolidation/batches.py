@@ -1,4 +1,4 @@
-"""The work of a pass over one scope: batch after batch, each a transaction, in the name of one run.
+"""The work of a pass over one scope: batches of memories, each in its own transaction, all recorded under one run.
 
 Must not know: Celery, when a pass is due, who asks for it.
 """
@@ -36,7 +36,7 @@ PassKind = Literal["light", "deep"]
 BATCH = 50
 TRIES = 3
 ALWAYS_ALLOWED = 20
-"""So many archivals are no sign of a runaway, however small the scope."""
+"""The circuit breaker never stops a pass that has archived no more memories than this, even in a small scope."""
 
 DUE: Mapping[PassKind, str] = {
     "light": "m.checked_at IS NULL AND m.status IN ('inbox', 'episode', 'active')",
@@ -78,11 +78,11 @@ def next_due(
 
 
 class RunawayStopped(Exception):
-    """The run would archive more than it may: it stopped before that batch, and somebody has to allow more."""
+    """The circuit breaker stopped the run before a batch with too many archivals. A person may allow it."""
 
 
 class LeaseLost(Exception):
-    """Another worker took the run over: this one must not write any more."""
+    """Another worker has taken over the run, so this worker must not write."""
 
 
 Transaction = Callable[[], AbstractContextManager[Connection]]
@@ -179,7 +179,7 @@ class Pass:
         return None
 
     def _ask(self, middle: Sequence[frozenset[UUID]], new: Sequence[UUID]) -> None:
-        """What a model adds, where there is one. Without, the two of a pair stay linked as related."""
+        """Ask the model, if there is one. Without a model, the two memories of a pair stay linked as related."""
         if self.asking is None:
             return
         if self.synthesize:

@@ -37,9 +37,9 @@ def _is_earlier(one: datetime | None, other: datetime | None) -> bool:
 
 @dataclass
 class Effects:
-    """Carries out decisions in one transaction, in the name of one run, and counts them.
+    """Carries out the decisions of one run in one transaction, and counts them.
 
-    may_ask: how many more questions about contradictions the run may put.
+    may_ask: the number of further questions about contradictions that the run may add to the inbox.
     """
 
     connection: Connection

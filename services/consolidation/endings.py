@@ -1,4 +1,4 @@
-"""Memories that others end: found in the scope, closed in the name of a run, reopened where the end does not hold.
+"""Memories that a later statement ends: find them in the scope, end them as a run, reopen them if the end is wrong.
 
     a flush stored an ending  ─▶ what it ends, at once, in a run of its own
     a pass looks at a memory  ─▶ what it ends, and what ends it, whatever arrived first (I9)
@@ -74,7 +74,10 @@ _EXPIRED = text(
 
 
 class Endings:
-    """What ends what in one scope, in one transaction. pin, pinned: what was decided about pairs for good."""
+    """Ends and reopens memories of one scope in one transaction.
+
+    pin, pinned: load, and check, decisions about a pair of memories that no pass may change.
+    """
 
     def __init__(self, connection: Connection, scope_id: int, pin: Pin, pinned: Pinned) -> None:
         self._connection = connection
@@ -83,7 +86,7 @@ class Endings:
         self._pinned = pinned
 
     def plan(self, memories: Sequence[MemoryRevision]) -> list[Ended]:
-        """What becomes of others through these, and of these through others, in the order of event time."""
+        """Plan which memories these end, and which memories end these, in the order of event time."""
         newer = {memory.id: memory for memory in memories if memory.live and may_end(memory.content, memory.type)}
         newer |= {memory.id: memory for memory in self._enders(memories)}
         planned: dict[UUID, Ended] = {}
@@ -108,7 +111,7 @@ class Endings:
         return [*new, *(one for one in again if self._ended_here(one.older))]
 
     def _pool(self, memory: MemoryRevision) -> list[MemoryRevision]:
-        """The memories that one may end, and those that it has ended."""
+        """The memories that `one` may end, and the memories that it has ended."""
         ending = ending_of(memory.content)
         if ending is not None and ending.act == "called_off":
             ids = self._with_words(naming(ending.what), CALLED_OFF)
@@ -143,7 +146,7 @@ class Endings:
         ]
 
     def _ended_here(self, older: MemoryRevision) -> bool:
-        """Whether a memory ended by such words, and not by another value or on the word of a model."""
+        """Whether words like "scrap that" ended the memory, and not another value or a decision of a model."""
         values = {"id": older.id, "ended": f"{ENDED}%", "by": str(older.superseded_by)}
         return bool(self._connection.execute(_ENDED_HERE, values).scalar())
 
@@ -166,7 +169,7 @@ class Endings:
 
 
 def _holds_until(one: MemoryRevision, memory: MemoryRevision) -> bool:
-    """Whether a memory still held when another was said, or ended by that one."""
+    """Whether a memory was still valid when the other was said, or the other ended it."""
     return one.superseded_by == memory.id or one.valid_to is None or one.valid_to > memory.reaffirmed_at
 
 
@@ -185,7 +188,7 @@ def settle_endings(effects: Effects, endings: Endings, memories: Sequence[Memory
 
 
 def expired(connection: Connection, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
-    """Those of these memories that are open work and ended by its days alone: said again, it holds again."""
+    """The memories that are open work and ended only by their age. A memory that is said again becomes valid again."""
     ended = [
         one.id for one in memories if one.type == "task" and one.valid_to is not None and one.superseded_by is None
     ]

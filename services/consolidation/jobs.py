@@ -89,7 +89,7 @@ def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
 
 @dataclass
 class _Work:
-    """What a run has done so far. use: a model, None for none; stopped: what ended early, and why."""
+    """The progress of a run. use: the model, or None; stopped: the scopes whose pass ended early, with the reasons."""
 
     context: JobContext
     kind: PassKind

@@ -1,4 +1,4 @@
-"""Which memories of a scope a statement may have to do with: by the keys that they share, never by comparing all.
+"""Find the memories of a scope that a statement may concern: by shared keys, without a comparison of all memories.
 
 A lookup is one probe of an index a key, newest first and bounded, so that its cost does not grow with the scope.
 
@@ -31,7 +31,7 @@ from slowwave_server.domain.similarity import Reading, read
 from slowwave_server.models import Memory
 
 PER_KEY = 24
-"""So many of the newest memories of a key are looked at: a key that very many share says little."""
+"""The largest number of memories read for a key, newest first. A key that very many memories share says little."""
 MAX_CANDIDATES = 64
 
 _SHARED = text(

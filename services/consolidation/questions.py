@@ -1,4 +1,4 @@
-"""Which contradictions a pass asks a person about: one of a group at a time, and a bounded number a pass.
+"""Choose the contradictions about which a pass asks a person: one of a group at a time, and a limited number per pass.
 
     a pair contradicts ── one of its form waits, or is a list ──▶ not registered: one question stands for all of them
          │
@@ -15,7 +15,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Row, text
 
 MOST_ASKED = 20
-"""Questions that one pass puts about one scope: as many as a person answers in one sitting. The others wait."""
+"""The largest number of questions that one pass adds for one scope, so that a person can answer them in one sitting."""
 
 _GROUP_ASKED = """
     EXISTS (SELECT FROM slowwave.memory_conflicts o JOIN slowwave.review_items i ON i.conflict_id = o.id
@@ -56,7 +56,7 @@ def is_asked(connection: Connection, pair: Iterable[UUID]) -> bool:
 
 
 def is_settled_form(connection: Connection, scope_id: int, form: str) -> bool:
-    """Whether a contradiction of this form is open, or a person said that such statements hold side by side.
+    """Whether a contradiction of this form is open, or a person decided that such statements can both be true.
 
     Or a person undid the question about it and wants no pass to repeat that.
     """

@@ -1,4 +1,4 @@
-"""Relations that a model reads out of memories which no pass has looked at before, beside those of the rules.
+"""Relations that a model extracts from memories that no pass has processed, in addition to the relations of the rules.
 
 Must not know: which model, how it is called, which memories are due.
 """
@@ -26,7 +26,7 @@ _UNREAD = text(
 
 
 def unread(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> list[UUID]:
-    """Those of these memories of the scope that no pass has looked at since they were made or said again."""
+    """The memories among these that no pass has processed since they were created or said again."""
     return list(connection.execute(_UNREAD, {"scope": scope_id, "ids": list(ids)}).scalars())
 
 

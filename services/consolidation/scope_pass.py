@@ -1,4 +1,4 @@
-"""A pass over one scope from its first look to its report: one at a time, a run that can be explained and undone.
+"""A consolidation pass over one scope, from its start to its report. A pass is a run that can be explained and undone.
 
 Must not know: Celery, when a pass is due, how a batch is settled.
 """
@@ -39,12 +39,16 @@ _ONE = {"conflicts": "conflict", "triples": "triple"}
 
 @dataclass(frozen=True, slots=True)
 class PassReport:
-    """What a pass over a scope came to.
+    """The result of a consolidation pass over one scope.
 
-    state: completed; stopped (the circuit breaker); busy (another pass is at this scope); nothing (no memory was due).
-    checked: memories that were looked at; failed: those that could not be settled, which the next pass meets again;
-    more: a cap ended it. not_asked: the cap that kept a model from being asked, in words. changes: what a dry run would
-    have done, in its order.
+    Attributes:
+        state: completed; stopped (by the circuit breaker); busy (another pass works on this scope); nothing (no memory
+            was due).
+        checked: the number of memories that the pass compared.
+        failed: the number of memories that raised an error; the next pass tries them again.
+        more: a cap ended the pass before all due memories were compared.
+        not_asked: the cap that prevented calls of the model, in words; "" if none did.
+        changes: of a dry run, the changes that the pass would have made, in order.
     """
 
     state: Literal["completed", "stopped", "busy", "nothing"]
@@ -60,11 +64,17 @@ class PassReport:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked for: which scope, which kind of pass, in whose name (a person, a job).
+    """The request for a pass.
 
-    dry_run: do all of it, show it, and take it back before anybody sees it. allow_archive: without the circuit breaker.
-    model: asked for relations of what is new and, in deep passes, for one sentence of two; never by a dry run.
-    part_of: the run that asks for it.
+    Attributes:
+        scope_id: the scope.
+        kind: the kind of pass.
+        by: the person or the job that requests the pass.
+        dry_run: make all changes, report them, and roll them back before anybody can see them.
+        allow_archive: do not stop if the pass archives unusually many memories (no circuit breaker).
+        model: the model that extracts relations from new memories and, in deep passes, writes one sentence from two
+            memories. A dry run never calls it.
+        part_of: the run that requests this pass.
     """
 
     scope_id: int
@@ -234,7 +244,7 @@ def _report(
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """The counts of a pass as a person reads them: "2 merged, 1 conflict, 12 not asked"."""
+    """Format the counts of a pass for a person: "2 merged, 1 conflict, 12 not asked"."""
     told = (
         pluralize(number, _ONE[name], name) if name in _ONE else f"{number} {name.replace('_', ' ')}"
         for name, number in counts.items()
@@ -243,7 +253,7 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 
 def in_full(summary: str, *not_asked: str) -> str:
-    """A summary with the caps that kept a model from being asked: "…; not asked: daily_token_budget is reached"."""
+    """Add to a summary the caps that prevented calls of the model: "…; not asked: daily_token_budget is reached"."""
     caps = list(dict.fromkeys(cap for cap in not_asked if cap))
     return "; ".join([summary, *(f"not asked: {cap}" for cap in caps)])
 

@@ -1,4 +1,4 @@
-"""Two memories that are about the same, made one sentence by a model: outside of any transaction, within a budget.
+"""Let a model write one sentence from two memories about the same matter: outside a transaction, within a budget.
 
 What a model says is a proposal: the guard reads it before it is kept, and both memories must still be what they were
 when it was asked (compare-and-swap). Whatever goes wrong leaves the two as they are, linked as related.
@@ -37,7 +37,7 @@ class Pair:
 
 
 def propose(asking: Asking, pair: Pair) -> str | None:
-    """Ask for one sentence that says what both say; None where there is none that may stand for both: it is counted."""
+    """Ask for one sentence that states both memories. None, and counted, if no answer may replace both."""
     texts = (pair.first.content, pair.second.content)
     answer = asking.ask(question(*texts))
     if isinstance(answer, str):

@@ -1,4 +1,4 @@
-"""How many say a memory, each independent of the others: conversations, notes of agents, files.
+"""Count the witnesses of a memory: independent sources that say it, such as conversations, notes of agents, or files.
 
 Must not know: what follows from the number.
 """

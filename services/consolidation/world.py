@@ -1,4 +1,4 @@
-"""What one batch of a pass sees: memories, how pairs of them were judged, and what has been decided for good.
+"""The data of one batch of a pass: memories, the comparisons of pairs, and decisions that no pass may change.
 
 Must not know: what follows from a judgement.
 """
@@ -15,10 +15,10 @@ from slowwave_server.services.consolidation.neighbours import candidates, load_w
 from slowwave_server.services.consolidation.synthesis import REASON
 
 MAX_COMPONENT = 64
-"""So many memories are grouped at once; what is connected beyond that waits for a person."""
+"""The largest number of connected memories that a pass groups. For a larger number it asks a person."""
 
 MOST_READ = 6
-"""So many neighbours of a memory are read by the model of meaning, those that share most first: 6 ms each."""
+"""The largest number of neighbours that the semantic model compares with a memory (6 ms each), best matches first."""
 
 ONE = frozenset({"duplicate", "merge"})
 RESTORED = (
@@ -113,7 +113,7 @@ class World:
         self._complete({memory.id for memory in memories} | {other.id for others in found for other in others})
 
     def reload(self) -> None:
-        """Read everything again: changes were made."""
+        """Read all memories again after changes."""
         self._complete(set(self.known))
 
     def judged(self, a: UUID, b: UUID) -> Judgement:
@@ -137,7 +137,7 @@ class World:
         return not self.pinned(a.id, b.id) and self.judged(a.id, b.id).verdict in ONE
 
     def groupable(self, memory: MemoryRevision) -> bool:
-        """Whether a pass decides with what this is one: not where a person did."""
+        """Whether a pass may decide into which group this memory is merged. It may not if a person decided."""
         return memory.groupable and not (memory.merged_into is not None and memory.id in self._by_hand)
 
     def pinned(self, a: UUID, b: UUID) -> bool:
@@ -145,7 +145,7 @@ class World:
         return frozenset((a, b)) in self._pinned
 
     def pin(self, ids: Iterable[UUID]) -> None:
-        """Read what was decided about these, once: a batch decides nothing of that kind."""
+        """Read the decisions about these memories. Once is enough, because a batch makes no such decisions."""
         fresh = set(ids) - self._read
         if not fresh:
             return
@@ -158,7 +158,7 @@ class World:
         self._by_hand |= {memory for memory in self._connection.execute(_BY_HAND, parameters).scalars() if memory}
 
     def head(self, memory: UUID) -> UUID:
-        """What stands for a memory in answers: what it was merged into, or itself."""
+        """The memory that readers see in place of this one: the one that it was merged into, or itself."""
         return self.known[memory].merged_into or memory
 
     def components(self, batch: Sequence[MemoryRevision]) -> list[list[MemoryRevision]]:

@@ -1,7 +1,7 @@
-"""Asking for summaries of days, each once while it is on its way (`asking.py`), and for sweeps that finalise.
+"""Enqueue summaries of days, with at most one message per day in the queue, and sweeps that finalise ended days.
 
-Each summary is requested as final: if the day has not ended, it stays open. So one ask does for both, and neither
-swallows the other.
+Each summary is requested as final; if the day has not ended, it stays open. One kind of message therefore serves both
+purposes, and a request for one purpose never suppresses a request for the other.
 
 Sweeps are debounced: after a request, no other one is sent for FINALIZE_DEBOUNCE_SECONDS, even if many runs of tasks
 end. The next sweep finds days that ended meanwhile.
@@ -25,7 +25,7 @@ from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY
 
 
 def ask_for_summary(redis: Redis, tenant: str, agent: str, scope: str | None, day: date) -> bool:
-    """Send a summary of the agent's local day, unless one is on its way: then the answer is False.
+    """Enqueue a summary of the agent's local day. False if a message for this day is already in the queue.
 
     scope: "room:NAME" or "team:NAME", None for the agent's own. Raises `InvalidName` and redis' own errors.
     """
@@ -40,7 +40,7 @@ def ask_for_summary(redis: Redis, tenant: str, agent: str, scope: str | None, da
 
 
 def begin_summary(redis: Redis, tenant: str, agent: str, scope: str | None, day: date, ticket: str) -> None:
-    """Note that the summary with this ticket begins: who asks from here on asks for another one."""
+    """Delete the ticket when the summary begins, so that a request from now on enqueues another summary."""
     begin_asked(redis, day_key(tenant, agent, scope, day), ticket)
 
 

@@ -1,4 +1,4 @@
-"""Which days wait for a summary: those with enough new events, and those with some that have gone quiet since.
+"""Find days that wait for a summary: days with enough new events, and quiet days with at least one new event.
 
 Must not know: how a summary is made, who asks, what became of earlier ones.
 """

@@ -37,12 +37,12 @@ class NoSuchDay(SlowwaveError):
 
 
 class DayNotOver(SlowwaveError):
-    """The local day goes on: it can be summarised, and not be final."""
+    """The local day has not ended: it can be summarised, but not made final."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinalizeReport:
-    """What became of each day, in the order in which they were taken. failed: days that an error kept from being
+    """The result for each day, in the order of processing. failed: the number of days that an error kept from being
     final.
     """
 
@@ -128,7 +128,7 @@ def make_final(
 
 
 def _ended(engine: Engine, now: datetime, limit: int) -> Iterator[DayRef]:
-    """Page by page, each day once: one that failed without a note of it keeps none behind it waiting."""
+    """Read ended days in pages, each day once, so that a day whose failure was not stored does not block later days."""
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     last: DayRef | None = None
     while limit > 0:

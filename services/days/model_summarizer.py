@@ -58,7 +58,7 @@ def choose_summarizer(settings: Days, model: AskModel | None, *, run: int | None
     """Choose the summarizer of a day: a model if one is configured and enabled, paid for by the day's agent; else the
     rules.
 
-    run: the one that the calls count for, if any.
+    run: the run to which the calls are charged, if any.
     """
     if model is None or not settings.daily_summary_use_model:
         return by_rules

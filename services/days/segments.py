@@ -35,7 +35,7 @@ from slowwave_server.services.days.summarizers import (
 
 PAGE_EVENTS = 100
 AT_ONCE = 20
-"""Segments that are read or saved in one statement. A crash loses at most so many; of those of a model, one."""
+"""The number of segments in one read or write. A crash loses at most this many; of a model's segments, one."""
 
 _KEPT = text("""
 SELECT g.session_id, g.from_seq, g.to_seq, g.messages, g.summarizer,

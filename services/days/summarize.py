@@ -55,11 +55,12 @@ class EventsChanged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DayReport:
-    """What became of a day.
+    """The result of summarising a day.
 
-    outcome: "empty": it has no events; "lost": others summarised it at the same time, again and again; "forgotten": its
-    agent or one of its sessions was deleted; "failed": see `error`, stored on the day. messages: how many events its
-    summary was made from; read: how many of them were read now, the others' segments having been kept.
+    outcome: "empty": the day has no events; "lost": other workers committed a summary first at each try; "forgotten":
+    the agent or one of the day's sessions was deleted; "failed": `error` has the reason, and the day stores it.
+    messages: the number of events that the summary covers. read: the number of events that were read for it; the
+    segments of the others were stored already.
     """
 
     day: DayRef

@@ -19,19 +19,19 @@ log = logging.getLogger(__name__)
 LONGEST_LINE = 200
 _PLAIN_WEIGHT = 0.1
 FAN = 64
-"""So many parts are merged into one when a day has more: what is in memory doesn't grow with the day."""
+"""If a day has more parts, groups of this many parts are merged, so that memory use does not grow with the day."""
 WIDER = 2
-"""Such a part keeps so many times the words of a summary, which chooses among what all parts kept."""
+"""A merged part keeps this many times the words of a summary; the summary then selects from all parts."""
 
 Lines = tuple[Line, ...]
 
 FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-"""What code raises that can't cope with its input; that this process is told to stop is none of it."""
+"""Errors of code that can't handle its input. A request to stop this process is not among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentContext:
-    """The owner of the events. time_zone: the agent's, an IANA name."""
+    """The agent and the session of the events. time_zone: the agent's time zone, as an IANA name."""
 
     agent: str
     session: str
@@ -39,10 +39,13 @@ class SegmentContext:
 
 
 class Summarizer(Protocol):
-    """Makes lines of a segment's events, and a summary of parts' lines. name: with its version; lines of another
-    version are made again. preceding: the event before the segment, if any.
+    """Makes lines from the events of a segment (a part of a session's day), and a summary from the lines of all parts.
 
-    segment may raise TransientError (the day waits), and BudgetReached or ModelFailed (the rules make these lines).
+    `name` contains the version; if the version changes, stored lines are made again. `preceding` are the events before
+    the segment, if any.
+
+    `segment` may raise TransientError (the day is retried later), BudgetReached or ModelFailed (the rules make the
+    lines).
     """
 
     @property
@@ -72,7 +75,7 @@ RULES = Rules()
 
 @dataclass(frozen=True, slots=True)
 class SummarizedLines:
-    """The lines of a segment, and what made them: the summariser's name, or that of the rules in its place."""
+    """The lines of a segment, and the name of their summarizer; if it failed, the name of the rules."""
 
     lines: Lines
     by: str

@@ -1,4 +1,4 @@
-"""Reading what a change noted: whether it set decided fields, and their values as they were before they became JSON.
+"""Read the record of a change: whether it set decided fields, and their values, converted back from JSON.
 
 Must not know: who reads them, and why.
 """

@@ -1,4 +1,4 @@
-"""Lines of memory files as evidence: which of them a memory rests on, and which run read each.
+"""Lines of memory files as evidence: the lines that are sources of a memory, and the run that read each line.
 
 Every query is limited to the scope or the tenant (I8).
 
@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 from slowwave_server.models import MaintenanceRun, Memory, MemoryImport, Scope
 
 READ = 200
-"""At most so many lines of one memory."""
+"""The largest number of lines that are returned for one memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ReadLine:
 
 
 def lines_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[ReadLine, ...]:
-    """The lines that one memory rests on, in the order in which they were read."""
+    """The lines that are sources of one memory, in the order in which runs read them."""
     query = (
         select(
             MemoryImport.file,

@@ -1,4 +1,4 @@
-"""Text of events as reports show it: without the secrets that were said there.
+"""Text of events for reports, with secrets masked.
 
 Must not know: which report shows it.
 """

@@ -1,4 +1,4 @@
-"""Merging one memory into another, and taking that back: the part keeps its row, its words and its sources.
+"""Merge one memory (the part) into another (the survivor), and revert this. The part keeps row, text and sources.
 
 What a survivor knows through its parts (copied sources, notes and lines of files, `via` the part) is derived from
 `merged_into` alone, so that whatever sets that field calls `sync_copies` and nothing can be left behind.
@@ -66,7 +66,7 @@ def merge_into(
     now: datetime,
     confidence: float = 1.0,
 ) -> list[UUID]:
-    """Merge `part` (at `revision`) into `survivor`, with all that was merged into the part before: answers these.
+    """Merge `part` (at `revision`) and the memories merged into it earlier into `survivor`; return these memories.
 
     confidence: how alike they are. Raises Stale.
     """

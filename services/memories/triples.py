@@ -14,7 +14,7 @@ from sqlalchemy import Connection, text
 from slowwave_server.domain.triples import Relation
 
 RULES = "rules 1"
-"""What found the relations, with its version: noted beside each."""
+"""The name and version of the extractor of relations. Each relation stores it."""
 
 # The memory is asked for its scope in the statement that writes: a relation never lies in another one (I8).
 _STORE = text(

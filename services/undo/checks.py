@@ -45,7 +45,7 @@ class NothingToUndo(CannotUndo):
 
 @dataclass(slots=True)
 class Touched:
-    """A memory that the run changed, locked, as it is now: its decided fields, and its revision."""
+    """A memory that the run changed, with its present revision and decided fields. Its row is locked."""
 
     id: UUID
     scope_id: int
@@ -62,7 +62,7 @@ def excerpt(content: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UndoneRun:
-    """The run that an undo undoes when the undone run is an undo itself. status: the run's before that undo."""
+    """If the run to be undone is an undo: the run that it had undone. status: the status of that run before it."""
 
     id: int
     kind: str
@@ -71,7 +71,7 @@ class UndoneRun:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The run to be undone, locked. undoes: of an undo, the run that it undid; saved: how many rows it saved."""
+    """The run to be undone, with its row locked. undoes: for an undo, the run that it undid. saved: its saved rows."""
 
     id: int
     kind: str
@@ -94,7 +94,7 @@ def meant_run(connection: Connection, run_id: int) -> int:
 
 
 def lock_run(connection: Connection, tenant: str, run_id: int) -> Target:
-    """The run, locked, so that it is undone once. Raises UnknownName and CannotUndo."""
+    """Lock the run's row, so that only one process undoes it. Raises UnknownName and CannotUndo."""
     row = connection.execute(
         select(MaintenanceRun.__table__, Scope.tenant.label("of_tenant"))
         .join(Scope, Scope.id == MaintenanceRun.scope_id, isouter=True)

@@ -69,7 +69,7 @@ def changes_of(connection: Connection, run_id: int) -> list[RunChange]:
 def put_back(
     connection: Connection, memory: Touched, change: RunChange, *, author: Author, reason: str, now: datetime
 ) -> None:
-    """Set the fields of one change to their former values. Raises CannotUndo where they aren't what the change left."""
+    """Restore the fields of one change. Raises CannotUndo if a field has changed since."""
     before = {name: field_value(name, value) for name, value in (change.before or {}).items()}
     for name, value in (change.after or {}).items():
         if memory.fields[name] != field_value(name, value):

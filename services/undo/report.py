@@ -1,4 +1,4 @@
-"""Undo, the report: what an undo did, as numbers and as a sentence.
+"""Undo, the report: the effects of an undo, as numbers and as a sentence.
 
 Must not know: how changes are reverted.
 """
@@ -13,18 +13,29 @@ _NOT_COUNTED = frozenset({"run", "undone", "summary", "again", "parts", "refused
 
 @dataclass(frozen=True, slots=True)
 class UndoReport:
-    """What an undo did. run: the number of the undo; undone: the number of the undone run.
+    """The result of an undo. The numbers count rows.
 
-    restored: memories with a restored field; removed: memories that the run had created; kept: those that it had
-    created and that have other evidence too; links, triples, conflicts, questions: deleted rows; decisions: restored
-    conflicts and questions; reopened: notes that are open in working memory again; aliases: restored pairs of names;
-    days: deleted summaries of days.
+    If the undone run is an undo itself, the run that it had undone takes effect again. In this case `removed` counts
+    restored memories, and `links`, `triples`, `conflicts` and `questions` count restored rows.
 
-    If the undone run is an undo itself, the undone run of that stands again: `removed` are memories that are there
-    again, and the rows that are counted as deleted are written back.
-
-    again: whether the undone run is an undo. parts: if the run had started runs, the numbers of the undone ones.
-    refused: of each that was not, why. final: this undo can't be undone, since nothing was kept of what it removed.
+    Attributes:
+        run: the number of the undo.
+        undone: the number of the undone run.
+        restored: memories with a restored field.
+        removed: deleted memories, which the run had created.
+        kept: memories that the run had created and that stay, because they have other evidence, too.
+        links: deleted links.
+        triples: deleted triples.
+        conflicts: deleted conflicts.
+        questions: deleted questions.
+        decisions: conflicts and questions that are as they were before the run's decision.
+        reopened: notes that are open in working memory again.
+        aliases: restored pairs of names.
+        days: deleted summaries of days.
+        again: whether the undone run is an undo.
+        parts: if the run had started other runs, the numbers of those that were undone.
+        refused: the reasons why other started runs were not undone.
+        final: whether this undo can't be undone, because no copy of the removed rows exists.
     """
 
     run: int
@@ -62,7 +73,7 @@ class UndoReport:
 
 
 def describe(report: UndoReport, stands_again: int | None) -> str:
-    """One undo as a sentence. stands_again: the run that an undone undo had undone."""
+    """Describe one undo in a sentence. stands_again: the run that takes effect again because its undo was undone."""
     if stands_again is not None:
         return f"run {report.undone} undone, run {stands_again} stands again: {_restored(report.counts, again=True)}"
     return f"run {report.undone} undone: {_restored(report.counts, again=False)}"

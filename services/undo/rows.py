@@ -58,7 +58,7 @@ _WEIGH = text("SELECT slowwave.score_memory(m.id, :now) FROM unnest(CAST(:memori
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Rows that a run had added. conflicts, questions: the numbers of those that went."""
+    """Counts of the removed rows that a run had added. conflicts, questions: the numbers (ids) of the removed ones."""
 
     links: int
     triples: int
@@ -67,7 +67,7 @@ class Removed:
 
 
 def remove_rows(connection: Connection, run_id: int, undo: int) -> Removed:
-    """Delete what carries the run's number, and let links that it ended stand again."""
+    """Delete the rows that the run added, and reopen the links that the run ended."""
     questions = delete_rows(connection, undo, "review_items", "x.run_id = :run", run=run_id)
     conflicts = delete_rows(connection, undo, "memory_conflicts", "x.run_id = :run", run=run_id)
     links = delete_rows(connection, undo, "memory_links", "x.run_id = :run", run=run_id)
@@ -82,7 +82,7 @@ def remove_rows(connection: Connection, run_id: int, undo: int) -> Removed:
 
 
 def reopen_items(connection: Connection, run_id: int, undo: int) -> tuple[int, set[UUID]]:
-    """Put what the run settled back into working memory; answer how many, and the memories that had rested on them."""
+    """Reopen the notes that the run settled. Return their number, and the memories that had these notes as sources."""
     noted = {UUID(row["memory_id"]) for row in delete_rows(connection, undo, "memory_notes", _UNNOTE, run=run_id)}
     reopened = clear_columns(connection, undo, "working_memory", "x.run_id = :run", run=run_id)
     return reopened, noted
@@ -132,7 +132,7 @@ def remove_made(
 def return_made(
     connection: Connection, memories: Sequence[UUID], *, author: Author, reason: str, now: datetime
 ) -> None:
-    """Note that memories which an undo had removed are there again (services.undo.saved wrote their rows back)."""
+    """Record the return of memories that an undo had removed (services.undo.saved has written their rows back)."""
     query = select(Memory).where(Memory.id.in_(memories))
     found = {row["id"]: row for row in connection.execute(query).mappings()}
     _note_all(connection, [(memory, None, _remembered(found[memory])) for memory in memories], author, reason, now)
@@ -159,5 +159,5 @@ def _remembered(row: Any) -> dict[str, Any]:
 
 
 def is_empty(connection: Connection, run_id: int) -> bool:
-    """Whether a run changed no memory, and no row carries its number."""
+    """Whether the run changed no memory and added no row."""
     return not bool(connection.execute(_LEFT, {"run": run_id}).scalar())

@@ -49,7 +49,7 @@ _COPIED = frozenset({"sourced", "repeated"})
 
 @dataclass(frozen=True, slots=True)
 class Undoing:
-    """What an undo works with. connection: a transaction is open; by: who asks."""
+    """The inputs of an undo. connection: it has an open transaction; by: the person who requests the undo."""
 
     connection: Connection
     tenant: str
@@ -59,7 +59,10 @@ class Undoing:
 
 
 def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> UndoReport:
-    """Undo one run, in a new run. part_of: the undo that this one belongs to. Raises CannotUndo, UnknownName."""
+    """Undo one run, as a new run. part_of: the undo of a job, if this undo is one step of it.
+
+    Raises CannotUndo, UnknownName.
+    """
     connection, now = undoing.connection, undoing.now
     target = lock_run(connection, undoing.tenant, run_id)
     changes = changes_of(connection, run_id)
@@ -95,7 +98,7 @@ def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> Un
 
 
 def mark_undone(connection: Connection, target: Target, undo: int) -> None:
-    """Note on a run that it was undone, and on the run that it had undone itself that this one stands again.
+    """Mark a run as undone. If it was an undo, mark the run that it had undone as in effect again.
 
     If the run held again because of an undo, that undo is marked too.
     """

@@ -33,7 +33,7 @@ _CHANGED = {
     "working_memory": (("outcome", "settled_at", "error", "run_id"), "x.outcome IS NULL"),
     "memories": (("superseded_by",), "x.superseded_by IS NULL"),
 }
-"""By table: the columns that an undo overwrites, and what it leaves there, in SQL."""
+"""For each table the columns that an undo overwrites, and the value that it writes, in SQL."""
 _INSERTED = (
     "memories", "aliases", "days", "day_summaries", "memory_conflicts", "review_items", "memory_links", "triples",
     "memory_blocks", "memory_sources", "memory_notes", "memory_imports",
@@ -84,7 +84,7 @@ def rested_on(connection: Connection, undo: int) -> set[Any]:
 
 
 def restore_rows(connection: Connection, undo: int) -> Mapping[str, int]:
-    """Write back all that an undo saved; answer how many rows of each table. Raises CannotUndo."""
+    """Write back all rows that an undo saved; return their number for each table. Raises CannotUndo."""
     restored = {}
     # The links that the undone run had ended make room for those that it had made.
     _overwrite(connection, undo, "memory_links")

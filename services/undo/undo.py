@@ -77,7 +77,7 @@ def _transaction(engine: Engine) -> Iterator[Connection]:
 
 
 def _parts(connection: Connection, tenant: str, run_id: int) -> list[int]:
-    """The runs that this one started in the tenant's scopes and that stand, the newest first."""
+    """The runs that this run started in the tenant's scopes and that are in effect, the newest first."""
     query = (
         select(MaintenanceRun.id)
         .join(Scope, Scope.id == MaintenanceRun.scope_id)
@@ -131,7 +131,7 @@ def _undo_parts(asked: _Asked, parts: Sequence[int], empty: Collection[int]) -> 
 def _finish(
     connection: Connection, target: Target, own: Run, report: UndoReport, empty: Collection[int], now: datetime
 ) -> None:
-    """End the undo of a job's run; mark that run as undone unless a run that it had started stands."""
+    """End the undo of a job's run. Mark the job's run as undone, unless a run that it started is still in effect."""
     stats = {**report.counts, "runs": len(report.parts), "refused": len(report.refused), "was": target.status}
     none = f"run {target.id} is not undone: none of the runs that it had started can be undone"
     finish_run(

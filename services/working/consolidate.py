@@ -36,7 +36,7 @@ from slowwave_server.services.working.store import (
 log = logging.getLogger(__name__)
 
 LOCK_WAIT_SECONDS = 5.0
-"""A cycle takes less than a second: one that was asked for while another runs waits for it, and misses nothing."""
+"""How long a requested cycle waits for a running one. A cycle takes less than a second."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ _FAULTS_OF_NOTES = ("22", "23", "54", "P0")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one note. content: redacted; memory: that holds the note now; why: the reason, or the error."""
+    """The result for one note. content: the redacted text; memory: the memory that contains it; why: reason, error."""
 
     note: UUID
     content: str

@@ -26,9 +26,9 @@ from slowwave_server.services.flush.rows import clean_error
 from slowwave_server.services.memories.changes import Author
 
 RETRY = timedelta(days=1)
-"""A note that could not be kept is tried again after so long, until it expires: a newer version may keep it."""
+"""The delay before a note that raised an error is tried again, until it expires. A newer release may keep it."""
 MAX_EXPIRED = 1000
-"""So many items expire in one cycle; the next one takes the others."""
+"""The largest number of notes that expire in one cycle; the next cycle takes the others."""
 
 DEAD_RUN = "its process ended before the cycle did; nothing of it was written"
 
@@ -44,7 +44,7 @@ _KEEP = text(
 
 @dataclass(frozen=True, slots=True)
 class NoteOutcome:
-    """Where a note ended: in a memory, which is new or was there."""
+    """The memory that a note became: a new memory, or one that existed before."""
 
     memory: UUID
     is_new: bool
