@@ -1,7 +1,7 @@
 """Keys of the HTTP gateway: made, listed, revoked and found by their digests.
 
 A key is `sw_`, eight characters that name it (its prefix), `_`, and 43 characters that are its secret. Postgres keeps
-the SHA-256 of all of it. The secret has 256 random bits, so nobody guesses one, and a slow hash would add nothing.
+the SHA-256 of the whole key. The secret has 256 random bits, so guessing fails, and a slow hash would add nothing.
 
 Must not know: HTTP, pages, commands, what a right allows.
 """
@@ -67,7 +67,7 @@ class Key:
     last_used_at: datetime | None
 
     def state(self, now: datetime) -> Literal["active", "expired", "revoked"]:
-        """What the key is good for at `now`."""
+        """The state of the key at `now`."""
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now else "active"
@@ -75,7 +75,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """What a key is asked to be. No agents: all of its tenant. No scopes: only the agents' own."""
+    """The properties of a key to be made. No agents: all of its tenant. No scopes: only the agents' own."""
 
     name: str
     rights: Collection[str]
@@ -85,7 +85,7 @@ class NewKey:
 
 
 def make_key(connection: Connection, tenant: str, wanted: NewKey, *, by: str, now: datetime) -> tuple[Key, str]:
-    """Make a key in the transaction of `connection`; answer it with its secret, which nobody can look up later.
+    """Make a key in the transaction of `connection`; answer it with its secret, which can't be read later.
 
     by: who makes it. Raises InvalidKey, InvalidName.
     """
@@ -103,9 +103,9 @@ def list_keys(connection: Connection, tenant: str) -> list[Key]:
 
 
 def revoke_key(connection: Connection, tenant: str, which: str | UUID, *, now: datetime) -> Key | None:
-    """Revoke a key of a tenant; None if there is no such key. From the commit on it opens nothing.
+    """Revoke a key of a tenant; None if the key does not exist. From the commit on it opens nothing.
 
-    which: its id, its prefix, or all of it, as somebody has found it.
+    which: its id, its prefix, or the whole key, for example one that somebody has found.
 
     A key that was revoked before keeps the time at which it was.
     """

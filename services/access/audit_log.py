@@ -30,7 +30,7 @@ class ActDetails(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One act. actor: None for a login with a name that nobody has. tenant: None for what belongs to no single one."""
+    """One act. actor: None for a login with an unknown name. tenant: None for what belongs to no single one."""
 
     id: int
     done_at: datetime
@@ -44,7 +44,7 @@ class Entry:
 def note_act(
     connection: Connection, action: Action, actor: str | None, what: str, *, tenant: str | None, via: Via, now: datetime
 ) -> None:
-    """Add one row, in the transaction of `connection`: what it tells of is done only if the row is kept.
+    """Add one row, in the transaction of `connection`: the act is committed only together with its row.
 
     tenant: None for the tenant of this login of Postgres, and for none where the login serves them all.
     """

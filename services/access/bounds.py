@@ -2,9 +2,9 @@
 
 A producer and a gateway open a limited number of connections and fill no disk with temporary files. A producer takes no
 advisory lock and creates no large object. Postgres gives the functions of advisory locks and of large objects to
-everybody, and only a superuser can take them back. Without one the connection limit alone is set, and the doctor says
-what is missing. The owner of an embedded Postgres is no superuser; the stack takes them from everybody and lends them
-to the owner.
+everybody, and only a superuser can take them back. Without one only the connection limit is set, and the doctor names
+the missing limits. The owner of an embedded Postgres is not a superuser; the stack revokes them from everybody and
+lends them to the owner.
 
 Must not know: tables and functions of the schema, how a login is made.
 """
@@ -71,7 +71,7 @@ def bound_statements(connection: Connection) -> Iterator[str]:
 
 
 def lend_statements(owner: str) -> Iterator[str]:
-    """For a superuser: what an owner who is none needs to bound logins by itself, in one database."""
+    """For a superuser: grants with which another owner can limit logins by itself, in one database."""
     yield _LEND.replace("'%OWNER%'", sql.Literal(owner).as_string(None))
     yield _sql("GRANT SET ON PARAMETER temp_file_limit TO {}", owner)
 
@@ -104,7 +104,7 @@ def lacking_bounds(connection: Connection) -> list[str]:
 
 
 def _unlimited(connection: Connection) -> dict[str, str]:
-    """Logins without a connection limit, with their roles. Whoever is not the owner is shown exporters alone."""
+    """Logins without a connection limit, with their roles. A login that is not the owner sees only exporters."""
     may_read = connection.execute(text("SELECT has_table_privilege('slowwave.logins', 'SELECT')")).scalar_one()
     found = {login: role for login, limit, role in connection.execute(_BOUNDED) if limit < 0} if may_read else {}
     if has_group(connection):

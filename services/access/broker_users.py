@@ -10,9 +10,9 @@
     scaler    what adds and takes away workers (KEDA): sees how long the queues are
 
 Each part in brackets allows its commands on its keys alone: a user does to a key what our code does to it, and nothing
-else. docs/security.md lists all of it, and `tests/attacks/test_broker_matrix.py` compares.
+else. docs/security.md lists all rules, and `tests/attacks/test_broker_matrix.py` compares.
 
-A rule can't look into a message. So what a user may send is bounded twice: here by the queues that it may write to, and
+A rule can't look into a message. So the messages that a user may send are limited twice: here by the queues that it may write to, and
 by the workers, which run of each queue only the tasks that belong there.
 
 Must not know: the server's address, how rules get there.
@@ -128,7 +128,7 @@ def _sending() -> list[str]:
 
 
 def _asking() -> list[str]:
-    """Ask workers, take their answers, listen to their events; of what is ours the length of queues alone."""
+    """Ask workers, take their answers, listen to their events; of our keys only the length of queues."""
     listeners = tuple(
         f"_kombu.binding{permanent}.{exchange}"
         for permanent in ("", "_permanent")

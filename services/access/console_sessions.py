@@ -34,7 +34,7 @@ class Login:
 
 
 def open_session(connection: Connection, user: User, tenant: str, *, now: datetime, lasts: timedelta) -> Login:
-    """Log somebody in; what has expired, of anybody, goes."""
+    """Log a user in; expired sessions of all users are deleted."""
     connection.execute(delete(ConsoleSession).where(ConsoleSession.expires_at <= now))
     secret = secrets.token_urlsafe(32)
     values = {"digest": _digest(secret), "user_name": user.name, "tenant": tenant}
@@ -43,7 +43,7 @@ def open_session(connection: Connection, user: User, tenant: str, *, now: dateti
 
 
 def find_session(connection: Connection, secret: str, *, now: datetime) -> Login | None:
-    """Who is logged in with this secret, as they are now: a role that was taken away is gone at once."""
+    """Who is logged in with this secret, as they are now: a revoked role ends at once."""
     query = (
         select(ConsoleUser.name, ConsoleUser.role, ConsoleUser.tenants, ConsoleSession.tenant)
         .join(ConsoleUser, ConsoleUser.name == ConsoleSession.user_name)

@@ -156,7 +156,7 @@ def check_password(engine: Engine, name: str, password: str, *, passwords: Passw
 
 
 def find_user(connection: Connection, name: str) -> User | None:
-    """The person of this name; None if nobody has it."""
+    """The person of this name; None if it does not exist."""
     if "\0" in name:
         return None
     query = select(ConsoleUser.name, ConsoleUser.role, ConsoleUser.tenants).where(ConsoleUser.name == name)

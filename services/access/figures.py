@@ -1,7 +1,7 @@
-"""What the exporter's login reads: the columns that its figures are counted from, of all tenants, and nothing else.
+"""The columns that the exporter's login reads to count its figures, of all tenants, and no other column.
 
-No column of these holds a word of a conversation, a name of a session, or what a memory says. Its group is made with
-its first login; it stands in no table of ours, for it belongs to no tenant and does nothing for one.
+These columns hold no text of conversations or memories and no names of sessions. The first exporter's login creates
+the group. No table of ours lists that login, for it belongs to no tenant and does nothing for one.
 
 Must not know: logins of other roles, which figures there are.
 """
@@ -57,7 +57,7 @@ def has_group(connection: Connection) -> bool:
 
 
 def lacking_figures(connection: Connection) -> list[str]:
-    """Tables of which the group does not get the columns that it needs; [] where there is no such group."""
+    """Tables of which the group does not get the columns that it needs; [] if the group does not exist."""
     if not has_group(connection):
         return []
     pairs = [(table, column) for table, columns in COLUMNS.items() for column in columns.split(", ")]

@@ -1,6 +1,6 @@
-"""The statements that give each role what `privileges` says, for one database as it is; and whether they still hold.
+"""The statements that give each role its `privileges` in one database, and a check that they still hold.
 
-Run again after every migration: a function that is made anew runs as its caller again, a new table is nobody's.
+Run them after every migration: a replaced function runs as its caller again, and no role may use a new table yet.
 
 Must not know: logins, how commands are typed.
 """
@@ -82,15 +82,15 @@ def in_use(connection: Connection) -> bool:
 
 
 def as_caller(connection: Connection) -> list[str]:
-    """Entrances that run as their caller: nobody but the owner gets through. [] where all is as it should be."""
+    """Entrances that run as their caller, so that only the owner can use them. [] if there are none."""
     return [found.name for found in routines(connection) if found.name in ENTRANCES and not found.as_owner]
 
 
 def lacking(connection: Connection) -> list[str]:
     """Names of groups, entrances, tables and functions that are not as roles need them: made since roles were applied.
 
-    The worker's stand for all roles', since one command gives them together. [] where all is as it should be. Any login
-    may ask.
+    The check looks at the worker's privileges, since one command gives those of all roles. [] if nothing is missing.
+    Any login may call it.
     """
     if missing := _missing_groups(connection):
         return missing
@@ -113,7 +113,7 @@ def apply_grants(connection: Connection) -> None:
 
 
 def statements(connection: Connection) -> list[str]:
-    """All statements, in their order. Each may be run again; together they take away what is not meant."""
+    """All statements, in their order. Each may be run again; together they revoke every other privilege."""
     found, functions = tables(connection), routines(connection)
     database: str = connection.execute(text("SELECT current_database()")).scalar_one()
     vector: str | None = connection.execute(_VECTOR).scalar_one_or_none()
@@ -142,7 +142,7 @@ def _group(name: str) -> str:
 
 
 def _nothing(database: str) -> Iterator[str]:
-    """What everybody has by default, and what was given before."""
+    """Revoke the default privileges of everybody, and those granted before."""
     everybody = ", ".join(("PUBLIC", *GROUPS.values()))
     yield f"REVOKE ALL ON SCHEMA slowwave FROM {everybody}"
     yield f"REVOKE ALL ON ALL TABLES IN SCHEMA slowwave FROM {everybody}"
@@ -173,7 +173,7 @@ def _on_functions(functions: list[Routine], vector: str | None) -> Iterator[str]
 
 
 def _worker_policies(found: list[str]) -> Iterator[str]:
-    """A policy that is true by itself is no condition at all to the planner: workers keep the owner's plans."""
+    """Policies that are always true. The planner drops such a condition, so workers keep the owner's plans."""
     for table in found:
         if table not in OWNER_ONLY | READ_ONLY:
             # Looked for first: making a policy locks the table, and there is nothing to do nearly always.

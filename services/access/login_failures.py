@@ -1,7 +1,7 @@
 """How often logins of the console failed lately, by name and by address; who guesses waits.
 
 An attempt counts from before its password is compared, and the count is taken back when the password was right: so
-attempts that arrive together count as those that come one after the other. The broker keeps the counts, so that several
+attempts that arrive together count like successive attempts. The broker keeps the counts, so that several
 consoles count together. While the broker is away, this process pauses after each login that fails, one at a time:
 whoever has to mend the broker must get in.
 
@@ -64,7 +64,7 @@ class LoginFailures:
         return Attempt(max(1.0, wait), name, address, counted=False)
 
     def succeeded(self, attempt: Attempt) -> None:
-        """The password was right: the attempt is no failure."""
+        """The password was right: take the attempt out of the count."""
         if attempt.counted:
             try:
                 self._add([key for key, _ in _limits(attempt.name, attempt.address)], -1)
@@ -72,7 +72,7 @@ class LoginFailures:
                 return
 
     def failed(self, attempt: Attempt) -> None:
-        """The password was wrong: the attempt stays counted. Pauses where the broker could not count it."""
+        """The password was wrong: the attempt stays counted. Pauses if the broker could not count it."""
         if not attempt.counted:
             with _alone:
                 self._sleep(PAUSE_SECONDS)

@@ -39,7 +39,7 @@ _MEMBERSHIPS = text(
 
 
 class LoginRefused(SlowwaveError):
-    """This login can't be what was asked for; the message says why."""
+    """The login can't get this role; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def add_login(
     verifier: str | None = None,
     connections: int | None = None,
 ) -> bool:
-    """Register a login, and make it where the server has none; answers whether it was made.
+    """Register a login, and create it if the server does not have it. Returns whether it was created.
 
     verifier: its password as the server keeps it (SCRAM-SHA-256), so that no statement holds the password itself; None
     for a login that exists, or that proves itself by other means. connections: how many it may open at once; None sets
@@ -153,7 +153,7 @@ def _join(connection: Connection, login: str, group: str, *, made: bool) -> None
 
 
 def _groups_of(connection: Connection, login: str) -> list[str]:
-    """The groups of ours that a login is in: an owner who is no superuser may have no say over the others."""
+    """The groups of ours that a login is in: an owner without superuser rights may have no say over the others."""
     return list(connection.execute(_MEMBERSHIPS, {"login": login, "groups": [*GROUPS.values(), EXPORTER]}).scalars())
 
 

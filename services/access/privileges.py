@@ -2,12 +2,12 @@
 
     owner      owns the schema and migrates; Postgres asks it nothing
     worker     flushes, sweeps, consolidates, forgets: all rows of all tenants, no definition of anything
-    console    reads all of its tenant, and decides what waits for a person
+    console    reads all of its tenant, and decides the questions for a person
     producer   captures and reads for its tenant, through functions that ask first
     gateway    what a producer and a console do, for the tenant of the API key that its session uses, and for none
                without a key; no people, no logins
 
-A table or function that stands in no list here fails a test.
+A table or function that is in no list here fails a test.
 
 Must not know: how privileges are granted.
 """

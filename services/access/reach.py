@@ -1,4 +1,4 @@
-"""Which agents and scopes a key reaches: by patterns, in which `*` stands for any characters.
+"""Which agents and scopes a key reaches: by patterns, in which `*` matches any characters.
 
 Must not know: keys, who asks.
 """

@@ -1,6 +1,6 @@
-"""Who may change what belongs to no tenant, such as the schedule of maintenance: whoever sees all tenants there are.
+"""Who may change what belongs to no tenant, such as the schedule of maintenance: logins that see all tenants.
 
-Must not know: pages, what is changed.
+Must not know: pages, the change.
 """
 
 from sqlalchemy import Connection, select

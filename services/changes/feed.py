@@ -57,7 +57,7 @@ def read_changes(
 def remove_old_tombstones(
     engine: Engine, *, now: datetime, dry_run: bool = False, go_on: Callable[[], bool] = lambda: True
 ) -> int:
-    """Remove what is older than TOMBSTONE_DAYS, of all tenants; answer how many rows went, or would go."""
+    """Remove tombstones older than TOMBSTONE_DAYS, of all tenants; return how many rows go, or would go."""
     until, removed = now - timedelta(days=TOMBSTONE_DAYS), 0
     if dry_run:
         with engine.connect() as connection:

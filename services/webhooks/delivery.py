@@ -1,7 +1,7 @@
-"""Deliver the outbox: take rows that are due, send each with no transaction open, note what came of it.
+"""Deliver the outbox: take rows that are due, send each with no transaction open, store the outcome.
 
-An endpoint has one row of a memory in flight at a time, the oldest first. A row whose worker died is due again when its
-lease ends. An endpoint that fails is tried with one row at a time, less and less often; after days it is disabled.
+An endpoint has one row of a memory in flight at a time, the oldest first. If a worker dies, its rows are due again when
+their lease ends. An endpoint that fails gets one row at a time, less and less often; after days it is disabled.
 
 Must not know: how a request is made, Celery.
 """
@@ -90,7 +90,7 @@ _ILL = text(
 
 @dataclass(frozen=True, slots=True)
 class Deliverer:
-    """Delivers what is due. days: after so many of failure an endpoint is disabled."""
+    """Sends due rows. days: after so many of failure an endpoint is disabled."""
 
     engine: Engine
     sender: Sender
@@ -130,7 +130,7 @@ class Deliverer:
         return sorted(taken, key=lambda row: row.number)
 
     def deliver(self, row: Row[Any]) -> None:
-        """Send one row, and note what came of it."""
+        """Send one row, and store the outcome."""
         with self.engine.connect() as connection:
             change = read_change(connection, row.tenant, row.change_id)
             keys = self._keys(connection, row.endpoint)

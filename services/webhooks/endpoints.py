@@ -36,7 +36,7 @@ class NewEndpoint:
 
 
 def make_endpoint(connection: Connection, tenant: str, wanted: NewEndpoint, *, by: str) -> tuple[UUID, str]:
-    """Make an endpoint that is told of changes from now on; answer its id and its secret. Raises InvalidQuery."""
+    """Make an endpoint that receives changes from now on; answer its id and its secret. Raises InvalidQuery."""
     if len(list_endpoints(connection, tenant)) >= MOST_ENDPOINTS:
         raise InvalidQuery(f"a tenant has at most {MOST_ENDPOINTS} webhooks; remove one first")
     row = {
@@ -74,7 +74,7 @@ def read_endpoint(connection: Connection, tenant: str, endpoint: UUID) -> Row[An
 
 
 def enable_endpoint(connection: Connection, endpoint: UUID) -> None:
-    """Send to it again, at once, beginning with what it has missed."""
+    """Send to it again, at once, beginning with the changes that it has missed."""
     well = {"disabled_at": None, "disabled_why": None, "failing_since": None, "failures": 0, "paused_until": None}
     connection.execute(update(WebhookEndpoint).where(WebhookEndpoint.id == endpoint).values(**well))
 
@@ -97,7 +97,7 @@ def list_deliveries(
 
 
 def replay(connection: Connection, endpoint: UUID, delivery: UUID, *, now: datetime) -> Row[Any] | None:
-    """Send a delivery again, under its id; None if there is no such delivery."""
+    """Send a delivery again, under its id; None if the delivery does not exist."""
     if connection.execute(_AGAIN, {"id": delivery, "endpoint": endpoint, "now": now}).first() is None:
         return None
     return connection.execute(select(WebhookDelivery.__table__).where(WebhookDelivery.id == delivery)).first()

@@ -1,4 +1,4 @@
-"""The outbox of webhooks: a row for each change that an endpoint wants, made from the feed by a cursor of its own.
+"""The outbox of webhooks: a row for each change that an endpoint wants, made from the feed by the endpoint's cursor.
 
 The row and the cursor move in one transaction, so each change comes into the outbox once, whatever dies. What a memory
 says is not in it: that is read when a row is sent, so forgotten words do not leave.
@@ -43,7 +43,7 @@ _OLD = text(
 
 
 def fill(engine: Engine, now: datetime, go_on: Callable[[], bool] = lambda: True) -> int:
-    """Put what has changed into the outboxes of all endpoints; answer how many rows came."""
+    """Add the new changes to the outboxes of all endpoints; return the number of rows."""
     with engine.connect() as connection:
         endpoints = list(connection.execute(_ENDPOINTS).scalars())
     put = 0
@@ -80,7 +80,7 @@ def _fill_one(engine: Engine, endpoint: UUID, now: datetime) -> tuple[int, bool]
 
 
 def read_change(connection: Connection, tenant: str, change_id: str) -> Change | None:
-    """The change of a row as it is now; None if its memory is gone, which has a row of its own."""
+    """The change of a row as it is now; None if its memory was deleted, for which the outbox has another row."""
     xid, number = change_id.split("-")
     try:
         page = read_changes(connection, tenant, f"{xid}-{int(number) - 1}", None, 1, scan=1)

@@ -124,7 +124,7 @@ def _close(held: list[socket.socket]) -> None:
 
 
 def _plain(error: Exception) -> str:
-    """Without what the receiver has sent: that may be anything."""
+    """The text leaves out the receiver's bytes, which can be anything."""
     if isinstance(error, socket.gaierror):
         return "the host's name can't be resolved"
     if isinstance(error, ConnectionRefusedError):

@@ -1,4 +1,4 @@
-"""The gateway as an application: its routes, and what stands around every one of them.
+"""The gateway as an application: its routes, and the middleware around every route.
 
 Must not know: any single route, how it is served.
 """
@@ -96,7 +96,7 @@ def _add_mcp(app: FastAPI) -> None:
 
 @asynccontextmanager
 async def _lives(app: FastAPI) -> AsyncIterator[None]:
-    """While it answers, what is in `app.state.running` runs; at the end, what is in `app.state.closing` is called."""
+    """Run the contexts in `app.state.running` while the app answers; at the end call `app.state.closing`."""
     async with AsyncExitStack() as stack:
         for close in app.state.closing:
             stack.callback(close)

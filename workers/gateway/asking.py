@@ -55,8 +55,8 @@ def ask(visit: Visit, kind: Kind, arguments: Mapping[str, Any]) -> Request:
 def answered(asked: Request, shape: type[Answer], *, missing: NotThere) -> Answer | JSONResponse:
     """The result of a request; while a worker has not answered, 202 with the request, and its address.
 
-    missing: what is raised if the thing that is meant is not there: a worker's own words name others. Raises Problem
-    for other failures.
+    missing: is raised if the target does not exist; a worker's own sentence could name other agents. Raises Problem for
+    other failures.
     """
     if asked.state == "done":
         return shape.model_validate(dict(asked.result or {}) | {"id": asked.id})

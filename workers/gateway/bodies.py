@@ -19,7 +19,7 @@ CLOSES = {"Connection": "close"}
 
 
 class Given(Request):
-    """A request whose body was read and parsed."""
+    """A request with its body, read and parsed."""
 
     def __init__(self, request: Request, read: bytes, parsed: Any) -> None:
         super().__init__(request.scope, request.receive)
@@ -86,7 +86,7 @@ def _check_kind(request: Request) -> None:
 
 
 def parse(body: bytes) -> Any:
-    """The value of a body. Raises Problem for what is no JSON, holds a name twice, or is nested too deeply."""
+    """Parse a body. Raises Problem if it is not JSON, repeats a name in an object, or is nested too deeply."""
     try:
         return json.loads(body.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
     except UnicodeDecodeError as error:

@@ -16,7 +16,7 @@ from slowwave_server.services.access.reach import Reach
 
 
 class NotThere(SlowwaveError):
-    """What was asked for does not exist, or the key does not reach it: the caller is not told which."""
+    """The requested thing does not exist, or the key does not reach it; the answer does not say which."""
 
 
 class RightMissing(SlowwaveError):
@@ -34,7 +34,7 @@ def nothing(what: str, name: object) -> NotThere:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One key. prefix: its beginning, which is no secret. digest: what Postgres knows it by."""
+    """One key. prefix: its first characters, which are not secret. digest: the SHA-256 that Postgres stores."""
 
     key_id: UUID
     name: str
@@ -73,7 +73,7 @@ class Caller:
         return scope
 
     def all_scopes(self, scopes: Iterable[str]) -> tuple[str, ...]:
-        """Each of these. Raises as `scope` does."""
+        """Check several scopes. Raises as `scope` does."""
         return tuple(self.scope(scope) for scope in scopes)
 
     def require_place(self, kind: str, name: str, what: str, called: object) -> None:

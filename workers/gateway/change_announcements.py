@@ -1,6 +1,6 @@
-"""One connection of a process that hears which tenants' memories changed, whoever listens to how many of them.
+"""One connection of a process that hears which tenants' memories changed, for any number of listeners.
 
-Must not know: what changed, who is told.
+Must not know: the changes, the listeners.
 """
 
 import logging

@@ -39,7 +39,7 @@ def place_of(cursor: str) -> bytes:
 
 @dataclass(eq=False)
 class Stream:
-    """What one client follows. admits: whether it wants a change. cursor: what it was given."""
+    """What one client follows. admits: whether it wants a change. cursor: the id of its last event."""
 
     caller: Caller
     places: list[str] | None
@@ -57,7 +57,7 @@ class Stream:
                 self.ended = True
 
     def end(self) -> None:
-        """Let it end after what it has to send."""
+        """End the stream after its queued events."""
         self.offer(b"")
         self.ended = True
 

@@ -70,7 +70,7 @@ class Streams:
         return ChangePage((), stream.cursor or "0-0", more=False)
 
     async def frames(self, stream: Stream, page: ChangePage) -> AsyncIterator[bytes]:
-        """What a stream sends, until its client or its key is gone, or it is too slow."""
+        """What a stream sends, until the client disconnects, the key is revoked, or the client is too slow."""
         key, feed = stream.caller.digest, self._feed(stream.caller.tenant)
         self._open[key] += 1
         feed.coming += 1

@@ -78,7 +78,7 @@ class Answers:
         return response
 
     def _begin(self, name: str, mark: str) -> dict[str, Any] | None:
-        """Take the key; what is there already, if it is taken. Raises RedisError."""
+        """Take the key. If it is taken, return the stored entry. Raises RedisError."""
         running = json.dumps({"mark": mark})
         if self._redis.set(name, running, nx=True, ex=RUNNING_SECONDS):
             return None

@@ -1,6 +1,6 @@
 """The keys that were seen lately: what each may do, read from Postgres and kept for a moment.
 
-Tenants don't depend on it: Postgres asks about a key with every row. What is kept here saves a question for each
+Tenants don't depend on it: Postgres checks the key with every row. This cache saves a query for each
 request, and says who may record while Postgres is away.
 
 Must not know: HTTP beyond one header, routes.

@@ -1,6 +1,6 @@
 """MCP over streamable HTTP at `/mcp`: the tools of one agent, which the key fixes.
 
-Each request stands for itself: no session lives in a process, so any process of any host answers.
+Requests are independent: no session lives in a process, so any process of any host answers.
 
 Must not know: what the tools do.
 """

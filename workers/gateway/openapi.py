@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI makes of the routes, and what holds for all of them.
+"""The OpenAPI document: FastAPI's document of the routes, with the parts that all routes share.
 
 Must not know: any single route.
 """

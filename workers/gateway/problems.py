@@ -1,4 +1,4 @@
-"""What went wrong, as application/problem+json (RFC 9457): the sentences that the shell and the console have for it.
+"""Errors as application/problem+json (RFC 9457), in the sentences of the command line and the console.
 
 Must not know: any single route.
 """
@@ -79,7 +79,7 @@ _SECONDS = {"Retry-After": str(AWAY_SECONDS)}
 
 
 class Problem(Exception):
-    """An answer that says what was wrong. name: the last part of its type. cure: what to do. errors: {where, what}."""
+    """An answer for a failed request. name: the last part of its type. cure: what to do. errors: {where, what}."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ def _invalid(error: RequestValidationError) -> Problem:
 
 
 def _place(location: Sequence[int | str]) -> str:
-    """`body.messages[0].role` without the word body; `query.limit` and `path.agent` say where they are."""
+    """`body.messages[0].role` without the word body; `query.limit` and `path.agent` keep theirs."""
     parts = list(location)
     if parts[0] == "body":
         parts = parts[1:] or ["the body"]

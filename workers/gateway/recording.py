@@ -1,4 +1,4 @@
-"""The memory of one key: what it records goes to a session of its own scopes, and to no other.
+"""The memory of one key: it records only into sessions of scopes that the key reaches.
 
 A session keeps the scope that it began with. Whoever does not name a scope means the agent's own, unless the session
 writes to one that the key reaches: a session of a room that it does not reach is not there for it.
@@ -41,7 +41,7 @@ class KnownScopes:
         self._known: OrderedDict[tuple[str, str, str], Scope] = OrderedDict()
 
     def get(self, session: tuple[str, str, str]) -> Scope | None:
-        """The scope of (tenant, agent, session), where it is known."""
+        """The scope of (tenant, agent, session), or None if it is not cached."""
         with self._lock:
             return self._known.get(session)
 

@@ -82,7 +82,7 @@ def _counted(endpoint: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def _answer(request: Request, needs: Needs, answer: Handler, *, counts_late: bool) -> Response:
-    """counts_late: the route itself counts the request; what is refused before it is counted with its problem."""
+    """counts_late: the route itself counts the request; `problem_response` counts a request that is refused earlier."""
     gate: Gate = request.app.state.gate
     _check_text(request)
     digest = digest_of(request.headers.get("authorization"))
@@ -119,7 +119,7 @@ def admit(gate: Gate, request: Request, needs: Needs) -> Visit:
 
 
 def _check_text(request: Request) -> None:
-    """Raise Problem for what no text of Postgres holds."""
+    """Raise Problem for text that Postgres can't store."""
     if request.scope["state"].get(NO_TEXT) or any("\0" in value for value in request.query_params.values()):
         raise Problem(422, "invalid-request", "an address must be UTF-8, and can't hold NUL")
     named = request.path_params

@@ -1,4 +1,4 @@
-"""Serving the gateway: processes of uvicorn on one socket, each with connections of its own.
+"""Serving the gateway: processes of uvicorn on one socket, each with its own connections.
 
 Must not know: any route.
 """
@@ -90,8 +90,8 @@ def process_app(behind_proxy: str | None) -> ASGIApp:
 def serve(settings: Settings, wanted: Serving, workers: int, tell: Callable[[str], None]) -> None:
     """Answer until SIGTERM or SIGINT; requests that are being answered are finished first.
 
-    tell: is told the address, once it is listened on. Raises InvalidSettings for a login that is no gateway's, and
-    OSError for a taken port.
+    tell: gets the address once the socket listens. Raises InvalidSettings if the login is not a gateway's, and OSError
+    for a taken port.
     """
     engine = make_engine(settings.database_url)
     try:

@@ -1,4 +1,4 @@
-"""One request of one key: who asks, and what its answer is made with. A route is a function of a `Visit`.
+"""One request of one key, with everything that a route needs to answer. A route is a function of a `Visit`.
 
     @router.post("/v1/agents/{agent}/notes")
     def note(agent: str, given: Note, visit: Annotated[Visit, records]) -> Noted: ...
@@ -54,7 +54,7 @@ class Visit:
 
     @property
     def tenant(self) -> str:
-        """Whose memories these are: the key's."""
+        """The tenant of the key."""
         return self.caller.tenant
 
     @property

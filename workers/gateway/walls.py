@@ -28,7 +28,7 @@ _LEAVE = PreparedStatement(b"slowwave_leave_key", b"SELECT pg_catalog.set_config
 
 
 class KeyRefused(Refused):
-    """There is no such key, or it was revoked, or it has expired."""
+    """The key is unknown, was revoked, or has expired."""
 
     def __init__(self) -> None:
         super().__init__("this key is unknown, was revoked, or has expired")
@@ -49,19 +49,19 @@ def acting_for(digest: str | None, *, again: bool = False) -> Iterator[None]:
 
 
 def act_for(digest: str) -> None:
-    """The same until the end of this request: each runs in a context of its own."""
+    """The same until the end of this request: each runs in its own context."""
     _acting.set(digest)
 
 
 class Walls:
-    """What the client's connections ask when they are lent, and what stands beside entries that wait in the spool."""
+    """Tells the client's connections, when they are lent, which key they work for; names the key of spooled entries."""
 
     def current(self) -> str | None:
         """The key of this request."""
         return _acting.get()
 
     def enter(self, link: Link) -> None:
-        """Have a connection of the client work for it. Raises KeyRefused."""
+        """Have a connection of the client work for the current key. Raises KeyRefused."""
         wanted = _acting.get()
         if link.entered == wanted and not _again.get():
             return
@@ -76,7 +76,7 @@ class Walls:
         link.entered = wanted
 
     def deliver_for(self, key: str | None) -> Any:
-        """A block in which entries are delivered that were taken for this key. It is asked about anew."""
+        """A block in which entries are delivered that were taken for this key. Postgres checks the key again."""
         return acting_for(key, again=True)
 
 

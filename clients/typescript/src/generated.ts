@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Note
-         * @description Note one statement in the agent's working memory; the next cycle makes a memory of it, or lets it expire.
+         * @description Note one statement in the agent's working memory; the next cycle makes it a memory, or lets it expire.
          */
         post: operations["note"];
         delete?: never;
@@ -297,7 +297,7 @@ export interface paths {
         };
         /**
          * Explain
-         * @description Read a memory with who said it, every change since, and what it stands in relation to.
+         * @description Read a memory with its sources, every change, and related memories.
          */
         get: operations["explain"];
         put?: never;
@@ -397,7 +397,7 @@ export interface paths {
         };
         /**
          * Why
-         * @description Say what a session waits for, in a sentence.
+         * @description Say in one sentence why a session waits.
          */
         get: operations["why"];
         put?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm Forget
-         * @description Forget what was previewed, for good.
+         * @description Forget the previewed data permanently.
          */
         post: operations["confirm_forget"];
         delete?: never;
@@ -681,7 +681,7 @@ export interface paths {
         };
         /**
          * Status
-         * @description Say what waits, how long a turn takes to become memory, and what went wrong in the last hour.
+         * @description Report the backlog, how long a turn takes to become memory, and what went wrong in the last hour.
          */
         get: operations["status"];
         put?: never;
@@ -701,10 +701,10 @@ export interface paths {
         };
         /**
          * Follow Changes
-         * @description Follow what happens to memories: as events, each at least once, in the order of commits.
+         * @description Follow changes of memories as events: each at least once, in the order of commits.
          *
-         *     Without `agent` and `scope`: of all that the key reaches. `*` stands for any characters. Without `after` and
-         *     Last-Event-ID: from now on.
+         *     Without `agent` and `scope` the stream has all changes that the key reaches. `*` matches any characters. Without
+         *     `after` and Last-Event-ID the stream begins now.
          */
         get: operations["follow_changes"];
         put?: never;
@@ -794,7 +794,7 @@ export interface paths {
         put?: never;
         /**
          * Enable
-         * @description Send to a disabled webhook again, beginning with what it has missed.
+         * @description Send to a disabled webhook again, beginning with the changes that it has missed.
          */
         post: operations["enable"];
         delete?: never;
@@ -812,7 +812,7 @@ export interface paths {
         };
         /**
          * List Log
-         * @description List what was sent and what waits, the newest first.
+         * @description List deliveries, sent and waiting, the newest first.
          */
         get: operations["list_log"];
         put?: never;
@@ -834,7 +834,7 @@ export interface paths {
         put?: never;
         /**
          * Send Again
-         * @description Send a delivery again, whatever became of it; its id stays the same.
+         * @description Send a delivery again, in any state; its id stays the same.
          */
         post: operations["send_again"];
         delete?: never;
@@ -904,7 +904,7 @@ export interface components {
         };
         /**
          * Boosted
-         * @description What is processed first now.
+         * @description The sessions that workers process first from now on.
          */
         Boosted: {
             /**
@@ -915,7 +915,7 @@ export interface components {
         };
         /**
          * Change
-         * @description One change of one memory. A change that is told twice has the same id.
+         * @description One change of one memory. A change that is delivered twice has the same id.
          */
         Change: {
             /**
@@ -945,7 +945,7 @@ export interface components {
         };
         /**
          * ChangedMemory
-         * @description The memory that changed, as it is when the change is read. Of one that is gone: its id and scope.
+         * @description The memory that changed, as it is when the change is read. A deleted memory has only its id and scope.
          */
         ChangedMemory: {
             /** Id */
@@ -981,7 +981,7 @@ export interface components {
         };
         /**
          * Consolidation
-         * @description Whose notes are meant: the agent's own, or those of a room or a team.
+         * @description The notes to process: the agent's own, or those of a room or a team.
          */
         Consolidation: {
             /**
@@ -992,7 +992,7 @@ export interface components {
         };
         /**
          * ConsolidationAsked
-         * @description Whether a cycle was asked for; false if one is on its way already.
+         * @description True if a cycle was requested; false if one is already queued.
          */
         ConsolidationAsked: {
             /** Asked */
@@ -1083,7 +1083,7 @@ export interface components {
         };
         /**
          * ContextWanted
-         * @description What the context is for.
+         * @description The conversation that needs the context.
          */
         ContextWanted: {
             /**
@@ -1120,10 +1120,10 @@ export interface components {
         };
         /**
          * Corrected
-         * @description What was done. `POST /v1/runs/{run}/undo` takes it back.
+         * @description The result of an edit. `POST /v1/runs/{run}/undo` reverts it.
          */
         Corrected: {
-            /** @description What says it from here on. */
+            /** @description The memory that holds the statement from now on. */
             memory: components["schemas"]["Memory"];
             /** Run */
             run: number;
@@ -1275,7 +1275,7 @@ export interface components {
         };
         /**
          * Delivery
-         * @description One change for one endpoint. skipped: its memory was gone before it was sent. dead: given up, until a replay.
+         * @description One change for one endpoint. skipped: the memory was deleted. dead: given up, until a replay.
          */
         Delivery: {
             /**
@@ -1330,7 +1330,7 @@ export interface components {
         Empty: Record<string, never>;
         /**
          * Explanation
-         * @description A memory with its reasons: who said it, what was made of it, and what it stands in relation to.
+         * @description A memory with its provenance: sources, changes, and related memories.
          */
         Explanation: {
             memory: components["schemas"]["Memory"];
@@ -1422,7 +1422,7 @@ export interface components {
         };
         /**
          * ForgetTarget
-         * @description What is to be forgotten: an agent, a session of an agent, a scope, or a memory.
+         * @description The target of a forget: an agent, a session of an agent, a scope, or a memory.
          */
         ForgetTarget: {
             /** Agent */
@@ -1611,7 +1611,7 @@ export interface components {
         };
         /**
          * MadeKey
-         * @description A key with its secret, which is told this once.
+         * @description A new key with its secret, which no other answer holds.
          */
         MadeKey: {
             /**
@@ -1659,7 +1659,7 @@ export interface components {
         };
         /**
          * Marked
-         * @description What was marked.
+         * @description The result of marking memories as used.
          */
         Marked: {
             /**
@@ -1670,7 +1670,7 @@ export interface components {
         };
         /**
          * Memory
-         * @description One durable statement. In a list with `as_of` or `known_at`, fields that tell what came later are null.
+         * @description One durable statement. In a list with `as_of` or `known_at`, fields about later changes are null.
          */
         Memory: {
             /**
@@ -1773,7 +1773,7 @@ export interface components {
         };
         /**
          * MemoryConflict
-         * @description A contradiction with another memory, and what became of it.
+         * @description A contradiction with another memory, and its outcome.
          */
         MemoryConflict: {
             /** Id */
@@ -2194,7 +2194,7 @@ export interface components {
         };
         /**
          * Noted
-         * @description What was noted.
+         * @description The result of a note.
          */
         Noted: {
             /**
@@ -2215,7 +2215,7 @@ export interface components {
         };
         /**
          * Problem
-         * @description What was wrong, and what to do.
+         * @description The error, and how to fix it.
          * @example {
          *       "detail": "there is no agent 'support' that this key reaches",
          *       "request_id": "5f0c7a1c2b9e4d3f8a6b1c2d",
@@ -2258,7 +2258,7 @@ export interface components {
         };
         /**
          * Receipt
-         * @description What was recorded.
+         * @description The result of recording.
          */
         Receipt: {
             /**
@@ -2297,7 +2297,7 @@ export interface components {
         };
         /**
          * Request
-         * @description What a worker is asked to do, and what came of it.
+         * @description A request to a worker, and its result.
          */
         Request: {
             /**
@@ -2712,7 +2712,7 @@ export interface components {
         };
         /**
          * Status
-         * @description What waits, how long it takes, and what went wrong. Flushes are those of the last hour, by outcome.
+         * @description The backlog, how long it takes, and what failed. Flushes are those of the last hour, by outcome.
          */
         Status: {
             /** Tenant */
@@ -2858,7 +2858,7 @@ export interface components {
         };
         /**
          * Webhook
-         * @description An endpoint. failing_since: since when every attempt has failed. disabled_why: after what it gets nothing.
+         * @description An endpoint. failing_since: the first failure since the last success. disabled_why: the reason.
          */
         Webhook: {
             /**
@@ -2945,7 +2945,7 @@ export interface components {
         };
         /**
          * Why
-         * @description What a session waits for.
+         * @description Why a session waits.
          */
         Why: {
             /** Reason */
@@ -2961,7 +2961,7 @@ export interface components {
         };
         /**
          * WorkingStats
-         * @description What became of all that was noted. noted = open + consolidated + duplicates + expired + failed.
+         * @description The notes by their outcome. noted = open + consolidated + duplicates + expired + failed.
          */
         WorkingStats: {
             /** Noted */

@@ -43,7 +43,7 @@ Names = Annotated[list[str], Query(max_length=MOST_NAMES)]
 
 
 def chosen(caller: Caller, agents: Sequence[str], scopes: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What is followed: names that the key reaches, and patterns. Raises NotThere, InvalidName."""
+    """The subjects of a stream: names that the key reaches, and patterns. Raises NotThere, InvalidName."""
     for agent in agents:
         if "*" not in agent:
             caller.agent(agent)
@@ -57,7 +57,7 @@ def chosen(caller: Caller, agents: Sequence[str], scopes: Sequence[str]) -> tupl
 
 
 def stream_of(caller: Caller, agents: Sequence[str], scopes: Sequence[str], after: str | None) -> Stream:
-    """A stream of what was asked for, within the reach of the key. Raises NotThere, InvalidName, InvalidQuery."""
+    """Open a stream within the reach of the key. Raises NotThere, InvalidName, InvalidQuery."""
     wanted_agents, wanted_scopes = chosen(caller, agents, scopes)
     wanted, reach = Reach(tuple(wanted_agents) or ("",), tuple(wanted_scopes)), caller.reach
 
@@ -78,10 +78,10 @@ async def follow_changes(
     after: Annotated[str | None, Query(description=f"the id of the last change; {BEGINNING} for all so far")] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> Events:
-    """Follow what happens to memories: as events, each at least once, in the order of commits.
+    """Follow changes of memories as events: each at least once, in the order of commits.
 
-    Without `agent` and `scope`: of all that the key reaches. `*` stands for any characters. Without `after` and
-    Last-Event-ID: from now on.
+    Without `agent` and `scope` the stream has all changes that the key reaches. `*` matches any characters. Without
+    `after` and Last-Event-ID the stream begins now.
     """
     streams: Streams = request.app.state.streams
     stream = stream_of(visit.caller, agent, scope, last_event_id or after)

@@ -1,4 +1,4 @@
-"""Agents, their days, and what a session waits for, over HTTP.
+"""Agents, their days, and why a session waits, over HTTP.
 
 Must not know: SQL, how days are summarised.
 """
@@ -98,7 +98,7 @@ def get_day(
 
 @router.get("/v1/agents/{agent}/sessions/{session}/why", responses=responses(404))
 def why(agent: AgentName, session: SessionName, visit: Annotated[Visit, reads]) -> shapes.Why:
-    """Say what a session waits for, in a sentence."""
+    """Say in one sentence why a session waits."""
     ref = SessionRef(visit.tenant, agent, session).checked()
     with visit.reading() as connection:
         check_agent(visit, connection, agent)

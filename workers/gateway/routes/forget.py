@@ -42,7 +42,7 @@ def preview_forget(body: shapes.ForgetTarget, visit: Annotated[Visit, forgets]) 
     responses=responses(404, 409, 503, accepted=shapes.Request),
 )
 def confirm_forget(forget: UUID, body: shapes.ForgetConfirmation, visit: Annotated[Visit, forgets]) -> Any:
-    """Forget what was previewed, for good."""
+    """Forget the previewed data permanently."""
     previewed = _own(visit, forget)
     if previewed.kind != "forget_preview":
         raise nothing("forget", forget)
@@ -73,7 +73,7 @@ def _own(visit: Visit, asked: UUID) -> Request:
 
 
 def _target(visit: Visit, given: dict[str, Any]) -> Target:
-    """What is meant, within the key's reach. Raises NotThere for everything else, and InvalidName."""
+    """The target of the request, within the key's reach. Raises NotThere for everything else, and InvalidName."""
     arguments = ForgetArguments.model_validate(given)
     target = arguments.target(visit.tenant)
     if target.kind == "memory" and target.memory is not None:

@@ -90,7 +90,7 @@ def get_memory(memory: UUID, visit: Annotated[Visit, reads]) -> Memory:
 
 @router.get("/v1/memories/{memory}/explain", responses=responses(404))
 def explain(memory: UUID, visit: Annotated[Visit, reads]) -> Explanation:
-    """Read a memory with who said it, every change since, and what it stands in relation to."""
+    """Read a memory with its sources, every change, and related memories."""
     with visit.reading() as connection:
         record = memory_of(visit, connection, memory)
         found = explain_memory(connection, visit.tenant, memory)

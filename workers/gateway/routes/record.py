@@ -1,6 +1,6 @@
 """What hosts of agents record: turns, milestones of tasks, notes; and when to process it.
 
-`Idempotency-Key` is the client's `key`: it stands in Postgres, so a repetition is harmless for good.
+`Idempotency-Key` is the client's `key`. Postgres stores it, so a repetition stays harmless forever.
 
 Must not know: how events are stored.
 """
@@ -85,7 +85,7 @@ def reset(agent: Named, session: Named, visit: Recording, _given: shapes.Empty |
 
 @router.post("/v1/agents/{agent}/notes", response_model=shapes.Noted)
 def note(agent: Named, given: shapes.Note, visit: Recording) -> Response:
-    """Note one statement in the agent's working memory; the next cycle makes a memory of it, or lets it expire."""
+    """Note one statement in the agent's working memory; the next cycle makes it a memory, or lets it expire."""
     visit.agent(agent)
     if given.scope is not None:
         visit.caller.scope(given.scope)

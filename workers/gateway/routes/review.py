@@ -1,4 +1,4 @@
-"""Questions over HTTP: what is asked, what each answer would do, and giving it.
+"""Questions over HTTP: their texts, the effect of each answer, and giving it.
 
 Must not know: SQL, what an answer does to memories.
 """

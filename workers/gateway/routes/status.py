@@ -1,4 +1,4 @@
-"""Where things stand for the key's tenant, over HTTP.
+"""The status of the key's tenant, over HTTP.
 
 Must not know: SQL.
 """
@@ -17,6 +17,6 @@ router = APIRouter(route_class=GatewayRoute, tags=["administration"])
 
 @router.get("/v1/status")
 def status(visit: Annotated[Visit, administers]) -> Status:
-    """Say what waits, how long a turn takes to become memory, and what went wrong in the last hour."""
+    """Report the backlog, how long a turn takes to become memory, and what went wrong in the last hour."""
     with visit.reading() as connection:
         return Status.model_validate(read_status(connection, visit.shell.queue, visit.tenant, visit.now))

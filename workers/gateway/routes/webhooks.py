@@ -89,7 +89,7 @@ def rotate(webhook: UUID, visit: Annotated[Visit, makes_secrets]) -> shapes.Webh
 
 @router.post("/v1/webhooks/{webhook}/enable", responses=responses(404))
 def enable(webhook: UUID, visit: Administered) -> shapes.Webhook:
-    """Send to a disabled webhook again, beginning with what it has missed."""
+    """Send to a disabled webhook again, beginning with the changes that it has missed."""
     with visit.writing() as connection:
         _endpoint(visit, connection, webhook)
         enable_endpoint(connection, webhook)
@@ -104,7 +104,7 @@ def list_log(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> shapes.DeliveryPage:
-    """List what was sent and what waits, the newest first."""
+    """List deliveries, sent and waiting, the newest first."""
     before = read_cursor(cursor, number_part)
     with visit.reading() as connection:
         _endpoint(visit, connection, webhook)
@@ -115,7 +115,7 @@ def list_log(
 
 @router.post("/v1/webhooks/{webhook}/deliveries/{delivery}/replay", responses=responses(404))
 def send_again(webhook: UUID, delivery: UUID, visit: Administered) -> shapes.Delivery:
-    """Send a delivery again, whatever became of it; its id stays the same."""
+    """Send a delivery again, in any state; its id stays the same."""
     with visit.writing() as connection:
         _endpoint(visit, connection, webhook)
         row = replay(connection, webhook, delivery, now=visit.now)

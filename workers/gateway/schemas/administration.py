@@ -14,7 +14,7 @@ class Lag(Answer):
 
 
 class Status(Answer):
-    """What waits, how long it takes, and what went wrong. Flushes are those of the last hour, by outcome."""
+    """The backlog, how long it takes, and what failed. Flushes are those of the last hour, by outcome."""
 
     tenant: str
     queues: dict[str, int] | None

@@ -12,7 +12,7 @@ from slowwave.changes import ChangeType
 
 
 class ChangedMemory(BaseModel):
-    """The memory that changed, as it is when the change is read. Of one that is gone: its id and scope."""
+    """The memory that changed, as it is when the change is read. A deleted memory has only its id and scope."""
 
     id: str
     scope: str = Field(examples=["agent:support-bot"])
@@ -26,7 +26,7 @@ class ChangedMemory(BaseModel):
 
 
 class Change(BaseModel):
-    """One change of one memory. A change that is told twice has the same id."""
+    """One change of one memory. A change that is delivered twice has the same id."""
 
     id: str = Field(examples=["1042-7"], description="the position in the feed")
     type: ChangeType

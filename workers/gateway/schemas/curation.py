@@ -74,7 +74,7 @@ class DayStory(Day):
 
 
 class Why(Answer):
-    """What a session waits for."""
+    """Why a session waits."""
 
     reason: str
     sentence: str
@@ -84,7 +84,7 @@ class Why(Answer):
 
 
 class Request(Answer):
-    """What a worker is asked to do, and what came of it."""
+    """A request to a worker, and its result."""
 
     id: UUID
     kind: Literal["correct", "archive", "forget_preview", "forget", "undo"]
@@ -96,7 +96,7 @@ class Request(Answer):
 
 
 class ForgetTarget(Body):
-    """What is to be forgotten: an agent, a session of an agent, a scope, or a memory."""
+    """The target of a forget: an agent, a session of an agent, a scope, or a memory."""
 
     agent: Name | None = None
     session: Name | None = Field(default=None, description="Goes with `agent`.")

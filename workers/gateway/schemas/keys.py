@@ -1,4 +1,4 @@
-"""Keys, as JSON. A key itself is told once, when it is made.
+"""Keys, as JSON. Only the answer that makes a key holds its secret.
 
 Must not know: how a key is stored or proved.
 """
@@ -53,6 +53,6 @@ class NewKey(Body):
 
 
 class MadeKey(Key):
-    """A key with its secret, which is told this once."""
+    """A new key with its secret, which no other answer holds."""
 
     key: str = Field(description="Send it as `Authorization: Bearer …`.")

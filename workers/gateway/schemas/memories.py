@@ -27,7 +27,7 @@ class MemorySource(Answer):
 
 
 class Memory(Answer):
-    """One durable statement. In a list with `as_of` or `known_at`, fields that tell what came later are null."""
+    """One durable statement. In a list with `as_of` or `known_at`, fields about later changes are null."""
 
     id: UUID
     scope: str = Field(description="`agent:NAME`, `room:NAME` or `team:NAME`.")
@@ -83,9 +83,9 @@ class Archiving(Body):
 
 
 class Corrected(Answer):
-    """What was done. `POST /v1/runs/{run}/undo` takes it back."""
+    """The result of an edit. `POST /v1/runs/{run}/undo` reverts it."""
 
-    memory: Memory = Field(description="What says it from here on.")
+    memory: Memory = Field(description="The memory that holds the statement from now on.")
     run: int
 
 
@@ -169,7 +169,7 @@ class MemoryLink(Answer):
 
 
 class MemoryConflict(Answer):
-    """A contradiction with another memory, and what became of it."""
+    """A contradiction with another memory, and its outcome."""
 
     id: int
     memory: UUID
@@ -231,7 +231,7 @@ class MemoryLine(Answer):
 
 
 class Explanation(Answer):
-    """A memory with its reasons: who said it, what was made of it, and what it stands in relation to."""
+    """A memory with its provenance: sources, changes, and related memories."""
 
     memory: Memory
     entities: list[str]

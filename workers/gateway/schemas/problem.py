@@ -1,4 +1,4 @@
-"""The body of every answer that says what was wrong (RFC 9457).
+"""The body of every error answer (RFC 9457).
 
 Must not know: which problems there are.
 """
@@ -14,7 +14,7 @@ class Mistake(BaseModel):
 
 
 class Problem(BaseModel):
-    """What was wrong, and what to do."""
+    """The error, and how to fix it."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 class ContextWanted(Body):
-    """What the context is for."""
+    """The conversation that needs the context."""
 
     session: str | None = Field(None, description="The session that asks: its own tail is left out.")
     query: str | None = Field(None, description="What the conversation is about.", examples=["Where do I live?"])

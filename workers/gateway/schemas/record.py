@@ -1,4 +1,4 @@
-"""What is recorded over HTTP, and what is answered for it.
+"""Requests that record over HTTP, and their answers.
 
 Must not know: how events are stored.
 """
@@ -82,7 +82,7 @@ class Empty(Body):
 
 
 class Receipt(Answer):
-    """What was recorded."""
+    """The result of recording."""
 
     added: int = Field(description="Events that are new.")
     repeated: int = Field(description="Events that were there already, by their keys.")
@@ -94,7 +94,7 @@ class Receipt(Answer):
 
 
 class Noted(Answer):
-    """What was noted."""
+    """The result of a note."""
 
     id: UUID
     added: bool = Field(description="False for a repetition of an earlier request.")
@@ -102,7 +102,7 @@ class Noted(Answer):
 
 
 class Boosted(Answer):
-    """What is processed first now."""
+    """The sessions that workers process first from now on."""
 
     boosted: list[str] = Field(description="Sessions of the agent that hold what was not processed yet.")
 
@@ -115,6 +115,6 @@ class UsedMemories(Body):
 
 
 class Marked(Answer):
-    """What was marked."""
+    """The result of marking memories as used."""
 
     marked: int = Field(description="Memories of these that the key reaches.")

@@ -32,7 +32,7 @@ class NewWebhook(BaseModel):
 
 
 class Webhook(Answer):
-    """An endpoint. failing_since: since when every attempt has failed. disabled_why: after what it gets nothing."""
+    """An endpoint. failing_since: the first failure since the last success. disabled_why: the reason."""
 
     id: UUID
     url: str
@@ -62,7 +62,7 @@ class WebhookList(Answer):
 
 
 class Delivery(Answer):
-    """One change for one endpoint. skipped: its memory was gone before it was sent. dead: given up, until a replay."""
+    """One change for one endpoint. skipped: the memory was deleted. dead: given up, until a replay."""
 
     id: UUID
     change_id: str

@@ -12,7 +12,7 @@ from slowwave_server.workers.gateway.schemas.shapes import Answer, Body
 
 
 class Consolidation(Body):
-    """Whose notes are meant: the agent's own, or those of a room or a team."""
+    """The notes to process: the agent's own, or those of a room or a team."""
 
     scope: Annotated[str, StringConstraints(max_length=205)] | None = Field(
         default=None, description="`room:NAME` or `team:NAME`."
@@ -20,13 +20,13 @@ class Consolidation(Body):
 
 
 class ConsolidationAsked(Answer):
-    """Whether a cycle was asked for; false if one is on its way already."""
+    """True if a cycle was requested; false if one is already queued."""
 
     asked: bool
 
 
 class WorkingStats(Answer):
-    """What became of all that was noted. noted = open + consolidated + duplicates + expired + failed."""
+    """The notes by their outcome. noted = open + consolidated + duplicates + expired + failed."""
 
     noted: int
     open: int

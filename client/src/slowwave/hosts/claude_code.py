@@ -1,4 +1,4 @@
-"""The conversation file of Claude Code: a line a message or a part of one, with a `uuid` of its own.
+"""The conversation file of Claude Code: a line a message or a part of one, with its own `uuid`.
 
 Must not know: files, what becomes of messages.
 """

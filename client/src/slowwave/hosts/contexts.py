@@ -1,4 +1,4 @@
-"""What a host is told: the whole context when a conversation begins, later only what answers the prompt.
+"""The contexts of a host: a whole one when a conversation begins, later only memories that fit the prompt.
 
 Must not know: sockets, hosts' events.
 """
@@ -24,7 +24,7 @@ MAX_SESSIONS = 1000
 
 
 class Contexts:
-    """Answers requests of the kinds "start" and "prompt". It remembers what each conversation has been told already."""
+    """Answers requests of the kinds "start" and "prompt". It remembers the memories that each conversation got."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory

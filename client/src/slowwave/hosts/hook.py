@@ -32,7 +32,7 @@ USAGE = (
 
 
 class Call(NamedTuple):
-    """The words of a call. apart: each branch has a memory of its own; wait: seconds for a context."""
+    """The words of a call. apart: each branch has its own memory; wait: seconds for a context."""
 
     host: str
     event: str

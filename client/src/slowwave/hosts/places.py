@@ -3,9 +3,10 @@
     ~/.config/slowwave/hosts.json            the settings with which `slowwave connect` was called; mode 0600
     ~/.local/state/slowwave/hosts/DIGEST/    one folder for each distinct settings: socket, lock, log, inbox, sessions
 
-A file `slowwave.yaml` in the working directory is never read: a foreign repository could send what is said elsewhere.
+A file `slowwave.yaml` in the working directory is never read: a foreign repository's file could send
+conversations elsewhere.
 
-Must not know: what the files hold.
+Must not know: the content of the files.
 """
 
 # pathlib takes longer to import than all of the hook's own modules.

@@ -96,7 +96,7 @@ def _asks(payload: Payload, _session: str) -> Request | None:
 
 
 def _reads(trigger: Trigger | None) -> Callable[[Payload, str], Request | None]:
-    """Record what is new in the conversation's file."""
+    """Record the new lines of the conversation's file."""
 
     def make(payload: Payload, _session: str) -> Request | None:
         file = _text(payload.get("transcript_path"))

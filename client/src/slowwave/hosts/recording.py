@@ -1,4 +1,4 @@
-"""Record what hosts hand over and what is new in their conversation files.
+"""Record messages that hosts hand over and new lines of their conversation files.
 
 A message has the host's own id for its key, so it is recorded once however often a hook runs.
 

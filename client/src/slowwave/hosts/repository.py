@@ -4,7 +4,7 @@
     a repository without that remote, in /home/me/shop  shop
     no repository, in /home/me/notes                    notes
 
-Branches share one memory unless they are told apart: then each branch is an agent of its own, as in "acme/shop@main".
+Branches share one memory unless they are kept apart: then each branch is its own agent, as in "acme/shop@main".
 The files of git are read directly: to start git would take longer than all of the hook.
 
 Must not know: hosts, settings.
@@ -29,7 +29,7 @@ class Repository(NamedTuple):
     branch: str | None
 
     def agent(self, *, apart: bool) -> str:
-        """The name of the agent; apart: each branch has one of its own."""
+        """The name of the agent; apart: each branch has its own agent."""
         name = self.name
         if apart and self.branch:
             branch = self.branch[: MAX_NAME_CHARACTERS // 2]
@@ -53,7 +53,7 @@ def repository_of(folder: str) -> Repository:
 
 
 def _find(folder: str) -> tuple[str, str | None]:
-    """The top of the repository and the folder that git keeps for it; the folder itself where there is none."""
+    """The top of the repository and the folder that git keeps for it; the folder itself if there is no repository."""
     top = os.path.abspath(folder)
     at = top
     for _ in range(_MAX_PARENTS):
@@ -77,7 +77,7 @@ def _shared(git: str) -> str:
 
 
 def _remote_name(config: str) -> str:
-    """HOST/PATH of the remote "origin"; "" where there is none."""
+    """HOST/PATH of the remote "origin"; "" if there is none."""
     inside = False
     for raw in config.splitlines():
         line = raw.strip()

@@ -1,7 +1,7 @@
 """Where recorded messages go: to Postgres, or to a gateway if SLOWWAVE_URL and SLOWWAVE_KEY name one.
 
-Messages carry their keys, so to hand them over again changes nothing. They say since when they wait: since they were
-said, so that what was said before its agent was forgotten stays forgotten.
+Messages carry their keys, so to hand them over again changes nothing. Each carries the time since which it waits, the
+time of the message: a message from before a forget of its agent stays forgotten.
 
 Must not know: where messages come from.
 """
@@ -31,7 +31,7 @@ Messages = Sequence[Mapping[str, Any]]
 
 
 class Place(NamedTuple):
-    """A conversation. taken: when a hook took what has no time of its own, in ISO 8601."""
+    """A conversation. taken: when a hook took messages without their own time, in ISO 8601."""
 
     agent: str
     session: str
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 
 class Sink(Protocol):
-    """Takes messages and ends of conversations. Raises SpoolFull; what is refused for good is logged and left out."""
+    """Takes messages and ends of conversations. Raises SpoolFull. Logs and drops messages that are refused for good."""
 
     def messages(self, place: Place, messages: Messages) -> None: ...
 

@@ -1,4 +1,4 @@
-"""The hook's side of the helper: ask it, leave work for it, start it where there is none.
+"""The hook's side of the helper: ask it, leave work in its inbox, start it if none runs.
 
 Must not know: hosts, what requests mean.
 """
@@ -48,7 +48,7 @@ def ask(
 
 
 def leave(place: str, request: Mapping[str, Any], settings: Mapping[str, str]) -> None:
-    """Put work into the inbox, where it is safe, and wake the helper. Raises OSError if the disk does not take it."""
+    """Store work in the inbox, synced to disk, and wake the helper. Raises OSError if the disk does not take it."""
     _write_job(os.path.join(place, INBOX), json.dumps(request).encode())
     if (connection := _connected(place, time.monotonic() + 0.05)) is None:
         start_helper(place, settings)

@@ -10,7 +10,7 @@ _CUT = " […]"
 
 
 def cut(text: str) -> str:
-    """The text, shortened to what one event may hold."""
+    """The text, shortened to the limit of one event."""
     return text if len(text) <= MAX_CONTENT_CHARACTERS else text[: MAX_CONTENT_CHARACTERS - len(_CUT)] + _CUT
 
 

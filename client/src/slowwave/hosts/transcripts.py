@@ -1,9 +1,9 @@
-"""The file of a conversation, read on from where it was read before, in bounded memory whatever it holds.
+"""The file of a conversation, read from the last mark on, in bounded memory whatever the file holds.
 
 Hosts append JSON, one object a line. A line that is longer than MAX_LINE_BYTES is left out; a last line without an end
 is still being written, and is read the next time.
 
-Must not know: what the lines say.
+Must not know: the meaning of the lines.
 """
 
 import json
@@ -17,7 +17,7 @@ _CHUNK = 1 << 20
 
 
 class Line(NamedTuple):
-    """One line: where it begins and where the next one does. content: None if it was too long or is no object."""
+    """One line: its offset and the next line's. content: None if the line is too long or not an object."""
 
     begin: int
     end: int
@@ -32,9 +32,9 @@ class Mark(NamedTuple):
 
 
 def new_lines(path: str, mark: Mark | None) -> Iterator[tuple[Line, Mark]]:
-    """The lines behind the mark, each with the mark behind it. A file that was made anew is read from its beginning.
+    """The lines behind the mark, each with the mark behind it. A new file of the same name is read from its beginning.
 
-    Raises OSError, also for what is not a plain file.
+    Raises OSError, also if it is not a plain file.
     """
     with _opened(path) as file:
         found = os.fstat(file.fileno())

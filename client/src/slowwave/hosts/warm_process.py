@@ -56,7 +56,7 @@ class Helper:
         self._rooms = threading.BoundedSemaphore(MAX_CONVERSATIONS)
 
     def serve(self, listener: socket.socket) -> None:
-        """Answer until nobody has asked for `idle_seconds`. What still waits then is for the next helper."""
+        """Answer until no hook comes for `idle_seconds`. The next helper takes files that wait then."""
         threading.Thread(target=self._drain_for_ever, daemon=True).start()
         listener.settimeout(LOOK_SECONDS)
         while time.monotonic() - self._heard < self._idle_seconds:
@@ -159,7 +159,7 @@ def _reject(path: Path) -> None:
 
 
 def main(place: str, *, idle_seconds: float = IDLE_SECONDS) -> None:
-    """Serve the hooks of a folder until nobody asks any more; at once if another helper does."""
+    """Serve the hooks of a folder until none comes for `idle_seconds`. Return at once if another helper serves it."""
     os.chdir(place)
     lock = os.open(places.LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -202,7 +202,7 @@ def _serve(listener: socket.socket, idle_seconds: float) -> None:
 
 
 def _adopt() -> None:
-    """Take over what lies in folders whose settings could not be used: they are mended, which made them other ones."""
+    """Take over the inboxes of folders with unusable settings: corrected settings have another folder."""
     for unusable in Path.cwd().parent.glob(f"*/{places.UNUSABLE}"):
         for job in (unusable.parent / places.INBOX).glob("*.json"):
             with suppress(OSError):
