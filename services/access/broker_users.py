@@ -12,8 +12,8 @@
 Each part in brackets allows its commands on its keys alone: a user does to a key what our code does to it, and nothing
 else. docs/security.md lists all rules, and `tests/attacks/test_broker_matrix.py` compares.
 
-A rule can't look into a message. So the messages that a user may send are limited twice: here by the queues that it may write to, and
-by the workers, which run of each queue only the tasks that belong there.
+A rule can't look into a message. So the messages that a user may send are limited twice: here by the queues that it may
+write to, and by the workers, which run of each queue only the tasks that belong there.
 
 Must not know: the server's address, how rules get there.
 """
