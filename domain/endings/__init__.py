@@ -1,4 +1,4 @@
-"""What ends what: a rejection, a correction, a lifted instruction, a newer instruction, the outcome of open work.
+"""Endings: rejections, corrections, lifted instructions, newer instructions, and outcomes of open work end memories.
 
 Must not know: where memories are stored, and how an end is carried out.
 """

@@ -1,8 +1,8 @@
-"""Which instruction replaces which: the newer one on the same matter.
+"""Detect which older instruction a newer one replaces: the one on the same matter.
 
-Two instructions are on the same matter if they say the same but for a value of one class (a language, a weekday, a
-number, units, a format, a length), or if one demands exactly what the other prohibits. An exception ("not on invoices")
-and a further instruction replace nothing.
+Two instructions are on the same matter if they differ only in a value of one class (a language, a weekday, a number,
+units, a format, a length), or if one demands exactly what the other prohibits. An exception ("not on invoices") and an
+additional instruction replace nothing.
 
 Must not know: who gave an instruction, and when.
 """
@@ -56,12 +56,12 @@ _NUMBER = re.compile(r"^\d[\d.,:]*$")
 
 
 def prohibits(body: str) -> bool:
-    """Whether an instruction says what not to do."""
+    """Whether an instruction is a prohibition."""
     return _PROHIBITS.search(body) is not None
 
 
 def replaces(newer: str, older: str) -> str | None:
-    """Why an instruction takes the place of an older one of the same person, or None. Both without "… instructs:"."""
+    """Return why an instruction replaces an older one of the same person, or None. Both lack "… instructs:"."""
     if stems(newer) == stems(older) and prohibits(newer) == prohibits(older):
         return None
     instead = _IN_PLACE.search(newer)
@@ -78,7 +78,7 @@ def replaces(newer: str, older: str) -> str | None:
 
 
 def _turns_round(newer: str, older: str) -> str | None:
-    """A stop ends what demands X, whatever else that says; otherwise both must speak of exactly the same."""
+    """Compare a demand and a prohibition: "stop X" ends every demand for X; otherwise the words must be the same."""
     said, was = distinctive(_without_stop(newer)), distinctive(older)
     if not said or _INSTEAD.search(newer) or _INSTEAD.search(older):
         return None
@@ -92,7 +92,7 @@ def _without_stop(body: str) -> str:
 
 
 def _another_value(newer: str, older: str) -> str | None:
-    """The same frame with another value of the same class."""
+    """Return the reason if both have the same frame with different values of one class, else None."""
     one, values = _frame(newer)
     other, were = _frame(older)
     if not values or one != other or set(values) != set(were):
@@ -102,7 +102,7 @@ def _another_value(newer: str, older: str) -> str | None:
 
 
 def _frame(body: str) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
-    """What an instruction says without its values, and the values by their class."""
+    """Return the words of an instruction without its values, and the values by class."""
     values: dict[str, set[str]] = {}
     frame: set[str] = set()
     for one in stems(_QUOTED.sub(" ", body)):

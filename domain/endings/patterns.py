@@ -1,13 +1,13 @@
-"""Sentences that call off, lift or correct, as patterns of English.
+"""English patterns of sentences that call off, lift or correct.
 
-Must not know: what follows from a match.
+Must not know: the consequences of a match.
 """
 
 import re
 from typing import Literal
 
 Direction = Literal["demand", "prohibition", "either"]
-"""Which instructions a sentence can lift: those that demand something, those that prohibit it, or both."""
+"""Which instructions a sentence can lift: demands, prohibitions, or both."""
 
 _F = re.IGNORECASE
 
@@ -65,7 +65,7 @@ CALLS_OFF = (
         r"(?=\s*(?:[,;.!]|$|now\b|because\b|since\b|after all\b))",
     ),
 )
-"""What is called off, as `what`."""
+"""The group `what` is the thing that the sentence calls off."""
 
 LIFTS: tuple[tuple[Direction, re.Pattern[str]], ...] = (
     (
@@ -105,7 +105,7 @@ LIFTS: tuple[tuple[Direction, re.Pattern[str]], ...] = (
     ("demand", _any(_LEAD, r"you no longer (?:have to|need to) ", _ANYTHING)),
     ("demand", _any(_LEAD, r"i no longer (?:want|need|require|expect) you to ", _ANYTHING)),
 )
-"""What is not instructed any more, as `what`."""
+"""The group `what` is the content of the lifted instruction."""
 
 _NAME = r"(?!I\b|I'|We\b|It\b|The\b|You\b|They\b|He\b|She\b)[A-Z][\w'.&/-]*"
 _DAY = (
@@ -128,7 +128,7 @@ _GOES = (
 )
 _MOVES = r"(?P<chooses>\b(?:[Ww]e|[Ii])(?:'ve| have)? (?:now |just )?(?:switched|moved|migrated))\b"
 _NO_ROUTE = r"(?:(?!flight|trip|train|route|ticket|bus|journey|ride)[^.;:!?]){0,40}?"
-"""Words between a change and its values: "my flight from Rome to Oslo" is no change of a value."""
+"""Words between a change and its values: "my flight from Rome to Oslo" changes no value."""
 _TAKES = (
     r"(?P<chooses>\b(?:[Ll]et's|[Ww]e'll|[Ii]'ll|[Ww]e will|[Ww]e|[Ii]) (?:rather )?"
     r"(?:use|go with|take|pick|choose|book|fly to|go to|travel to|meet on|meet in|meet at|do))\b"
@@ -146,7 +146,7 @@ CORRECTS = tuple(
         rf"\b[Uu]se {_NEW}{_INSTEAD}{_OLD}{_AT_END}",
     )
 )
-"""The value that is not right and the one that is, as `old` and `new`; `chooses` if it is somebody's choice."""
+"""The group `old` is the wrong value and `new` the right one; `chooses` matches if the new value is a choice."""
 
 UNCERTAIN = re.compile(
     r"\?|\b(?:if|whether|unless|would|could|might|may be|maybe|perhaps|should we|shall we|for now|for today|right now|"
@@ -154,4 +154,4 @@ UNCERTAIN = re.compile(
     r"someone|everyone|nobody|people|they|he|she|wish|hope|(?<!-)only|just because)\b",
     _F,
 )
-"""A question, a hypothesis, something temporary, or what others do: it ends nothing."""
+"""A question, a hypothesis, a temporary state, or other people's habits: such a sentence ends nothing."""

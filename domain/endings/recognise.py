@@ -1,13 +1,13 @@
-"""Sentences of a person that end something that was decided, instructed or stated before.
+"""Recognise a person's sentence that ends an earlier decision, instruction or statement.
 
     "Scrap the newsletter plan."                          calls off a plan
     "You can use emojis again."                           lifts an instruction
     "It is seat 14C, not 12A."                            corrects a value
 
-Precision comes first: a wrong end loses knowledge. So a sentence that is a question, a hypothesis or temporary ends
-nothing, and neither does one that names no thing.
+Precision comes before recall, because a wrong end loses knowledge. So a sentence that is a question, a hypothesis or
+temporary ends nothing, and neither does a sentence that names no thing.
 
-Must not know: which memory is meant, and who speaks.
+Must not know: which memory ends, and who speaks.
 """
 
 import re
@@ -20,20 +20,23 @@ from slowwave_server.domain.endings.words import distinctive, stems
 
 Act = Literal["called_off", "lifted", "corrected"]
 SHORTEST, LONGEST = 8, 300
-"""Characters of a sentence that may end something."""
+"""Minimum and maximum characters of a sentence that may end something."""
 MAX_WHAT = 90
-"""Characters of what a sentence calls off or lifts. More is no name of a thing."""
+"""Maximum characters of the called-off or lifted thing; a longer text is not a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a sentence ends.
+    """The end that a sentence declares.
 
-    what: the words of the thing that ends, or the old value of a correction. said: the words that a memory keeps: the
-    thing that is called off, else the sentence.
-    instead: the new value of a correction. context: what a correction says besides both values.
-    direction: which instructions a lift is about. chooses: whether a correction chooses something else, so that the old
-    value is a choice. foreign: it was said in another language than English.
+    Attributes:
+        what: the words of the ended thing, or the old value of a correction.
+        said: the words for the memory: the called-off thing, else the sentence.
+        instead: the new value of a correction.
+        context: the words of a correction besides both values.
+        direction: the kind of instruction that a lift can end.
+        chooses: the correction is a new choice, so the old value is a choice, too.
+        foreign: the sentence is in a language other than English.
     """
 
     act: Act
@@ -54,7 +57,7 @@ _TRAILING = re.compile(
 
 
 def recognise(sentence: str) -> Ending | None:
-    """What a sentence with straight quotes ends, or None."""
+    """Return the ending that a sentence with straight quotes declares, or None."""
     bare = _bare(sentence)
     if not SHORTEST <= len(bare) <= LONGEST or UNCERTAIN.search(_MAY_OPEN.sub("you can", sentence)):
         return None
@@ -62,7 +65,7 @@ def recognise(sentence: str) -> Ending | None:
 
 
 def recognise_lift(sentence: str) -> Ending | None:
-    """The instruction that a sentence of another language lifts, or None."""
+    """Return the lifted instruction of a sentence in another language, or None."""
     bare = _bare(sentence)
     found = tongues.lift(bare) if len(bare) <= LONGEST else None
     if found is None:
@@ -79,7 +82,7 @@ def _called_off(sentence: str) -> Ending | None:
 def _lifted(sentence: str) -> Ending | None:
     for direction, pattern in LIFTS:
         match = pattern.search(sentence)
-        # An instruction may be made of words that name nothing else: "ask before booking anything".
+        # An instruction may consist of words without a distinctive one: "ask before booking anything".
         what = None if match is None else _named(match["what"]) or _worded(match["what"])
         if what is not None:
             return Ending("lifted", what=what, said=sentence, direction=direction)
@@ -107,17 +110,17 @@ def _corrected(sentence: str) -> Ending | None:
 
 
 def _named(what: str) -> str | None:
-    """The words of a thing, or None if they only point at one."""
+    """Return the words of a thing, or None if they only point at a thing."""
     words = _TRAILING.sub("", what.strip(" ,.!"))
     return words if words and len(words) <= MAX_WHAT and distinctive(words) else None
 
 
 def _worded(what: str) -> str | None:
-    """The words of what an agent is to do, if there are several."""
+    """Return the words of an agent's action, if there are at least two."""
     words = _TRAILING.sub("", what.strip(" ,.!"))
     return words if len(words) <= MAX_WHAT and len(stems(words)) > 1 else None
 
 
 def _bare(sentence: str) -> str:
-    """A sentence as it is quoted: without its end mark, and with single quotes inside."""
+    """Return a sentence in the form for a quotation: without its end mark, and with single quotes inside."""
     return sentence.strip(" .!").replace('"', "'")

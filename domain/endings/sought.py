@@ -1,6 +1,6 @@
-"""Which memories a scope must hold for new statements to end one of them, or to have been ended before they arrived.
+"""Decide which memories a scope must contain so that new statements can end a memory or can already be ended.
 
-Most scopes hold none of those that a statement asks for: then nothing has to be read and compared.
+Most scopes contain none of the sought types, so that nothing has to be read and compared.
 
 Must not know: where memories are stored.
 """
@@ -13,7 +13,7 @@ from slowwave_server.domain.endings.wording import ending_of
 from slowwave_server.domain.endings.work import may_settle
 
 TAKEN_BACK = frozenset({"decision", "task", "instruction"})
-"""Types that people take back most: what ended one of them may have been flushed before it (I9)."""
+"""Types that people take back most: the ending of such a memory may have been flushed before the memory itself (I9)."""
 _INSTRUCTION = frozenset({"instruction"})
 _TASK = frozenset({"task"})
 _ENDED = {"called_off": CALLED_OFF, "corrected": CORRECTED, "lifted": _INSTRUCTION}
@@ -21,10 +21,11 @@ _ENDED = {"called_off": CALLED_OFF, "corrected": CORRECTED, "lifted": _INSTRUCTI
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What new statements ask of their scope.
+    """The memories that new statements need to find in their scope.
 
-    types: one live memory of these types may end or be ended. One that tells an ending may too, whatever its type.
-    within: whether the new statements may end each other.
+    Attributes:
+        types: a live memory of these types may end or be ended; so may a memory of any type that declares an ending.
+        within: whether the new statements may end each other.
     """
 
     types: frozenset[str]
@@ -32,12 +33,12 @@ class Sought:
 
 
 def is_concerned(content: str, kind: str) -> bool:
-    """Whether a statement may end others, or may have been ended before it arrived. Cheap: most are not."""
+    """Whether a statement may end others, or may have ended before it arrived. Cheap; False for most statements."""
     return kind in TAKEN_BACK or may_end(content, kind)
 
 
 def sought(stored: Sequence[tuple[str, str]]) -> Sought | None:
-    """What statements that a scope did not have before, each with its type, ask of it; None if nothing."""
+    """Return the memories that new statements of a scope, each with its type, must find; None if there are none."""
     asked = {at: _asked(*one) for at, one in enumerate(stored) if is_concerned(*one)}
     if not asked:
         return None

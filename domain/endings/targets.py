@@ -1,9 +1,9 @@
-"""Which memories a statement ends. In doubt none: a wrong end loses knowledge.
+"""Find the memories that a statement ends. In doubt the result is empty, because a wrong end loses knowledge.
 
-    ending          what it ends
+    ending          ended memory
     called off      the decision, task or instruction that names the thing
-    lifted          the instruction that says it
-    corrected       the memory that holds the old value, in the same matter or in the turn before
+    lifted          the instruction with these words
+    corrected       the memory with the old value, in the same matter or from the previous turn
     instruction     the older instruction on the same matter
     an outcome      the open work that it settles
 
@@ -24,14 +24,14 @@ from slowwave_server.domain.endings.work import may_settle, settles, work_of
 from slowwave_server.domain.similarity import read
 
 OUTCOMES = frozenset({"result", "lesson", "event", "fact", "decision"})
-"""Types whose statements may tell the outcome of open work."""
+"""Types of statements that may report the outcome of open work."""
 CALLED_OFF = frozenset({"decision", "task", "instruction", "result"})
-"""Types of what can be called off."""
+"""Types of memories that can be called off."""
 CORRECTED = frozenset({"decision", "task", "fact", "event", "result", "preference"})
-"""Types of what can be corrected."""
+"""Types of memories that can be corrected."""
 _CHOSEN = frozenset({"decision", "task"})
 _LEAST_SHARE = 0.2
-"""Share of a memory's words that a thing must make up if it has a single distinctive word."""
+"""Minimum share of a memory's words that a thing with a single distinctive word must make up."""
 _TITLED = re.compile(r'^[^"\n]{1,90} (?:agreed on|delivered) "(?P<title>[^"\n]{3,120})"')
 _ENTIRE = re.compile(
     r"^(?:a |an |the |on |at |in |to |by |for |from |seat |room |gate |platform |version |number |no\. |['\"])+",
@@ -43,12 +43,12 @@ _WEAK = re.compile(
     re.IGNORECASE,
 )
 _FOR_WEAK = 2
-"""Words of context that a correction of a plain number or a day must share with a memory; of a name one is enough."""
+"""Context words that a correction of a plain number or a day must share with a memory; for a name, one is enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sourced:
-    """A memory with the events (session, seq) that say it."""
+    """A memory with its source events (session, seq)."""
 
     memory: MemoryRevision
     events: frozenset[tuple[int, int]] = frozenset()
@@ -56,30 +56,32 @@ class Sourced:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A memory that a newer one ends. reason: without words of either, since a forget would have to find them."""
+    """A memory that a newer memory ends. reason: contains no words of either memory, since a forget would have to find
+    them.
+    """
 
     older: MemoryRevision
     reason: str
 
 
 _Match = tuple[Sourced, frozenset[str], int]
-"""A memory that may be meant, the words that it is about, and how well it fits."""
+"""A candidate memory, the words of its subject, and its match score."""
 
 
 def may_end(content: str, kind: str) -> bool:
-    """Whether a memory can end others: cheap, and True for more than really do."""
+    """Whether a memory may end others: a cheap check with false positives."""
     if kind == "instruction" or ending_of(content) is not None:
         return True
     return kind in OUTCOMES and may_settle(content)
 
 
 def may_be_ended(content: str, kind: str) -> bool:
-    """Whether a memory is of a type that another one can end."""
+    """Whether another memory can end a memory of this type."""
     return kind in CORRECTED | CALLED_OFF and ending_of(content) is None
 
 
 def ends(newer: Sourced, pool: Iterable[Sourced]) -> list[End]:
-    """What a memory ends, of those that were said before it. Less trusted witnesses only tell outcomes of work."""
+    """Return the ends among earlier memories that `newer` causes; less trusted witnesses only settle work."""
     memory = newer.memory
     older = [one for one in pool if _can_end(memory, one.memory)]
     ending = ending_of(memory.content)
@@ -96,7 +98,7 @@ def _can_end(newer: MemoryRevision, older: MemoryRevision) -> bool:
         and older.live
         and ending_of(older.content) is None
         and older.reaffirmed_at <= newer.reaffirmed_at
-        # A tool may tell the outcome of a person's work; nobody who counts for less takes back what a person said.
+        # A tool may report the outcome of a person's work; a less trusted witness takes back no statement.
         and (older.type == "task" or TRUSTS.index(newer.trust) <= TRUSTS.index(older.trust))
     )
 
@@ -136,7 +138,7 @@ def _lifted(newer: Sourced, ending: Ending, older: Sequence[Sourced]) -> list[En
             return None
         about = stems(body) if every else distinctive(body)
         if quoted or ending.foreign:
-            # Who speaks several languages lifts in one what was said in another: names and loanwords are the same.
+            # A multilingual person may lift an instruction in another language: names and loanwords are the same.
             exact = words in (about, tongues.words(body))
             about = words if exact else about | tongues.words(body)
         return (one, about, _exactly(words, about)) if words <= about else None
@@ -186,7 +188,7 @@ def _replaced(newer: MemoryRevision, older: Sequence[Sourced]) -> list[End]:
 
 
 def _settled(newer: MemoryRevision, older: Sequence[Sourced]) -> list[End]:
-    """The work that an outcome settles, if it is one matter: all of the same words, or none."""
+    """Return the work that an outcome settles, if all matches have the same words; otherwise none."""
     found = [
         (one.memory, work.object)
         for one in older
@@ -205,7 +207,7 @@ def _settled(newer: MemoryRevision, older: Sequence[Sourced]) -> list[End]:
 def _meant(
     newer: Sourced, older: Sequence[Sourced], match: Callable[[Sourced], _Match | None], reason: str
 ) -> list[End]:
-    """The one thing that fits best. Those of the turn before come first; several equally good ones are a doubt."""
+    """Return the best match, preferably from the previous turn; if several subjects match equally well, return none."""
     found = [fit for one in older if (fit := match(one)) is not None]
     near = [fit for fit in found if not newer.events.isdisjoint(fit[0].events)]
     found = near or found
@@ -217,12 +219,12 @@ def _meant(
 
 
 def _exactly(words: frozenset[str], about: frozenset[str]) -> int:
-    """What a memory has ahead of others that is about just these words."""
+    """Bonus for a memory that is about exactly these words."""
     return int(words == about)
 
 
 def _about(memory: MemoryRevision) -> frozenset[str]:
-    """The words of what a memory is about: of an outline its title, of an instruction its own words."""
+    """Return the words of a memory's subject: an outline's title, an instruction's body, else its content."""
     titled = _TITLED.match(memory.content)
     said = titled["title"] if titled is not None else instruction_of(memory.content) or memory.content
     return distinctive(said)

@@ -1,10 +1,10 @@
-"""Instructions in other languages than English: what lifts one, what one prohibits, by which words it is found again.
+"""Instructions in other languages: patterns that lift or prohibit, and the words for finding an instruction again.
 
-The words of a text are its words without function words, cut to five letters and without accents; of a script without
-spaces, its characters. That is no grammar: it suffices to find the one instruction that a sentence names. The
+The words of a text are its words without function words, cut to five letters and without accents; in a script without
+spaces, its characters. This is not a grammar, but it suffices to find the one instruction that a sentence names. The
 patterns are data: `tongues.json`.
 
-Must not know: which instruction is meant.
+Must not know: which instruction ends.
 """
 
 import json
@@ -22,14 +22,14 @@ _CODE = re.compile(r"^(?=\D*\d)[\w.-]+$|^([a-z])\1+(?:[.-]([a-z])\2+)+$")
 
 
 class Lift(NamedTuple):
-    """What a sentence lifts: direction as in `patterns.LIFTS`."""
+    """The instruction that a sentence lifts: direction as in `patterns.LIFTS`."""
 
     what: str
     direction: str
 
 
 def lift(sentence: str) -> Lift | None:
-    """What a sentence of another language lifts, or None."""
+    """Return the instruction that a sentence in another language lifts, or None."""
     if _pattern("uncertain").search(sentence) is not None:
         return None
     for direction, pattern in _lifts():
@@ -43,17 +43,17 @@ def lift(sentence: str) -> Lift | None:
 
 
 def prohibits(body: str) -> bool:
-    """Whether an instruction says what not to do."""
+    """Whether an instruction is a prohibition."""
     return _pattern("prohibits").search(body) is not None
 
 
 def words(text: str) -> frozenset[str]:
-    """The words by which an instruction can be found again."""
+    """Return the words by which an instruction can be found again."""
     return frozenset(_stems(text)) - _list("generic")
 
 
 def replaces(newer: str, older: str) -> str | None:
-    """Why an instruction takes the place of an older one, or None."""
+    """Return the reason why an instruction replaces an older one, or None."""
     said, was = frozenset(_stems(newer)), frozenset(_stems(older))
     if said == was and prohibits(newer) == prohibits(older):
         return None
@@ -81,7 +81,7 @@ def _stems(text: str) -> list[str]:
 
 
 def _values(text: str) -> dict[str, frozenset[str]]:
-    """The values that an instruction names, by their class."""
+    """Return the values in an instruction, by class."""
     found: dict[str, set[str]] = {}
     for name, value in _value_words(text):
         found.setdefault(name, set()).add(value)
@@ -89,7 +89,7 @@ def _values(text: str) -> dict[str, frozenset[str]]:
 
 
 def _framed(text: str) -> str:
-    """The text without its values, and without the words that only say that they change."""
+    """Return the text without its values, and without words that only express their change."""
     for _, value in _value_words(text):
         text = re.sub(re.escape(value), " ", _plain(text))
     return text.replace("改", " ")
@@ -108,7 +108,7 @@ def _value_words(text: str) -> list[tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """Lower case, without accents."""
+    """Return the text in lower case, without accents."""
     spread = unicodedata.normalize("NFD", text.casefold())
     return unicodedata.normalize("NFC", "".join(one for one in spread if not unicodedata.combining(one)))
 

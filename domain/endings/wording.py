@@ -1,12 +1,12 @@
-"""How a memory says that something ended, and how that is read back from its words.
+"""The wording of a memory that records an ending, and its parser.
 
     called off      "The user called off: the newsletter plan."
     lifted          'The user lifted an instruction: "You can use emojis again."'
     corrected       'The user corrected: "It is seat 14C, not 12A."'
 
-The words are all that is stored, so an ending survives exports, rebuilds and edits of memory files.
+Only these words are stored, so an ending survives exports, rebuilds and edits of memory files.
 
-Must not know: which memory is meant.
+Must not know: which memory ends.
 """
 
 import re
@@ -23,13 +23,13 @@ _ADDED_DATE = re.compile(r" \((?:week of )?\d{4}-\d\d(?:-\d\d)?\)")
 
 
 def told(ending: Ending, speaker: str) -> str:
-    """The ending as a statement of its own."""
+    """Return the statement that records the ending."""
     said = ending.said if ending.act == "called_off" else f'"{ending.said}"'
     return f"{speaker} {_VERBS[ending.act]}: {said}."
 
 
 def ending_of(content: str) -> Ending | None:
-    """The ending that a memory tells in the words of `told`, or None."""
+    """Parse the ending in a memory's content, as written by `told`; None if there is none."""
     match = _TOLD.match(content)
     if match is None:
         return None
@@ -43,21 +43,22 @@ def ending_of(content: str) -> Ending | None:
 
 
 def speaker_of(content: str) -> str:
-    """Who says an ending or an instruction, as its words name them; "" if the memory is neither."""
+    """Return the speaker that an ending or an instruction names; "" if the memory is neither."""
     match = _TOLD.match(content) or _INSTRUCTS.match(content) or _QUOTES.match(content)
     return "" if match is None else match["who"]
 
 
 def instruction_of(content: str) -> str | None:
-    """The words of an instruction without "Maya instructs:", or between the quotation marks of a statement in another
-    language; None for other statements.
+    """Return an instruction's words; None for other statements.
+
+    The words follow "Maya instructs:", or are in the quotation marks of a statement in another language.
     """
     match = _INSTRUCTS.match(content) or (None if _TOLD.match(content) else _QUOTES.match(content))
     return None if match is None else match["body"]
 
 
 def is_quoted(content: str) -> bool:
-    """Whether a statement is kept as it was said, in another language than English."""
+    """Whether a statement has its original words, in a language other than English."""
     return _INSTRUCTS.match(content) is None and _TOLD.match(content) is None and _QUOTES.match(content) is not None
 
 

@@ -1,4 +1,4 @@
-"""The words by which a statement about an end names its thing, and those that name nothing by themselves.
+"""The distinctive words by which a statement about an end names its thing, and generic words.
 
 Must not know: any second statement.
 """
@@ -19,23 +19,23 @@ _GENERIC = frozenset(
         "answer reply respond response message call"
     ).split()
 )
-"""Stems that many statements share. A thing that has no other word is not named."""
+"""Stems that many statements share. A thing needs another word to have a name."""
 
 
 _COPIED = re.compile(r"\b(b?cc)(?:'d|-?ed|['-]?ing)\b", re.IGNORECASE)
-"""Forms of a verb that no dictionary has: "cc'ing"."""
+"""Verb forms that dictionaries lack: "cc'ing"."""
 
 
 def stems(text: str) -> frozenset[str]:
-    """The stems of all words of a text that carry content."""
+    """Return the stems of all content words of a text."""
     return read(_COPIED.sub(r"\1", text)).distinct_stems
 
 
 def distinctive(text: str) -> frozenset[str]:
-    """The stems of a text by which a thing can be found again."""
+    """Return the stems of a text by which a thing can be found again."""
     return stems(text) - _GENERIC
 
 
 def naming(text: str) -> str:
-    """The distinctive words of a text as they are written, for a search."""
+    """Return the distinctive words of a text in their original form, for a search."""
     return " ".join(token.text for token in read(text).tokens if token.carries_content and token.stem not in _GENERIC)

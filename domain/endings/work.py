@@ -1,4 +1,4 @@
-"""The state of somebody's work ("is trying to fix the login bug"): what it is about, what settles it, when it expires.
+"""A person's open work ("is trying to fix the login bug"): its subject, its settlement and its expiry.
 
 Must not know: where memories are stored.
 """
@@ -50,7 +50,9 @@ _DECIDES = frozenset("choose pick decide select find settle".split())
 _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _LEAST_OBJECT = 2
 _LEAST_SHARE = 0.3
-"""Share of an outcome's words that the object of the work must make up: a long text holds many words by accident."""
+"""Minimum share of an outcome's words that the object of the work must make up: a long text contains many words by
+accident.
+"""
 _TIME_WORDS = frozenset(
     stem(word)
     for word in "today tomorrow tonight yesterday morning afternoon evening night weekend monday tuesday wednesday "
@@ -60,8 +62,13 @@ _TIME_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What open work is about. verb: its lemma; object: the distinctive stems of what it is done to; words: the words
-    of those as they are written; names: who does it, as a reading tells it.
+    """The subject of open work.
+
+    Attributes:
+        verb: its lemma.
+        object: the distinctive stems of the object.
+        words: the object's words in their original form.
+        names: the persons who do the work, as `read` returns them.
     """
 
     who: str
@@ -72,7 +79,7 @@ class Work:
 
 
 def work_of(content: str) -> Work | None:
-    """The open work that a statement tells, or None."""
+    """Return the open work in a statement, or None."""
     match = _OPEN.match(content)
     if match is None:
         return None
@@ -87,7 +94,7 @@ def work_of(content: str) -> Work | None:
 
 
 def may_settle(content: str) -> bool:
-    """Whether a statement tells that something was done: cheap, and True for more than settles any work."""
+    """Whether a statement may report completed work: a cheap check with false positives."""
     if _NOT_DONE.search(content) is not None:
         return False
     words = re.findall(r"[a-z'-]+", content.lower())
@@ -95,7 +102,7 @@ def may_settle(content: str) -> bool:
 
 
 def settles(outcome: str, work: Work) -> bool:
-    """Whether a statement tells the outcome of this work: the same thing, done, and nothing that is still open."""
+    """Whether a statement reports the outcome of this work: the same object, done, and no part still open."""
     if not work.object or _NOT_DONE.search(outcome) is not None:
         return False
     named = stems(outcome)
@@ -126,7 +133,7 @@ def _is_name(words: frozenset[str], text: str) -> bool:
 
 
 def expires_at(content: str, last_said: datetime, days: float) -> datetime:
-    """When open work ceases to be current: so many days after it was last said, or after the last day that it names."""
+    """Return the expiry of open work: `days` after its last mention, or after the last day that it names."""
     named = [found for match in _DATE.finditer(content) if (found := _day(match)) is not None]
     latest = max((datetime.combine(day, time.min, UTC) for day in named), default=last_said)
     return max(last_said, latest) + timedelta(days=days)
