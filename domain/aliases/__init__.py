@@ -1,11 +1,11 @@
-"""Names that mean the same: learned from what people write ("Kubernetes (k8s)", "call me Bob"), with precision first.
+"""Aliases: different names of one thing, learned from texts ("Kubernetes (k8s)", "call me Bob"); precision comes first.
 
-    spelling      the key by which two spellings are one name, and what may be a name at all
-    short_forms   whether a short form is made of a long one: initials, numeronyms, first letters, characters
+    spelling      the key that equates spellings, and the spans that may be a name
+    short_forms   whether a short form derives from a long one: initials, numeronyms, first letters, characters
     scripts       whether two spellings in different scripts sound alike
-    phrases       the phrases of each language that say so, as data
-    reading       names to the left and right of a place in a text
-    learning      what the events of a window teach
+    phrases       the alias phrases of each language, as data
+    reading       names to the left and right of a position in a text
+    learning      the aliases in the events of a window
 
 Must not know: where aliases are stored, and how a search uses them.
 """

@@ -1,9 +1,9 @@
 """Aliases in parentheses: "Kubernetes (k8s)", "GHA (GitHub Actions)", "Osprey (formerly Falcon)", "Москва (Moscow)".
 
-Most parentheses hold an aside. So a phrase must say that the two are one, or one is made of the other, or they sound
-alike.
+Most parentheses contain an aside. So an alias needs a phrase that equates the two names, a name that derives from the
+other, or two names that sound alike.
 
-Must not know: other ways to say it.
+Must not know: other forms of aliases.
 """
 
 import re
@@ -26,13 +26,13 @@ _BRACKETS = re.compile(r"[(（]([^()（）\n]{1,80})[)）]")
 _OR = re.compile(r"\s*(?:,| or | and | oder | und | ou | et | o | y | e | of | en |/|、|或)\s*")
 _FOR_SHORT = re.compile(r"(?:or )?(\S{2,20}),? for short", re.IGNORECASE)
 _PHRASES: dict[str, Kind] = {phrase: kind for kind, phrases in INSIDE for phrase in phrases}
-# The longest first.
+# The longest phrase first.
 _OPENS = re.compile("|".join(map(re.escape, sorted(_PHRASES, key=len, reverse=True))), re.IGNORECASE)
 _WITHOUT_QUOTES = str.maketrans("", "", '"“”„«»「」『』')
 
 
 def in_brackets(text: str) -> Iterator[tuple[str, str]]:
-    """Pairs of a name and an alias."""
+    """Yield pairs of a name and an alias."""
     for match in _BRACKETS.finditer(text):
         inner, at = match[1].strip(), match.start()
         phrase, kind = _phrase_of(inner)
@@ -65,7 +65,7 @@ def _by_phrase(text: str, at: int, kind: Kind, rest: str) -> Iterator[tuple[str,
 
 
 def _outside(text: str, at: int, alias: str) -> Iterator[tuple[str, str]]:
-    """The name before the parentheses: written like one, or one word that the alias is made of."""
+    """Yield the name before the parentheses: a capitalised name, or words from which the alias derives."""
     run = run_left(text, at)
     if run:
         yield han_long_form(alias, run) or run, alias
@@ -77,7 +77,7 @@ def _outside(text: str, at: int, alias: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_whole_name(text: str) -> bool:
-    """Whether all of a text is one name: a sentence behind a phrase is none."""
+    """Whether the whole text is one name; a sentence after a phrase is not a name."""
     words = text.split()
     return may_be_name(text) and len(words) <= 5 and (len(words) == 1 or name_right(text, 0)[0] == text)
 
@@ -85,7 +85,7 @@ def _is_whole_name(text: str) -> bool:
 def _by_itself(text: str, at: int, inner: str) -> Iterator[tuple[str, str]]:
     aside = " " in inner and inner.islower()
     if (aside and not text[max(0, at - 4) : at].strip(" *")[-2:-1].isupper()) or not may_be_name(inner):
-        # An aside in small letters is at most the long form of the initials before it: "PR (pull request)".
+        # A lower-case aside can only be the long form of the initials before it: "PR (pull request)".
         return
     run = run_left(text, at)
     if run and (long := han_long_form(inner, run)):
@@ -113,7 +113,7 @@ def _by_itself(text: str, at: int, inner: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_worth(short: str, long: tuple[str, ...]) -> bool:
-    """Whether initials of few letters stand for names or terms of several words, not for any two words."""
+    """Whether a long form is plausible: several words or a name, not any single word with matching letters."""
     return len(long) > 1 or not is_acronym(short) or is_name_word(long[0])
 
 

@@ -1,9 +1,9 @@
-"""What the events of a window teach about names: pairs of a name and an alias, with the events that say so.
+"""Learn aliases from the events of a window: pairs of a name and an alias, with their source events.
 
-Precision comes first: an alias is believed if a phrase says so between two names, or if one spelling is made of the
-other. Most texts hold neither, and cost a look at their words.
+Precision comes before recall: an alias needs a phrase between two names, or a spelling that derives from the other.
+Most texts contain neither, and cost only a lookup of their words.
 
-Must not know: where aliases are stored, and which of them were removed.
+Must not know: where aliases are stored, and which aliases a person removed.
 """
 
 import re
@@ -29,9 +29,9 @@ from slowwave_server.domain.noise import is_noise, without_machinery
 from slowwave_server.domain.redaction import redact
 
 LONGEST_TEXT = 20_000
-"""This many characters of an event are read."""
+"""Maximum characters read from an event."""
 MOST_OF_EVENT = 20
-"""An event with more pairs is a glossary of something else than this scope's names, or machine output."""
+"""An event with more pairs is a glossary of other things than this scope's names, or machine output."""
 
 Pair = tuple[str, str]
 
@@ -51,7 +51,7 @@ _SHORTENED_BEHIND = re.compile(r"的(?:简称|缩写|別称|别名)|の(?:略称
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Two names of one thing. name: the longer, fuller or newer one; sources: the events that say it, ascending."""
+    """Two names of one thing. name: the longer, fuller or newer one; sources: seq numbers of its events, ascending."""
 
     name: str
     alias: str
@@ -59,7 +59,7 @@ class Alias:
 
 
 def learn(events: Iterable[Event]) -> tuple[Alias, ...]:
-    """The aliases that these events teach, in the order in which they appear. Tools teach none."""
+    """Return the aliases in these events, in order of appearance. Tool events teach none."""
     found: dict[Pair, Alias] = {}
     for event in events:
         if not event.is_spoken:
@@ -91,14 +91,14 @@ def _taught(event: Event) -> list[Pair]:
     good = [(n, a) for n, a in pairs if may_be_name(n) and may_be_name(a) and are_two_names(n, a)]
     if not good or len(good) > MOST_OF_EVENT:
         return []
-    # What looks like a name may be part of a secret.
+    # A span that looks like a name may be part of a secret.
     shown = " ".join(redact(text).text.split())
     speaker = event.name or ""
     return [(n, a) for n, a in good if a in shown and (n in shown or n == speaker or n.split()[0] in shown)]
 
 
 def _hinted(text: str) -> list[tuple[Kind | None, str]]:
-    """The phrases that a text holds. Kind None: phrases of a speaker."""
+    """Return the alias phrases in a text. Kind None marks phrases of a speaker about themselves."""
     low = _lowered(text)
     maybe = [phrase for word in _HINTS.keys() & set(low.split()) for phrase in _HINTS[word]]
     if not low.isascii():
@@ -107,7 +107,7 @@ def _hinted(text: str) -> list[tuple[Kind | None, str]]:
 
 
 def _lowered(text: str) -> str:
-    """A text in small letters, each at its place."""
+    """Return a text in lower case in which every character keeps its position."""
     low = text.lower()
     return low if len(low) == len(text) else "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
 
@@ -131,7 +131,7 @@ def _both_sides(text: str, at: int, end: int, phrase: str) -> tuple[str, str, in
         left = left if _is_quoted(text[at - 1 : at]) else run_left(text, at) or left
         right = right if _is_quoted(text[end : end + 1]) else run_right(text, end) or right
         if phrase in {"是", "は"}:
-            # "X is the short form of Y", as these languages say it.
+            # "X is the short form of Y", in the word order of these languages.
             match = _SHORTENED_BEHIND.search(right)
             right = right[: match.start()] if match else ""
     return left, right, behind
@@ -145,7 +145,7 @@ def _told(kind: Kind, left: str, right: str) -> Iterator[Pair]:
 
 
 def _lower_long_form(text: str, at: int, end: int) -> Pair | None:
-    """Read "PR is short for pull request": a long form in small letters is believed if the short one is made of it."""
+    """Read "PR is short for pull request": a lower-case long form counts if the short form derives from it."""
     (short,) = words_left(text, at, 1) or ("",)
     words = words_right(text, end, 8)
     if is_name_word(short) or short.islower():
@@ -184,14 +184,14 @@ def _by_initials(text: str) -> Iterator[Pair]:
 
 
 def _by_nickname(text: str) -> Iterator[Pair]:
-    """'Robert "Bob" Miller'."""
+    """Read 'Robert "Bob" Miller'."""
     for match in _NICKNAME.finditer(text):
         if match[1].lower() in FIRST_NAMES:
             yield f"{match[1]} {match[3]}", match[2]
 
 
 def _by_speaker(text: str, low: str, speaker: str | None) -> Iterator[Pair]:
-    """Read "Call me Bob" of a speaker whose name is known, or said in the same event."""
+    """Read "Call me Bob" of a speaker whose name the event's metadata or its text contains."""
     names = [] if speaker is None or _NO_SPEAKER.fullmatch(speaker) else [speaker]
     for phrase in MY_NAME_IS:
         at = low.find(phrase)
@@ -227,7 +227,7 @@ def _wanted_behind(text: str, at: int) -> str:
 
 
 def _thing(name: str) -> str:
-    """A name without the word for what it names: Project Falcon is Falcon."""
+    """Return a name without its category: "Project Falcon" becomes "Falcon"."""
     first, _, rest = name.partition(" ")
     return rest if rest and first.lower() in _CATEGORIES else name
 
@@ -244,7 +244,7 @@ _SPOKEN: tuple[tuple[Kind | None, str], ...] = (
 )
 _ORDER = {entry: place for place, entry in enumerate(_SPOKEN)}
 _WITHOUT_SPACES = [entry for entry in _SPOKEN if _CJK_PHRASE.search(entry[1])]
-# The longest word of each phrase: a text without any of these words holds no phrase.
+# The longest word of each phrase: a text without any of these words contains no phrase.
 _HINTS: dict[str, list[tuple[Kind | None, str]]] = {}
 for _entry in _SPOKEN:
     if _entry not in _WITHOUT_SPACES:

@@ -1,4 +1,4 @@
-"""Usual short forms of first names, as data: what "Robert (Bob)" needs to be believed.
+"""Common short forms of first names, as data: the evidence for "Robert (Bob)".
 
 Must not know: sentences.
 """
@@ -33,4 +33,4 @@ xavi xavier; zach zachary
 """
 NICKNAMES = {entry.split()[0]: frozenset(entry.split()[1:]) for entry in _TABLE.split(";")}
 FIRST_NAMES = frozenset().union(*NICKNAMES.values())
-"""The first names that have a usual short form."""
+"""The first names with a common short form."""

@@ -1,17 +1,17 @@
-"""The phrases that say that two names are one, by language, as data.
+"""The phrases that equate two names, by language, as data.
 
-Must not know: how names are read beside a phrase.
+Must not know: how names next to a phrase are read.
 """
 
 from typing import Literal
 
 Kind = Literal["alias", "short", "former", "renamed"]
-"""What stands on the left and on the right of a phrase:
+"""The names to the left and right of a phrase:
 
-    alias     a name, and another name for it
-    short     a short form, and its long form; believed only if the letters agree
-    former    a name, and the one that it had before
-    renamed   the name that it had before, and the new one
+    alias    a name, and another name of the same thing
+    short    a short form, and its long form; accepted only if the letters agree
+    former   a name, and its former name
+    renamed  the former name, and the new name
 """
 
 PHRASES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
@@ -101,7 +101,7 @@ INSIDE: tuple[tuple[Kind, tuple[str, ...]], ...] = (
     ("renamed", ("now ", "now called ", "now known as ", "jetzt ", "nun ", "désormais ", "ahora ", "ora ",
     "agora ", "nu ")),
 )  # fmt: skip
-"""The same within parentheses, where a phrase opens them."""
+"""The same kinds within parentheses, where a phrase opens the parentheses."""
 
 CALL_ME = (
     "call me ", "calls me ", "i go by ", "nenn mich ", "nennt mich ", "nennen mich ", "nennen mich alle ",
@@ -110,7 +110,7 @@ CALL_ME = (
     "noemen me ", "зови меня ", "зовите меня ", "叫我",
 )  # fmt: skip
 CALLED_BEHIND = ("と呼んで", "라고 불러")
-"""Phrases behind the name that the speaker wants."""
+"""Phrases after the name that the speaker wants."""
 
 MY_NAME_IS = (
     "my name is ", "my name's ", "my full name is ", "i am ", "i'm ", "mein name ist ", "ich heiße ", "ich bin ",
@@ -122,10 +122,10 @@ MY_NAME_IS = (
 NEGATED = ("don't", "do not", "dont", "never", "not ", "n't", "nicht", "kein", "ne m", "jamais", "no me", "nunca",
 "non ",
            "mai ", "não", "niet", "nooit", "не ", "别", "不要", "stop ")  # fmt: skip
-"""What a few characters before "call me" turn it into its opposite."""
+"""Negations directly before "call me"."""
 
 GO_ON = frozenset(
     "and or but please instead everyone everybody für for from since as when und oder aber bitte et ou mais s'il y o"
     " pero por e ma per ou mas por en of maar alstublieft и но".split()
 )
-"""Words that may follow a name that the speaker wants, where no punctuation does."""
+"""Words that may follow a wanted name without punctuation."""

@@ -1,6 +1,6 @@
-"""Names directly to the left or right of a place in a text: quoted, or in words that are written like names.
+"""Names directly to the left or right of a position in a text: quoted, or in capitalised words.
 
-Must not know: which phrases stand there.
+Must not know: which phrases are at that position.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from slowwave_server.domain.aliases.spelling import MAX_NAME_WORDS, PLAIN_WORDS, SMALL_WORDS, clean_name
 
 REACH = 120
-"""Characters that are looked at on each side."""
+"""Characters read on each side."""
 _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "‘": "’", "'": "'", "`": "`", "《": "》"}
 _OPENING = {closing: opening for opening, closing in _QUOTES.items()} | {"”": "“„", "“": "„"}
 _STOPS = ",.;:!?()[]{}（），。；：！？…\n|"
@@ -30,7 +30,7 @@ _HAN_KANA = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\u3041-\u30ff\u3005ー]+")
 
 
 def is_name_word(word: str) -> bool:
-    """Whether a word is written like a name: with a capital, in a script without them, or with digits or humps."""
+    """Whether a word has the form of a name: with a capital, digits or inner capitals, or in a script without case."""
     first = word[:1]
     if first.isalpha() and not first.islower():
         return True
@@ -39,7 +39,7 @@ def is_name_word(word: str) -> bool:
 
 
 def name_right(text: str, at: int) -> tuple[str, int]:
-    """The name that begins at `at`, and where it ends; ("", at) if there is none."""
+    """Return the name that begins at `at`, and its end position; ("", at) if there is none."""
     while at < len(text) and text[at] in " \t*_":
         at += 1
     if at < len(text) and text[at] in _QUOTES:
@@ -65,7 +65,7 @@ def name_right(text: str, at: int) -> tuple[str, int]:
 
 
 def name_left(text: str, end: int) -> str:
-    """The name that ends right before `end`; "" if there is none."""
+    """Return the name that ends right before `end`; "" if there is none."""
     before = text[max(0, end - REACH) : end].rstrip(" \t*_,，")
     if before and before[-1] in _OPENING:
         begins = max(before.rfind(mark, max(0, len(before) - 62), len(before) - 1) for mark in _OPENING[before[-1]])
@@ -85,36 +85,36 @@ def name_left(text: str, end: int) -> str:
 
 
 def words_left(text: str, end: int, most: int) -> tuple[str, ...]:
-    """The last words of the clause before `end`, whatever they are."""
+    """Return the last words of the clause before `end`, names or not."""
     clause = _CLAUSE.split(text[max(0, end - REACH) : end].rstrip())[-1]
     return tuple(word for word in (clean_name(_bare(one)) for one in clause.split()[-most:]) if word)
 
 
 def words_right(text: str, at: int, most: int) -> tuple[str, ...]:
-    """The first words of the clause from `at` on, whatever they are."""
+    """Return the first words of the clause from `at` on, names or not."""
     clause = _CLAUSE.split(text[at : at + REACH].lstrip())[0]
     return tuple(word for word in (clean_name(_bare(one)) for one in clause.split()[:most]) if word)
 
 
 def run_left(text: str, end: int) -> str:
-    """The run of Han and Kana characters right before `end`."""
+    """Return the run of Han and Kana characters right before `end`."""
     found: Sequence[str] = _HAN_KANA.findall(text[max(0, end - 24) : end])
     return found[-1] if found and text[max(0, end - 24) : end].endswith(found[-1]) else ""
 
 
 def run_right(text: str, at: int) -> str:
-    """The run of Han and Kana characters from `at` on."""
+    """Return the run of Han and Kana characters from `at` on."""
     match = _HAN_KANA.match(text, at)
     return match.group() if match else ""
 
 
 def _bare(word: str) -> str:
-    """A word without an article that is joined to it: l'Organisation."""
+    """Return a word without an article joined to it: l'Organisation."""
     return _ELISION.sub("", word, count=1) if "'" in word[:6] or "’" in word[:6] else word
 
 
 def _until_stop(word: str) -> tuple[str, bool]:
-    """A word without the punctuation behind it, and whether a clause ends with that."""
+    """Return a word without trailing punctuation, and whether that punctuation ends a clause."""
     if _DOTTED.fullmatch(word) or (len(word) > 1 and _DOTTED.fullmatch(word[:-1]) and word[-1] in ",;:!?)"):
         return (word, False) if _DOTTED.fullmatch(word) else (word[:-1], True)
     for place, character in enumerate(word):

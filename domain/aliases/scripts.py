@@ -1,7 +1,7 @@
-"""Whether two spellings in different scripts are one name by their sound: Москва and Moscow, トヨタ and Toyota.
+"""Match names in different scripts by sound: Москва and Moscow, トヨタ and Toyota.
 
-Romanisation here is rough: only the consonants are compared. Han characters say nothing about their sound, so a name in
-Han needs a phrase that says what it stands for.
+The romanisation is rough: only consonants are compared. Han characters do not show their sound, so a name in Han needs
+an alias phrase.
 
 Must not know: sentences.
 """
@@ -41,7 +41,7 @@ _ONE_SOUND = {"c": "k", "q": "k", "w": "v", "b": "v", "z": "s", "l": "r", "x": "
 
 
 def script_of(text: str) -> str:
-    """The script of all letters ("latin", "cyrillic", "greek", "kana", "hangul", "cjk" …); "" if there are several."""
+    """Return the script of all letters ("latin", "cyrillic", "greek", "kana", "hangul", "cjk" …), or "" if mixed."""
     found = {_script(character) for character in text if character.isalpha() or character == "ー"}
     if found <= {"katakana", "hiragana"} and found:
         return "kana"
@@ -49,7 +49,7 @@ def script_of(text: str) -> str:
 
 
 def sound_alike(first: str, second: str) -> bool:
-    """Whether two names of different scripts have the same consonants, nearly."""
+    """Whether two names in different scripts have nearly the same consonants."""
     scripts = {script_of(first), script_of(second)}
     if len(scripts) < 2 or scripts & {"", "cjk"}:
         return False
@@ -62,7 +62,7 @@ def sound_alike(first: str, second: str) -> bool:
 
 
 def romanized(text: str) -> str:
-    """A text in Latin letters, roughly."""
+    """Return a rough transcription into Latin letters."""
     plain = "".join(c for c in unicodedata.normalize("NFD", text.casefold()) if unicodedata.category(c) != "Mn")
     if script_of(text) in {"kana", "hangul"}:
         return "".join(map(_sound, unicodedata.normalize("NFC", text)))

@@ -1,6 +1,6 @@
-"""Whether a short form is made of a long one: by initials (GHA), numbers (k8s), first letters (admin) or characters.
+"""Match short and long forms: initials (GHA), numeronyms (k8s), first letters (admin) or omitted characters.
 
-Each question is strict: every word of the long form takes part, and every letter of the short one has its place.
+Each check is strict: every word of the long form contributes, and every letter of the short form has its place.
 
 Must not know: sentences.
 """
@@ -14,7 +14,7 @@ from slowwave_server.domain.aliases.spelling import SMALL_WORDS, key_of
 
 MAX_LETTERS = 10
 SHORTEST_CUT = 3
-"""Letters of a word that is cut off, such as "admin"."""
+"""Minimum letters of a word that was cut off, such as "admin"."""
 _LONG_COMPOUND = 9
 _ACRONYM = re.compile(r"(?:[A-ZÄÖÜÀ-ÝА-ЯΑ-Ω]\.?&?){2,10}s?|[A-Z][A-Z0-9a-z]{0,6}[A-Z0-9]s?")
 _HUMP = re.compile(r"[A-ZÀ-ÖØ-ÞА-Я]+(?=[A-Z][a-z])|[A-ZÀ-ÖØ-ÞА-Я]?[^\W_A-ZÀ-ÖØ-ÞА-Я]+|[A-ZÀ-ÖØ-ÞА-Я]+|\d+")
@@ -28,7 +28,7 @@ def is_acronym(text: str) -> bool:
 
 
 def is_short_for(short: str, words: Sequence[str]) -> bool:
-    """Whether `short` is made of these words, all of them."""
+    """Whether `short` derives from all of these words."""
     if not words or key_of(short) == key_of(" ".join(words)):
         return False
     return (
@@ -39,7 +39,7 @@ def is_short_for(short: str, words: Sequence[str]) -> bool:
 
 
 def long_form_before(short: str, words: Sequence[str]) -> tuple[str, ...] | None:
-    """The last of these words that `short` is made of, the fewest that do; None if it is made of none of them."""
+    """Return the fewest last words from which `short` derives; None if there are none."""
     for count in range(1, min(len(words), len(short) * 2 + 2) + 1):
         long = tuple(words[-count:])
         if long[0].lower() not in SMALL_WORDS and is_short_for(short, long):
@@ -48,22 +48,24 @@ def long_form_before(short: str, words: Sequence[str]) -> tuple[str, ...] | None
 
 
 def is_shortened(short: str, long: str) -> bool:
-    """Whether a phrase such as "is short for" may be believed of these: the letters are those of the long form, in
-    order, or it is a known nickname.
+    """Whether a phrase such as "is short for" is plausible for these names.
+
+    It is plausible if the letters of the short form occur in the long form in order, or if the short form is a known
+    nickname.
     """
     letters = iter(key_of(long).replace(" ", ""))
     return all(letter in letters for letter in key_of(short) if letter.isalpha()) or is_nickname(short, long)
 
 
 def is_nickname(short: str, full: str) -> bool:
-    """Whether `short` is a usual short form of the first name of `full`."""
+    """Whether `short` is a common short form of the first name of `full`."""
     return key_of(full).partition(" ")[0] in NICKNAMES.get(key_of(short), ())
 
 
 def han_long_form(short: str, before: str) -> str | None:
-    """The end of `before` that `short` abbreviates by leaving out characters (国連 of 国際連合); None if there is none.
+    """Return the end of `before` that `short` abbreviates by omitting characters (国連 of 国際連合), or None.
 
-    Every character of the short form is in the long one, in order; the first opens it.
+    The long form contains every character of the short form in order, and begins with the first one.
     """
     if not (2 <= len(short) <= 5 and _HAN.fullmatch(short)):
         return None
@@ -82,7 +84,7 @@ def _is_numeronym(short: str, words: Sequence[str]) -> bool:
 
 
 def _is_cut(short: str, word: str) -> bool:
-    """Whether a word was cut off behind its first letters ("admin"), or to those of its humps ("JS")."""
+    """Whether a word was cut off after its first letters ("admin")."""
     cut, whole = key_of(short), key_of(word)
     return SHORTEST_CUT <= len(cut) <= len(whole) - 3 and whole.startswith(cut) and " " not in short
 
@@ -97,7 +99,7 @@ def _are_initials(short: str, words: Sequence[str]) -> bool:
 
 @cache
 def _parts(word: str) -> tuple[str, ...]:
-    """The humps of a word: GitHub → git, hub."""
+    """Split a word at its inner capitals: GitHub → git, hub."""
     return tuple(part.casefold() for part in _HUMP.findall(word))
 
 
@@ -114,7 +116,7 @@ def _fits(letters: str, words: tuple[str, ...], loose: bool) -> bool:
         return False
     for given in range(1, len(parts) + 1):
         if letters[:given] == "".join(part[0] for part in parts[:given]) and _fits(letters[given:], words[1:], loose):
-            # One word alone is no acronym unless all its humps take part (JavaScript: JS, but Paris: no PS).
+            # A single word has an acronym only if all its parts contribute (JavaScript: JS, but Paris: no PS).
             return True
     inside = loose and len(words[0]) >= _LONG_COMPOUND and letters[1:2] and letters[1] in parts[0][2:]
     return bool(inside) and _fits(letters[2:], words[1:], loose)

@@ -1,4 +1,4 @@
-"""The key of a name, and which spans of a text may be one.
+"""The key of a name, and a check whether a span of text may be a name.
 
 Must not know: texts around a name.
 """
@@ -49,12 +49,12 @@ _PLAIN = (
     " maar niet geen ja nee de het een dank ook"
 )
 PLAIN_WORDS = frozenset(f"{_PLAIN} {_DAYS}".split())
-"""Words that are no names: pronouns, greetings, days, remarks such as FYI, and what chats call their speakers."""
+"""Words that are never names: pronouns, greetings, days, remarks such as FYI, and the labels of speakers in chats."""
 
 
 @lru_cache(maxsize=4096)
 def key_of(name: str) -> str:
-    """The form in which two spellings are one name: no case, no dots of an acronym, single spaces."""
+    """Return the key that equates spellings of one name: no case, no acronym dots, single spaces."""
     text = name if name.isascii() else unicodedata.normalize("NFKC", name).replace("\u2019", "'")
     if "." in text:
         text = _DOTTED.sub(lambda match: match.group().replace(".", ""), text)
@@ -62,14 +62,14 @@ def key_of(name: str) -> str:
 
 
 def clean_name(name: str) -> str:
-    """A name as it is stored: single spaces, no quotation marks and no punctuation around it."""
+    """Return a name in its stored form: single spaces, without surrounding quotation marks and punctuation."""
     text = " ".join(name.split()).strip(_EDGES)
-    # An acronym keeps its last dot: U.S. is not U.S
+    # An acronym keeps its last dot: "U.S." does not become "U.S".
     return f"{text}." if _DOTTED.fullmatch(f"{text}.") else text
 
 
 def may_be_name(name: str) -> bool:
-    """Whether a span may be a name: letters, no path or code, not a plain word, a date or a secret's mark."""
+    """Whether a span may be a name: letters, not a path or code, not a plain word, a date or a redaction mark."""
     words = name.split()
     if not 1 <= len(words) <= MAX_NAME_WORDS or not 2 <= len(name) <= MAX_NAME_CHARACTERS:
         return False
@@ -82,6 +82,6 @@ def may_be_name(name: str) -> bool:
 
 
 def are_two_names(name: str, alias: str) -> bool:
-    """Whether each can stand for the other: search itself finds a name by a part of it."""
+    """Whether neither name contains all words of the other; search finds a name by its parts without an alias."""
     first, second = set(key_of(name).split()), set(key_of(alias).split())
     return bool(first and second) and not (first <= second or second <= first)
