@@ -37,7 +37,7 @@ def read(piece: Piece) -> Entries:
 
 
 def _path(mapping: Mapping[str, Any], current: Any) -> list[str]:
-    """Return the nodes from the root to the current node, or to the newest node if there is no current one."""
+    """Return the nodes from the root to the current node, or to the newest node if the export names none."""
     at = current if isinstance(current, str) and current in mapping else _newest(mapping)
     path: list[str] = []
     seen: set[str] = set()

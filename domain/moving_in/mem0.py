@@ -1,4 +1,4 @@
-"""mem0: the result of `get_all` or an export, and rows of its vector stores, whose payload has the same fields.
+"""mem0: the result of `get_all` or an export, and rows of its vector stores, with the same fields in a payload.
 
 Must not know: files, stores.
 """
