@@ -23,7 +23,7 @@ from slowwave_server.domain.extraction.standalone import content_words, is_cut, 
 from slowwave_server.domain.extraction.weights import keep_score
 
 MOST = 4
-"""Maximum passages of a turn: the judge reads each of them."""
+"""Maximum passages of a turn: the judge reads each passage."""
 MAX_CHARACTERS = 300
 """Per passage; a longer one is too long for a memory."""
 MAX_SENTENCES = 3

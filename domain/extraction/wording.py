@@ -26,7 +26,7 @@ _THEY = re.compile(r"\b(?:they|they're|them|their|theirs)\b", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 _CALL = re.compile(r"(?P<name>(?:(?:mr|mrs|ms|madam|madame)\b\.?\s?)?[\w|^`\[\]-]+)\s?[,:]\s", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"\S*[^\W\d]*(?:[\d/_=:@`\\]|\.\w)\S*")
-"""A first word whose small letter is part of it."""
+"""A first word that must keep its small initial letter."""
 _TIMES = frozenset("yesterday today tomorrow tonight now then however anyway lately still also overall so".split())
 MOST_OWN = 2
 """Maximum words for the speaker in a third-person statement: "Maya loves their dog"."""
