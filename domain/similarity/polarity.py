@@ -1,4 +1,4 @@
-"""Finds denials in a statement: of all of it ("does not", "there is no", "nobody", "no longer"), or a part ("without
+"""Finds denials in a statement: of all of it ("does not", "there is no", "no one", "no longer"), or a part ("without
 sugar").
 
 Must not know: any second statement.

@@ -3,11 +3,11 @@
 Run: python -m judge.train                     trains, writes judge/src/slowwave_judge, and judges the people held out
      python -m judge.train --leave-out realmem,locomo+msc
                                                trains without each group of sets, and judges it: AUC and shares
-     python -m judge.train pairs --target DIR  how two statements relate: trains, writes to a folder (judge/build if
-                                               none is given), and judges what is held out
-     python -m judge.train pairs --report      judges what is held out with the model of the package
+     python -m judge.train pairs --target DIR  how two statements relate: trains, writes to a folder (default:
+                                               judge/build), and judges the held-out pairs
+     python -m judge.train pairs --report      judges the held-out pairs with the model of the package
      python -m judge.train pairs --share 0.5   learns half of the groups: a point of the learning curve
-     python -m judge.train pairs --rounds 3    shows each group three times, and not twelve
+     python -m judge.train pairs --rounds 3    shows each group three times instead of twelve
 
 It needs `pip install -e './judge[train]'`, two cores and a quarter of an hour, and as long for each group left out.
 """
@@ -33,7 +33,7 @@ SHARES = (0.25, 0.4, 0.6)
 
 
 def tell(part: str, rows: Sequence[Labelled], judged: Sequence[float]) -> None:
-    """Print how well a data set was judged: AUC of useful against junk, and the labels of the best rows."""
+    """Print the accuracy on a data set: AUC of useful against junk, and the labels of the best rows."""
     ranked = sorted(zip(judged, rows, strict=True), key=lambda pair: -pair[0])
     by_label = {label: [score for score, row in ranked if row.verdict == label] for label in "umj"}
     told = [f"{part:<10} {len(rows):>5} statements, AUC {auc(by_label['u'], by_label['j']) or 0:.3f}"]
@@ -58,7 +58,7 @@ def leave_out(trainer: Trainer, data: Sequence[Labelled], groups: Sequence[str])
 
 
 def train_worth(seed: int, left_out: str | None) -> None:
-    """Train and write; or, if groups of sets are named, train without each and judge it."""
+    """Train and write; or, if groups of sets are named, train without each group and judge it."""
     data, trainer = [*read_labelled(), *read_gold(seed)], Trainer(seed)
     learned, held_out = [one for one in data if not is_held_out(one)], [one for one in data if is_held_out(one)]
     counts = Counter(one.part if one.label else f"{one.part}, gold" for one in learned)
@@ -79,7 +79,7 @@ def train_worth(seed: int, left_out: str | None) -> None:
 
 
 def train_pairs(seed: int, share: float, rounds: int, folder: Path) -> None:
-    """Train, calibrate and write the judge of pairs, with what it makes of what is held out."""
+    """Train, calibrate and write the judge of pairs, and print its results on held-out pairs."""
     card = pair_training.train(read_groups(), seed, share, folder, rounds)
     pair_training.write_card(card, folder)
     pair_training.write_card(card | {"figures": pair_report.report(card, folder)}, folder)

@@ -1,14 +1,16 @@
-"""The statements that the judge learns from, and those that it is measured on.
+"""The statements for training the judge, and those for measuring it.
 
     data/statements.jsonl   statements written for this project, or made by the rules from conversations written for it
     data/labels.jsonl       labels of statements that the rules make from the public data sets. A line names a
-                            statement by its set and a hash, since no text of these sets may stand here.
-    gold of turns           MSC, RealMem and LoCoMo say for each turn what people wrote down of it. A statement that
-                            shares words with it counts as good, one of a turn without any as bad, with less weight.
+                            statement by its set and a hash, because the repository must not contain text of these
+                            sets.
+    gold of turns           MSC, RealMem and LoCoMo give for each turn the memories that people wrote. A statement that
+                            shares words with them counts as good, a statement of a turn without any as bad, with less
+                            weight.
 
-The labels are those of readers: u (useful), m (marginal), j (junk). data/README.md has their instructions.
+Readers gave the labels: u (useful), m (marginal), j (junk). data/README.md has their instructions.
 
-A fifth of the persons and dialogues of each public set is held out: no label and no gold of theirs is learned.
+A fifth of the persons and dialogues of each public set is held out: training uses neither their labels nor their gold.
 
 Must not know: networks.
 """
@@ -32,23 +34,23 @@ USEFUL = {"u": 1.0, "m": 0.5, "j": 0.0}
 HELD_OUT = frozenset(("Oliver_Smith", "conv-48"))
 """A person of RealMem and a conversation of LoCoMo."""
 FIFTHS = {"msc": 1, "tau": 2}
-"""Of these sets every fifth dialogue or task is held out; the step between their numbers."""
+"""Sets of which every fifth dialogue or task is held out, with the step between their numbers."""
 GOLD_WEIGHT = 0.4
-"""Of a statement with the gold of its turn beside one with a reader's label."""
+"""The weight of a statement with gold, relative to one with a reader's label."""
 GOOD, BAD = 0.75, 0.1
-"""What the judge is to say of a statement that shares words with the gold, and of one of a turn without gold."""
+"""Targets for a statement that shares words with the gold, and for one of a turn without gold."""
 ALIKE = 0.35
-"""Share of content words (Dice) from which a statement says what the gold of its turn says."""
+"""The share of common content words (Dice) from which a statement equals the gold of its turn."""
 MOST_OF_SET = 2500
-"""Statements with gold that are learned of a set: half of them good."""
+"""The most statements with gold from one set: half of them good."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """A statement with its label. about: "TALK, ROLE, TYPE"; part: the data set, which a split must not cut.
 
-    label: the letter of each reader who read it, one or two; "" if only the gold of its turn is known. group: the
-    person or conversation. useful: what the judge is to say.
+    label: one letter per reader, one or two letters; "" if only the gold of its turn is known. group: the person or
+    conversation. useful: the training target.
     """
 
     text: str
@@ -61,22 +63,22 @@ class Labelled:
 
     @property
     def verdict(self) -> str:
-        """One letter: what its readers agree on, else m."""
+        """One letter: the common label of its readers, else m."""
         return self.label[0] if len(set(self.label)) == 1 else "m"
 
 
 def read(text: str, about: str, label: str, part: str, group: str = "") -> Labelled:
-    """A statement that readers labelled."""
+    """A statement with readers' labels."""
     return Labelled(text, about, label, part, group, sum(map(USEFUL.__getitem__, label)) / len(label))
 
 
 def is_held_out(one: Labelled) -> bool:
-    """Whether a statement is of a person or dialogue that is never learned from."""
+    """Whether a statement belongs to a held-out person or dialogue."""
     return is_held_out_group(one.part, one.group)
 
 
 def is_held_out_group(part: str, group: str) -> bool:
-    """Whether a person or dialogue of a data set is never learned from."""
+    """Whether a person or dialogue of a data set is held out."""
     return group in HELD_OUT or (part in FIFTHS and int(group.split("-")[1]) // FIFTHS[part] % 5 == 0)
 
 
@@ -87,7 +89,7 @@ def group_of(part: str, talk: Talk) -> str:
 
 
 class Recorder:
-    """A judge that keeps everything, and remembers what it was asked."""
+    """A judge that keeps every statement, and records its inputs."""
 
     name = "recorder"
 
@@ -100,7 +102,7 @@ class Recorder:
 
 
 def read_labelled() -> list[Labelled]:
-    """All statements whose text can be had. Labels of data sets that are not there are left out."""
+    """All statements whose text is available. Labels of missing data sets are left out."""
     written = [json.loads(line) for line in (DATA / "statements.jsonl").read_text("utf-8").splitlines()]
     found = []
     for row in written:
@@ -163,5 +165,5 @@ def _with_gold(part: str) -> Iterator[Labelled]:
 
 
 def statement_id(part: str, session: str, text: str) -> str:
-    """The name of a statement whose text may not stand in the repository."""
+    """The id of a statement whose text the repository must not contain."""
     return blake2b(f"{part}|{session}|{text}".encode(), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""The network: MiniLM with one output, how it learns, and how it becomes the int8 file that workers run.
+"""The network: MiniLM with one output, its training, and its export to the int8 file that workers run.
 
 Must not know: where labels come from.
 """
@@ -29,11 +29,11 @@ RATE = 1e-4
 EPOCHS = 3
 WARM_UP = 0.1
 LAYERS = 3
-"""Of the six of MiniLM, the first. Three take half of the time; README.md says what they lose."""
+"""The first layers of MiniLM's six. Three layers take half of the time; README.md gives the loss."""
 MOST_LEVELS = 63
-"""Seven bits, as of the other weights: they compress better, and lose little."""
+"""Seven bits, like the other weights: they compress better, and lose little."""
 HEAD_RATE = 5
-"""How much faster the new layer learns than the weights that were trained before."""
+"""How much faster the new layer learns than the pre-trained weights."""
 
 One = TypeVar("One")
 
@@ -57,7 +57,7 @@ class Network(nn.Module):
 
 
 class Answer(nn.Module):
-    """What the file computes: the chance, not the logit."""
+    """The output of the exported file: the probability, not the logit."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
@@ -69,14 +69,14 @@ class Answer(nn.Module):
 
 
 class Trainer:
-    """Trains networks, each from the same beginning. The same seed gives the same batches."""
+    """Trains networks, each from the same initial weights. The same seed gives the same batches."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._tokenizer: Any = AutoTokenizer.from_pretrained(WEIGHTS)
 
     def train(self, data: Sequence[Labelled]) -> Network:
-        """A network that learned these labels."""
+        """A network trained on these labels."""
         random_ = random.Random(self._seed)
         torch.manual_seed(self._seed)
         network = Network()
@@ -92,7 +92,7 @@ class Trainer:
         return network.eval()
 
     def encode(self, batch: Sequence[Labelled]) -> Any:
-        """The batch as the network takes it."""
+        """The batch in the network's input form."""
         return self._tokenizer(
             [one.text for one in batch],
             [one.about for one in batch],
@@ -103,7 +103,7 @@ class Trainer:
         )
 
     def judge(self, network: Network, data: Sequence[Labelled]) -> list[float]:
-        """What the network says of each, from 0 to 1."""
+        """The network's output for each statement, from 0 to 1."""
         found = np.zeros(len(data))
         by_length = sorted(range(len(data)), key=lambda place: len(data[place].text))
         with torch.no_grad():
@@ -139,7 +139,7 @@ def batches(
 
 
 def learn(network: Any, plan: Sequence[Sequence[One]], loss: Callable[[Sequence[One]], Any], rate: float) -> None:
-    """Let a network with an encoder and a head learn the batches of the plan, in their order."""
+    """Train a network with an encoder and a head on the batches of the plan, in their order."""
     rates = [
         {"params": [one for one in network.encoder.parameters() if one.requires_grad], "lr": rate},
         {"params": network.head.parameters(), "lr": rate * HEAD_RATE},
@@ -161,14 +161,14 @@ def learn(network: Any, plan: Sequence[Sequence[One]], loss: Callable[[Sequence[
 
 
 def write_int8(answer: nn.Module, example: Any, output: str, target: Path, exact: str = "") -> None:
-    """Write what a network answers, with int8 weights.
+    """Write a network with int8 weights.
 
     Args:
         answer: The network.
-        example: A batch as the network reads it.
+        example: A batch in the network's input form.
         output: The name of the output.
         target: The file.
-        exact: A pattern of names of matrix products that compute in float, with their weights alone in int8.
+        exact: A pattern of names of matrix products that compute in float, with only their weights in int8.
     """
     axes = {name: {0: "statements", 1: "tokens"} for name in INPUTS} | {output: {0: "statements"}}
     with tempfile.TemporaryDirectory() as folder:
@@ -183,7 +183,7 @@ def write_int8(answer: nn.Module, example: Any, output: str, target: Path, exact
             opset_version=17,
             dynamo=False,
         )
-        # Seven bits: processors without VNNI would overflow with eight, and judge otherwise.
+        # Seven bits: with eight, processors without VNNI would overflow and give other results.
         floats = [node.name for node in onnx.load(whole).graph.node if exact and re.search(exact, node.name)]
         quantize_dynamic(
             whole,
@@ -198,7 +198,7 @@ def write_int8(answer: nn.Module, example: Any, output: str, target: Path, exact
 
 
 def _weights_only(model: Any, names: Sequence[str]) -> Any:
-    """Store the weights of these matrix products as int8, one scale a column; they still compute in float."""
+    """Store the weights of these matrix products as int8, one scale per column; the products still compute in float."""
     held = {one.name: one for one in model.graph.initializer}
     for node in [one for one in model.graph.node if one.name in names and one.op_type == "MatMul"]:
         weights, name = numpy_helper.to_array(held[node.input[1]]), node.input[1]

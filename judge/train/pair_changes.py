@@ -1,7 +1,7 @@
-"""Statements that code changes in one place, so that the relation to what they came from is certain.
+"""Statements that code changes in one place, so that the relation to the original is certain.
 
-A number that another statement of the same shares becomes another one, a plain verb is denied: a conflict. The one
-that it is about becomes somebody else: distinct. Capitals, a full stop or a short form go: a duplicate.
+A conflict: a number that another statement of the group shares is changed, or a plain verb is negated. Distinct:
+another person replaces the subject. A duplicate: capitals, a full stop or a short form are removed.
 
 Must not know: networks.
 """
@@ -31,7 +31,7 @@ Changed = tuple[str, str, str]
 
 
 def changed(group: Mapping[str, Any], random_: random.Random) -> Changed | None:
-    """A relation and two statements that have it; None if this group has no place for the change that was drawn."""
+    """A relation and two statements that have it; None if this group has no place for the drawn change."""
     same = [group["statement"], *group["duplicate"]]
     a, b = random_.sample(same, 2)
     change = random_.choice((_another_number, _denied, _another_name, _another_look))

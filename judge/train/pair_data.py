@@ -1,13 +1,13 @@
-"""The pairs that the judge of pairs learns from, and those that it is measured on.
+"""The pairs for training the judge of pairs, and those for measuring it.
 
     data/pairs.jsonl    groups of statements about one matter: each two of a group have a relation
-    data/frames.jsonl   attributes with ways to say them and values: code fills them in
+    data/frames.jsonl   attributes with phrasings and values: code fills them in
     changes             one number, name or denial changed in a statement (`pair_changes`)
-    SICK                pairs of captions (`../shared/data`): a part is learned, by what sentences share
+    SICK                pairs of captions (`../shared/data`): one part is for training, split by shared sentences
     real memories       near pairs of the public data sets (`pair_real`)
 
-Eleven domains of the groups, three tenths of SICK, the people and dialogues that `data` holds out, and all of
-pairs-dev.jsonl and value-swaps.jsonl are never learned from.
+Training never uses eleven domains of the groups, three tenths of SICK, the people and dialogues that `data` holds out,
+and all of pairs-dev.jsonl and value-swaps.jsonl.
 
 Must not know: networks.
 """
@@ -30,9 +30,9 @@ HELD_OUT_DOMAINS = frozenset(
     "building sites|cloud and networking|dependencies and versions|film production|home and moving|laboratories|"
     "newsrooms|pets|security and access|support tickets|weather and mountains".split("|")
 )
-"""Every seventh of the first 74 domains. They stay, so that another training is measured on the same domains."""
+"""Every seventh of the first 74 domains. They are fixed, so that another training is measured on the same domains."""
 OF_GROUP = {"duplicate": 3, "conflict": 4, "update": 2, "related": 3, "distinct": 2}
-"""Pairs of a group that are learned in a round; others follow in the next."""
+"""Training pairs of a group in one round; others follow in the next."""
 ACROSS = 1
 """Pairs of statements of two groups of one domain, for each group of a round."""
 CHANGED = 4
@@ -40,11 +40,11 @@ CHANGED = 4
 OF_FRAME = 20
 """Pairs of a frame in a round."""
 OF_ENDS = 0.3
-"""Share of the pairs of a frame that bring along two statements which both say that a value ended."""
+"""Share of the pairs of a frame that add two statements which both say that a value ended."""
 OF_SICK = 0.6
-"""Share of the part of SICK that is learned in a round."""
+"""Share of SICK's training part in one round."""
 SAME_IN_SICK, KIN_IN_SICK = 4.5, 3.0
-"""Relatedness from which captions say the same, if one follows from the other, and from which they are related."""
+"""Relatedness from which captions are the same, if one follows from the other, and from which they are related."""
 NAMES = tuple(
     "the user|Maya|Jonas|Priya|Tomasz|Dr. Lindqvist|Amara|Kenji|Lucía|Mr Haddad|Ms Novak|Chidi|Fatima|Wei|"
     "Björn|Olivia Grant|Diego|Anneke|Samira|Luca".split("|")
@@ -52,12 +52,12 @@ NAMES = tuple(
 
 
 def read_groups() -> list[Group]:
-    """All groups that were written."""
+    """All written groups."""
     return [json.loads(line) for line in (DATA / "pairs.jsonl").read_text("utf-8").splitlines()]
 
 
 def apart(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
-    """The groups that are learned, and those of the domains held out."""
+    """The training groups, and those of the held-out domains."""
     parts: tuple[list[Group], list[Group]] = ([], [])
     for group in groups:
         parts[group["domain"] in HELD_OUT_DOMAINS].append(group)
@@ -65,7 +65,7 @@ def apart(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
 
 
 def of_group(group: Group) -> dict[str, list[Pair]]:
-    """All pairs of a group whose relation follows from how it was written, by relation."""
+    """All pairs of a group with a relation that the data file implies, by relation."""
     same = [group["statement"], *group["duplicate"]]
     told = (*same, *group["conflict"], *group["update"])
     by_relation = {
@@ -87,7 +87,7 @@ def pairs_of(groups: Sequence[Group]) -> list[Pair]:
 
 
 def statements(group: Group) -> list[str]:
-    """All that a group says."""
+    """All statements of a group."""
     return [group["statement"], *(text for name in OF_GROUP for text in group[name])]
 
 
@@ -151,7 +151,7 @@ def _fill(template: str, subject: str, value: str) -> str:
 
 
 def learned_round(groups: Sequence[Group], seed: int, real: Sequence[Pair] = ()) -> list[Pair]:
-    """What is learned in one round, another choice for each seed. real: pairs of real memories."""
+    """The training pairs of one round, another choice for each seed. real: pairs of real memories."""
     random_ = random.Random(seed)
     frames = [json.loads(line) for line in (DATA / "frames.jsonl").read_text("utf-8").splitlines()]
     found = list(_of_groups(groups, random_))
@@ -162,20 +162,20 @@ def learned_round(groups: Sequence[Group], seed: int, real: Sequence[Pair] = ())
 
 
 def read_shared(name: str) -> list[dict[str, Any]]:
-    """The rows of a shared data file; none if it is not there."""
+    """The rows of a shared data file; none if the file is missing."""
     path = data_file(name)
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
 
 
 def read_captions() -> list[Pair]:
-    """Pairs of SNLI, with three numbers: the second follows, may be, or is another scene."""
+    """Pairs of SNLI, with three numbers: the second follows, may be true, or describes another scene."""
     kinds = ("entailment", "neutral", "contradiction")
     rows = read_shared("snli-dev-test.jsonl")
     return [Pair(row["a"], row["b"], tuple(float(row["label"] == one) for one in kinds)) for row in rows]
 
 
 def read_sick() -> tuple[list[Pair], list[Pair]]:
-    """The part of SICK that is learned, and the part that is held out: no sentence is in both."""
+    """The training part of SICK, and the held-out part: no sentence is in both."""
     rows = read_shared("sick-dev.jsonl")
     root = _kin([(row["a"], row["b"]) for row in rows])
     parts: tuple[list[Pair], list[Pair]] = ([], [])
@@ -199,7 +199,7 @@ def _of_sick(row: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 def _kin(pairs: Sequence[tuple[str, str]]) -> Callable[[str], str]:
-    """Which sentence stands for all that hang together by pairs."""
+    """Map each sentence to the representative of its cluster of connected pairs."""
     parent: dict[str, str] = {}
 
     def root(text: str) -> str:

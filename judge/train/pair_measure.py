@@ -1,4 +1,4 @@
-"""How well pairs are judged: calibration, thresholds, and the figures of a set.
+"""Measures the judge of pairs: calibration, thresholds, and the metrics of a set.
 
 Must not know: networks.
 """
@@ -14,29 +14,29 @@ from judge.train.pairs import OUTPUTS, SWAPPED, Pair
 
 BINS = 10
 SHRINK = 1e-5
-"""How strongly large shifts are held back."""
+"""The strength of the penalty on large shifts."""
 MOST_MERGED = 0.008
-"""Share of contradictions that the threshold of a duplicate lets pass where it is fitted."""
+"""The most contradictions, as a share of the fitting set, that the duplicate threshold may pass."""
 MOST_ALIKE = 0.015
-"""The same, of related and distinct pairs."""
+"""The same limit for related and distinct pairs."""
 MOST_ACCUSED = 0.037
-"""Share of related and distinct pairs that the threshold of a conflict lets pass where it is fitted."""
+"""The most related and distinct pairs, as a share of the fitting set, that the conflict threshold may pass."""
 DUPLICATE, CONFLICT, UPDATE, UPDATED, RELATED, DISTINCT = range(len(OUTPUTS))
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What makes logits calibrated: one factor, and one shift of each output."""
+    """Calibrates logits: one factor, and one shift of each output."""
 
     factor: float
     shifts: tuple[float, ...]
 
     def told(self) -> dict[str, Any]:
-        """As the card holds it."""
+        """The scale in the form of the model card."""
         return {"factor": round(self.factor, 4), "shifts": [round(one, 4) for one in self.shifts]}
 
     def __call__(self, logits: np.ndarray) -> np.ndarray:
-        """Chances that sum to one."""
+        """Probabilities that add up to one."""
         scaled = logits * self.factor + np.array(self.shifts)
         raised = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         found: np.ndarray = raised / raised.sum(axis=1, keepdims=True)
@@ -44,9 +44,9 @@ class Scale:
 
 
 def fit_scale(logits: np.ndarray, pairs: Sequence[Pair]) -> Scale:
-    """The scale under which the labels are likeliest."""
+    """The scale with the maximum likelihood of the labels."""
     true = np.array([one.target for one in pairs])
-    # Both orders, so that update and updated shift alike.
+    # Both orders, so that update and updated get the same shift.
     logits = np.concatenate([logits, logits[:, SWAPPED]]).astype(float)
     true = np.concatenate([true, true[:, SWAPPED]])
 
@@ -64,18 +64,18 @@ def fit_scale(logits: np.ndarray, pairs: Sequence[Pair]) -> Scale:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Chances from which a pair is called a duplicate or a conflict."""
+    """Probabilities from which a pair counts as a duplicate or a conflict."""
 
     duplicate: float
     conflict: float
 
     def told(self) -> dict[str, float]:
-        """As the card holds them."""
+        """The thresholds in the form of the model card."""
         return {"duplicate": round(self.duplicate, 4), "conflict": round(self.conflict, 4)}
 
 
 def against(chances: np.ndarray) -> np.ndarray:
-    """The chance that both can't be true now: a conflict, or one says that the other has ended."""
+    """The probability that both can't be true now: a conflict, or one says that the other has ended."""
     found: np.ndarray = chances[:, [CONFLICT, UPDATE, UPDATED]].sum(1)
     return found
 
@@ -97,14 +97,14 @@ def _allows(scores: np.ndarray, share: float) -> float:
 
 
 def calls(chances: np.ndarray, thresholds: Thresholds) -> np.ndarray:
-    """What each pair is called: DUPLICATE, CONFLICT, or -1."""
+    """The verdict on each pair: DUPLICATE, CONFLICT, or -1."""
     same = chances[:, DUPLICATE] >= thresholds.duplicate
     conflict = against(chances) >= thresholds.conflict
     return np.where(same, DUPLICATE, np.where(conflict, CONFLICT, -1))
 
 
 def figures(called: np.ndarray, chances: np.ndarray, pairs: Sequence[Pair]) -> dict[str, float]:
-    """The shares that count: of contradictions (with updates), of repetitions, of others (related and distinct)."""
+    """The relevant shares: of contradictions (with updates), of repetitions, of others (related and distinct)."""
     label = merged_label(np.array([OUTPUTS.index(one.label) for one in pairs]))
     found: dict[str, float] = {"pairs": len(pairs)}
     for name, true in (("contradictions", label == 1), ("repetitions", label == 0), ("others", label >= 2)):
@@ -117,18 +117,18 @@ def figures(called: np.ndarray, chances: np.ndarray, pairs: Sequence[Pair]) -> d
 
 
 def merge_updates(chances: np.ndarray) -> np.ndarray:
-    """Duplicate, conflict (with updates), related, distinct."""
+    """Probabilities of duplicate, conflict (with updates), related, distinct."""
     return np.stack([chances[:, 0], against(chances), chances[:, 4], chances[:, 5]], 1)
 
 
 def merged_label(label: np.ndarray) -> np.ndarray:
-    """The same of labels."""
+    """The same merge for labels."""
     found: np.ndarray = np.array([0, 1, 1, 1, 2, 3])[label]
     return found
 
 
 def ece(chances: np.ndarray, label: np.ndarray) -> float:
-    """How far certainty and accuracy lie apart, over ten bins of certainty."""
+    """Expected calibration error: the distance between certainty and accuracy, over ten bins of certainty."""
     best, right = chances.max(1), chances.argmax(1) == label
     place = np.minimum((best * BINS).astype(int), BINS - 1)
     gaps = [abs(best[place == one].mean() - right[place == one].mean()) * (place == one).mean() for one in set(place)]

@@ -1,8 +1,8 @@
-"""A judge of pairs as a training wrote it to a folder: how text becomes rows of tokens, and what the file answers.
+"""A trained judge of pairs in a folder: converts text into token rows, and runs the file.
 
     pairs.onnx              the network with int8 weights
     pairs_tokenizer.json    its word pieces
-    pairs.json              its card: how it was trained, scale, thresholds, figures
+    pairs.json              its card: training data, scale, thresholds, metrics
 
 Must not know: how it was trained.
 """
@@ -24,7 +24,7 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class PairTokenizer:
-    """Reads two statements at once; of long ones the beginning counts."""
+    """Reads two statements at once, and only the beginning of long ones."""
 
     def __init__(self, folder: Path) -> None:
         self._read: Any = Tokenizer.from_file(str(folder / VOCABULARY))
@@ -32,7 +32,7 @@ class PairTokenizer:
         self._read.enable_truncation(max_length=MAX_TOKENS, strategy="longest_first")
 
     def __call__(self, pairs: Sequence[Pair]) -> dict[str, np.ndarray]:
-        """Rows of tokens as a network takes them, padded to the longest."""
+        """Token rows in the network's input form, padded to the longest."""
         encoded = [self._read.encode(one.first, one.second) for one in pairs]
         shape = (len(encoded), max(len(one.ids) for one in encoded))
         found = {name: np.zeros(shape, dtype=np.int64) for name in INPUTS}
@@ -46,7 +46,7 @@ class PairModel:
     """The network of a folder.
 
     Raises:
-        FileNotFoundError: if no training wrote to this folder.
+        FileNotFoundError: no training wrote to this folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,7 +55,7 @@ class PairModel:
         self._session: Any = onnxruntime.InferenceSession(weights, providers=["CPUExecutionProvider"])
 
     def logits(self, pairs: Sequence[Pair]) -> np.ndarray:
-        """What it says before it is calibrated, as the package asks it: a row a pair and a column for each output.
+        """The output before calibration, computed as in the package: a row per pair and a column per output.
 
         It reads one pair at a time, the two statements in alphabetical order.
         """
@@ -69,6 +69,6 @@ class PairModel:
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """What is known of the judge in a folder."""
+    """The model card of the judge in a folder."""
     card: dict[str, Any] = json.loads((folder / CARD).read_text("utf-8"))
     return card

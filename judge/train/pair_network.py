@@ -1,7 +1,7 @@
-"""The network of pairs: MiniLM that reads two statements at once, and how it learns which relation they have.
+"""The network of pairs: MiniLM that reads two statements at once, and its training for their relation.
 
 It keeps the word pieces that are frequent or that occur in the data of this project; a rarer word is read as several.
-Their embeddings stay as they were trained, so that words that no training pair holds keep their places among the rest.
+Their embeddings stay frozen, so that words outside the training pairs keep their positions relative to the others.
 
 Must not know: where pairs come from.
 """
@@ -25,20 +25,20 @@ from slowwave_judge import MAX_TOKENS
 
 RATE = 1e-4
 FREQUENT = 8000
-"""Word pieces of MiniLM's vocabulary that are kept anyway: it begins with characters and frequent words."""
+"""The number of first word pieces of MiniLM's vocabulary to keep anyway: characters and frequent words."""
 ENOUGH = 5
-"""Occurrences from which another word piece is kept."""
+"""The number of occurrences from which another word piece is kept."""
 WIDTH = 384
 SIZE = 64
-"""Pairs of a batch."""
+"""The number of pairs in a batch."""
 EXACT = r"layer\.\d+/output/dense/MatMul$|/head/"
-"""Products that lose most by int8: what follows the activation of each layer, and the head."""
+"""Matrix products that lose most by int8: the product after the activation of each layer, and the head."""
 SMOOTH = 0.02
-"""What of each target is spread over all relations."""
+"""Label smoothing: the share of each target that is spread over all relations."""
 
 
 def write_tokenizer(texts: Sequence[str], folder: Path) -> list[int]:
-    """Write a tokenizer with fewer word pieces; the old numbers of those that it keeps, in their new order."""
+    """Write a tokenizer with fewer word pieces. Returns the old ids of the kept pieces, in their new order."""
     whole = Tokenizer.from_file(f"{WEIGHTS}/tokenizer.json")
     whole.no_padding()
     whole.no_truncation()
@@ -62,7 +62,7 @@ def write_tokenizer(texts: Sequence[str], folder: Path) -> list[int]:
 
 
 class PairNetwork(nn.Module):
-    """The encoder over both statements; what its first token says, and how the means of the two differ."""
+    """The encoder over both statements; the head reads its first token and the difference of the two means."""
 
     def __init__(self, kept: Sequence[int], outputs: int) -> None:
         super().__init__()
@@ -72,14 +72,14 @@ class PairNetwork(nn.Module):
         self.head = nn.Sequential(nn.Dropout(0.1), nn.Linear(3 * WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, outputs))
 
     def drop_places(self) -> None:
-        """Keep the places of as many tokens as a pair may have."""
+        """Keep only as many position embeddings as a pair may have tokens."""
         embeddings = self.encoder.embeddings
         embeddings.position_embeddings = _frozen(embeddings.position_embeddings.weight.detach()[:MAX_TOKENS].clone())
         embeddings.position_ids = embeddings.position_ids[:, :MAX_TOKENS]
         self.encoder.config.max_position_embeddings = MAX_TOKENS
 
     def renew(self, outputs: int) -> None:
-        """Forget what the outputs meant, and have so many."""
+        """Reset the head, with a new number of outputs."""
         self.head[-1] = nn.Linear(WIDTH, outputs).to(self.head[1].weight.device)
 
     def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
@@ -110,14 +110,14 @@ class PairTrainer:
         self._kept = kept
 
     def new(self, outputs: int) -> PairNetwork:
-        """A network that knows no more than MiniLM."""
+        """A network with the weights of MiniLM alone."""
         torch.manual_seed(self._seed)
         return PairNetwork(self._kept, outputs).to(self._device)
 
     def train(
         self, network: PairNetwork, rounds: Sequence[Sequence[Pair]], rate: float = RATE, *, both_orders: bool = True
     ) -> None:
-        """Let a network learn the relations of pairs, each of which is shown once in each round, in a random order."""
+        """Train a network on the relations of pairs. Each round shows each pair once, in a random order."""
         random_ = random.Random(self._seed)
         plan = [
             [one.swapped() if both_orders and random_.random() < 0.5 else one for one in batch]
@@ -137,7 +137,7 @@ class PairTrainer:
         network.eval()
 
     def encode(self, batch: Sequence[Pair]) -> dict[str, Any]:
-        """The batch as the network takes it."""
+        """The batch in the network's input form."""
         return {name: torch.from_numpy(rows).to(self._device) for name, rows in self._tokenizer(batch).items()}
 
     def export(self, network: PairNetwork, target: Path) -> None:

@@ -1,9 +1,9 @@
-"""Near pairs of real memories: what the rules make of the public data sets, of which next to nothing contradicts.
+"""Near pairs of real memories, which the rules make from the public data sets. Hardly any of these pairs contradict.
 
-A network that learns written statements only takes most pairs of real memories for contradictions. So the training adds
+A network that learns only written statements takes most pairs of real memories for contradictions. So the training adds
 pairs that a pass would compare, as related, with half of the weight; it leaves out those that the rules call the same.
-So that the network doesn't learn that real memories never contradict each other, code changes some of them
-(`pair_changes`), and a memory is learned beside its changed form. The texts stay in `../shared/data`.
+So that the network does not learn that real memories never contradict each other, code changes some of them
+(`pair_changes`), and each changed memory is paired with its original. The texts stay in `../shared/data`.
 
 Must not know: networks.
 """
@@ -26,19 +26,19 @@ from slowwave_server.services.extraction.judging import installed_judge
 
 WEIGHT = 0.5
 NEWEST = 24
-"""Memories of a key that a memory is compared with."""
+"""The number of memories of one key to compare with a memory."""
 NEAREST = 8
-"""Of all these, those that share most keys."""
+"""Of all these, the number to keep: those that share most keys."""
 LEARNED = 1000
-"""Pairs of a set that are learned in a round."""
+"""Training pairs of one set in one round."""
 CHANGED = 400
-"""Memories of a set that are learned in a round beside a changed form."""
+"""Memories of one set that one round pairs with a changed form."""
 MEASURED = 500
-"""Pairs of those held out that are measured, of all sets together."""
+"""Held-out pairs to measure, of all sets together."""
 
 
 def near_pairs(memories: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The pairs of one person's memories, the oldest first, that share keys: of each memory the nearest older ones."""
+    """The pairs of one person's memories that share keys: each memory with its nearest older ones, the oldest first."""
     by_key: dict[int, list[str]] = defaultdict(list)
     for memory in dict.fromkeys(memories):
         reading = read(memory)
@@ -53,10 +53,10 @@ def near_pairs(memories: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @cache
 def _near_of_set(part: str) -> tuple[tuple[str, str, str], ...]:
-    """The group and the two memories of each near pair of a data set; none if its file is not there."""
+    """The group and the two memories of each near pair of a data set; none if its file is missing."""
     if not data_file(FILES[part]).is_file():
         return ()
-    # A person or dialogue is a scope of its own: MSC gives all its speakers two names, tau-bench none.
+    # Each person or dialogue is a separate scope: MSC gives all its speakers two names, tau-bench none.
     said: dict[str, list[str]] = defaultdict(list)
     extractor = Compared(RulesExtractor(installed_judge()))
     for talk in talks(part):
@@ -71,7 +71,7 @@ def _pairs(*, held_out: bool) -> Iterator[list[Pair]]:
 
 
 def learned_real(seed: int) -> list[Pair]:
-    """Near pairs of those that are learned from, another choice for each seed."""
+    """Near pairs of the training people and dialogues, another choice for each seed."""
     random_ = random.Random(seed)
     found: list[Pair] = []
     for pairs in _pairs(held_out=False):
@@ -81,7 +81,7 @@ def learned_real(seed: int) -> list[Pair]:
 
 
 def changed_pairs(pairs: Sequence[Pair], random_: random.Random) -> Iterator[Pair]:
-    """The second memory of each pair beside a changed form, where code finds something to change."""
+    """The second memory of each pair with a changed form, if code finds something to change."""
     for pair in pairs:
         if (change := changed_memory(pair.second, random_)) is not None:
             name, a, b = change
@@ -89,11 +89,11 @@ def changed_pairs(pairs: Sequence[Pair], random_: random.Random) -> Iterator[Pai
 
 
 def held_out_real(seed: int = 1) -> list[Pair]:
-    """Near pairs of the people and dialogues that nothing is learned from."""
+    """Near pairs of the held-out people and dialogues."""
     found = [one for of_set in _pairs(held_out=True) for one in of_set]
     return random.Random(seed).sample(found, min(MEASURED, len(found)))
 
 
 def held_out_changed(seed: int = 1) -> list[Pair]:
-    """Memories of the same people and dialogues beside their changed forms."""
+    """Memories of the held-out people and dialogues with their changed forms."""
     return list(changed_pairs(held_out_real(seed), random.Random(seed)))

@@ -1,4 +1,4 @@
-"""How well a judge of pairs judges what it never saw.
+"""Reports how well a judge of pairs judges held-out data.
 
 Must not know: how it was trained.
 """
@@ -23,7 +23,7 @@ Figures = dict[str, float]
 
 
 def report(card: Mapping[str, Any], folder: Path) -> dict[str, Figures]:
-    """Print the figures of every set, and return them. card: of the model in the folder."""
+    """Print the metrics of every set, and return them. card: of the model in the folder."""
     model = PairModel(folder)
     scale = Scale(card["scale"]["factor"], tuple(card["scale"]["shifts"]))
     thresholds = Thresholds(**card["thresholds"])
@@ -57,7 +57,7 @@ def _figures_of(pairs: Sequence[Pair], model: PairModel, scale: Scale, threshold
 
 
 def _verdicts(pairs: Sequence[Pair], meaning: MeaningOf | None) -> Figures:
-    """The shares of the verdicts that consolidation acts on: a contradiction, and a merge."""
+    """The shares of the verdicts that consolidation uses: a contradiction, and a merge."""
     verdicts = [judge(read(one.first), read(one.second), meaning=meaning).verdict for one in pairs]
     kinds = {"contradictions": {"conflict"}, "repetitions": {"duplicate"}, "others": {"related", "distinct"}}
     found: Figures = {"pairs": len(pairs)}
@@ -69,7 +69,7 @@ def _verdicts(pairs: Sequence[Pair], meaning: MeaningOf | None) -> Figures:
 
 
 def held_out_sets() -> dict[str, list[Pair]]:
-    """Pairs with labels that nothing was learned from; the scale and the thresholds are fitted on the groups."""
+    """Held-out pairs with labels; the scale and the thresholds are fitted on the groups."""
     _, groups = apart(read_groups())
     return {
         "groups": pairs_of(groups),
@@ -85,7 +85,7 @@ def _labelled(name: str) -> list[Pair]:
 
 
 def crossed(logits: np.ndarray, pairs: Sequence[Pair]) -> Figures:
-    """The figures over folds by domain, each with a scale and thresholds that the other folds ask for."""
+    """Cross-validated metrics by domain: each fold uses the scale and thresholds of the other folds."""
     domains = sorted({one.group for one in pairs})
     fold = np.array([domains.index(one.group) % FOLDS for one in pairs])
     told, called = np.zeros(logits.shape), np.zeros(len(pairs), dtype=int)
@@ -99,6 +99,6 @@ def crossed(logits: np.ndarray, pairs: Sequence[Pair]) -> Figures:
 
 
 def tell(name: str, told: Mapping[str, float]) -> None:
-    """Print the figures of a set in one line."""
+    """Print the metrics of a set in one line."""
     shares = ", ".join(f"{key} {value:.3f}" for key, value in told.items() if key != "pairs")
     print(f"{name} ({told['pairs']:.0f}): {shares}", flush=True)

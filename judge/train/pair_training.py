@@ -1,6 +1,6 @@
-"""Train the judge of pairs: captions first, then statements; then calibrate the file that was written.
+"""Train the judge of pairs: captions first, then statements; then calibrate the written file.
 
-Must not know: how figures are told.
+Must not know: how metrics are printed.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ CAPTION_RATE = 1.5e-4
 
 
 def prepare(groups: Sequence[Group], seed: int, folder: Path, device: str) -> tuple[PairTrainer, PairNetwork]:
-    """Write the tokenizer; a trainer with it, and a network that has learned captions."""
+    """Write the tokenizer. Returns a trainer with this tokenizer, and a network trained on captions."""
     written = [json.loads(line)["text"] for line in (DATA / "statements.jsonl").read_text("utf-8").splitlines()]
     folder.mkdir(parents=True, exist_ok=True)
     kept = write_tokenizer([*written, *(text for group in groups for text in statements(group))], folder)
@@ -42,7 +42,7 @@ def prepare(groups: Sequence[Group], seed: int, folder: Path, device: str) -> tu
 
 
 def train(groups: Sequence[Group], seed: int, share: float, folder: Path, rounds: int = ROUNDS) -> dict[str, Any]:
-    """Train on a share of the groups, on an accelerator if there is one, and write the model; its card."""
+    """Train on a share of the groups, on an accelerator if available, and write the model. Returns its card."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     began = time.monotonic()
     learned, held_out = apart(groups)
@@ -70,7 +70,7 @@ def train(groups: Sequence[Group], seed: int, share: float, folder: Path, rounds
 
 
 def calibrated(model: PairModel, pairs: Sequence[Pair]) -> dict[str, Any]:
-    """The scale and the thresholds that these pairs, which were not learned, ask for."""
+    """The scale and the thresholds fitted on these pairs, which training did not use."""
     logits = model.logits(pairs)
     scale = fit_scale(logits, pairs)
     thresholds = fit_thresholds(scale(logits), pairs)

@@ -1,4 +1,4 @@
-"""A pair of statements that is learned from or judged.
+"""A pair of statements for training or for measuring.
 
 Must not know: where it comes from.
 """
@@ -6,23 +6,24 @@ Must not know: where it comes from.
 from dataclasses import dataclass, replace
 
 OUTPUTS = ("duplicate", "conflict", "update", "updated", "related", "distinct")
-"""What is told apart, in the order of the network's outputs. update: the second says that the first has ended or
-changed; updated: the first says so of the second."""
+"""The relations, in the order of the network's outputs. update: the second says that the first has ended or changed;
+updated: the first says so of the second.
+"""
 SWAPPED = (0, 1, 3, 2, 4, 5)
-"""Where the outputs stand if the two statements change places."""
+"""The order of the outputs if the two statements swap places."""
 
 
 def target(**shares: float) -> tuple[float, ...]:
-    """What is true of a pair, by the name of the output."""
+    """The target of a pair with one true output, by the output's name."""
     return tuple(shares.get(name, 0.0) for name in OUTPUTS)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two statements. target: how much of each of OUTPUTS is true of them; of captions, where one order counts,
-    how much follows, may be, or is another scene.
+    """Two statements. target: the probability of each of OUTPUTS; for captions, whose order matters, the probabilities
+    that the second follows, may be true, or describes another scene.
 
-    part: the data set; group: what a split must not cut.
+    part: the data set; group: the unit that a split must not cut.
     """
 
     first: str
@@ -40,10 +41,10 @@ class Pair:
 
     @property
     def label(self) -> str:
-        """The output that is most true."""
+        """The output with the highest target."""
         return OUTPUTS[max(range(len(OUTPUTS)), key=lambda place: self.target[place])]
 
     @property
     def length(self) -> int:
-        """Characters of both."""
+        """The number of characters of both."""
         return len(self.first) + len(self.second)

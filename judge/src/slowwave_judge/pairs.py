@@ -13,7 +13,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 MAX_TOKENS = 96
-"""Both statements together, as in training; of longer ones the model reads the beginning."""
+"""The length of both statements together, as in training; the model reads only the beginning of longer ones."""
 MAX_CHARACTERS = 1500
 _PACKAGE = files("slowwave_judge")
 _CARD = json.loads((_PACKAGE / "pairs.json").read_text("utf-8"))
