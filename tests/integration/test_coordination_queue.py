@@ -10,8 +10,8 @@ import pytest
 from redis import Redis
 
 from slowwave.coordination.flush_queue import FlushQueue
-from slowwave.coordination.keys import NORMAL_QUEUE, QUEUES
-from slowwave.coordination.outcomes import Offer, Verdict
+from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, QUEUES
+from slowwave.coordination.outcomes import FlushClaim, Offer, Release, Taken, Verdict
 from slowwave.coordination.queue_messages import new_id
 from slowwave.identity import SessionRef
 
@@ -110,3 +110,21 @@ def test_a_server_that_forgot_the_scripts_is_taught_again(redis_client: Redis) -
     redis_client.script_flush()
     assert queue.renew(BREAKFAST, token)
     assert queue.release(BREAKFAST, token).ours
+
+
+def test_release_precedes_take_where_take_alone_was_loaded(redis_client: Redis) -> None:
+    queue = FlushQueue(redis_client)
+    queue.offer_many([(BREAKFAST, "normal"), (BREAKFAST, "high")])
+    redis_client.script_flush()
+    assert queue.take("t0") is None, "something urgent waits"
+    redis_client.delete(HIGH_QUEUE)
+    assert queue.claim(BREAKFAST, "t1").ours
+    released, taken = queue.release_and_take(BREAKFAST, "t1", "t2")
+    assert released == Release(True, None, None)
+    assert taken == Taken(BREAKFAST, "t2", FlushClaim(Verdict.STALE, None)), "its lease had ended"
+    redis_client.script_flush()
+    redis_client.set(NORMAL_QUEUE, "no list")
+    assert queue.offer(BREAKFAST, "high") is Offer.ENQUEUE
+    assert queue.claim(BREAKFAST, "t3").ours
+    redis_client.delete(HIGH_QUEUE)
+    assert queue.release_and_take(BREAKFAST, "t3", "t4") == (Release(True, None, None), None), "the release stands"

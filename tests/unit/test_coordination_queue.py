@@ -291,6 +291,18 @@ def test_release_and_take_is_one_round_trip_in_their_order(redis: Redis, queue: 
     assert queue.release(DINNER, "t2").ours
 
 
+def test_release_precedes_take_where_take_alone_was_loaded(redis: Redis, queue: FlushQueue) -> None:
+    """Such as on a server that has restarted, where another worker has taken since."""
+    queue.offer_many([(BREAKFAST, "normal"), (BREAKFAST, "high")])
+    redis.script_flush()
+    assert queue.take("t0") is None, "something urgent waits"
+    redis.delete(HIGH_QUEUE)
+    assert queue.claim(BREAKFAST, "t1").ours
+    released, taken = queue.release_and_take(BREAKFAST, "t1", "t2")
+    assert released == Release(True, None, None)
+    assert taken == Taken(BREAKFAST, "t2", FlushClaim(Verdict.STALE, None)), "its lease had ended"
+
+
 def test_release_stands_if_nothing_can_be_taken(redis: Redis, queue: FlushQueue) -> None:
     queue.offer(BREAKFAST, "normal")
     assert queue.claim(BREAKFAST, "t1").ours

@@ -1,4 +1,4 @@
-"""A typed interface to five Lua scripts: offer, take, claim, renew and release a session; and inspect it.
+"""A typed interface to the Lua scripts that offer, take, claim, renew and release a session; and inspect it.
 
 Threads may share a `FlushQueue`. Every method raises `redis.exceptions.RedisError` if the server can't be reached. That
 costs only time, because the sweep offers again all sessions that Postgres lists as due.
@@ -11,7 +11,6 @@ from itertools import repeat
 from typing import Any
 
 from redis import Redis
-from redis.exceptions import RedisError
 
 from slowwave.coordination.broker import redis_from_url
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, PREFIX, QUEUES, WAITING_TICKETS, agent_keys
@@ -27,7 +26,7 @@ from slowwave.coordination.outcomes import (
     priority_or_none,
 )
 from slowwave.coordination.queue_messages import FLUSH_TASK, flush_templates, new_id
-from slowwave.coordination.scripts import Call, Script, run_together
+from slowwave.coordination.scripts import Call, Script
 from slowwave.errors import InvalidName
 from slowwave.identity import SessionRef
 from slowwave.tracing import traceparent, valid_traceparent
@@ -40,7 +39,8 @@ _TAKE = Script("take_and_claim", key_count=2)
 _CLAIM = Script("claim", key_count=5)
 _RENEW = Script("renew", key_count=2)
 _RELEASE = Script("release", key_count=5)
-SCRIPTS = (_OFFER, _TAKE, _CLAIM, _RENEW, _RELEASE)
+_RELEASE_AND_TAKE = Script("release_and_take", key_count=7)
+SCRIPTS = (_OFFER, _TAKE, _CLAIM, _RENEW, _RELEASE, _RELEASE_AND_TAKE)
 """What a worker loads into a server: a producer's user may run scripts, and may load none."""
 
 # Bytes, since the client packs these faster than text.
@@ -119,12 +119,11 @@ class FlushQueue:
         return _released(ref, _RELEASE.run(self._redis, self._release_call(ref, token)))
 
     def release_and_take(self, ref: SessionRef, token: str, next_token: str) -> tuple[Release, Taken | None]:
-        """`release`, then `take` under `next_token`, in one round trip. If `take` fails, no flush is taken."""
-        calls = [(_RELEASE, self._release_call(ref, token)), (_TAKE, self._take_call(next_token))]
-        released, taken = run_together(self._redis, calls)
-        if isinstance(released, RedisError):
-            raise released
-        return _released(ref, released), None if isinstance(taken, RedisError) else self._taken(taken, next_token)
+        """`release`, then `take` under `next_token`, in one atomic step. If `take` fails, no flush is taken."""
+        release, take = self._release_call(ref, token), self._take_call(next_token)
+        call = (*release[:5], *take[:2], *release[5:], *take[2:])  # keys first
+        released, taken = _RELEASE_AND_TAKE.run(self._redis, call)
+        return _released(ref, released), self._taken(taken, next_token)
 
     def inspect(self, ref: SessionRef) -> Sighting:
         """The state of a session in the queue: a consistent snapshot, read in one round trip."""

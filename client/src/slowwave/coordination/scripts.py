@@ -35,7 +35,7 @@ class Script:
 
     def __init__(self, name: str, key_count: int, **constants: str) -> None:
         self._name = name
-        self.text = _FUNCTION.sub(lambda part: _as_function(part[1], part[2]), _read(name))
+        self.text = _read(name)
         if constants:
             # JSON in a long bracket of Lua stands as it is.
             lines = "".join(f"local {known} = [==[{text}]==]\n" for known, text in constants.items())
@@ -88,20 +88,6 @@ class Script:
         return answers
 
 
-def run_together(redis: Redis, calls: Sequence[tuple[Script, Call]]) -> list[Any]:
-    """Run calls of several scripts in one round trip, in order. The result of a failed call is its error.
-
-    If the server must load a script, its call runs after the others. Raises RedisError if the server can't be reached.
-    """
-    answers = _pipelined(redis, calls)
-    for place, (script, call) in enumerate(calls):
-        if isinstance(answers[place], NoScriptError):
-            script.load(redis)
-        if _may_work_now(answers[place]):
-            answers[place] = _pipelined(redis, [(script, call)])[0]
-    return answers
-
-
 def _may_work_now(answer: object) -> bool:
     return isinstance(answer, NoScriptError) or is_wrong_type(answer)
 
@@ -117,7 +103,8 @@ def _pipelined(redis: Redis, calls: Sequence[tuple[Script, Call]]) -> list[Any]:
 def _read(name: str) -> str:
     folder = files("slowwave.coordination")
     shared = (folder / "state.lua").read_text("utf-8")
-    return (folder / f"{name}.lua").read_text("utf-8").replace(_INCLUDE, shared)
+    text = (folder / f"{name}.lua").read_text("utf-8").replace(_INCLUDE, shared)
+    return _FUNCTION.sub(lambda part: _as_function(part[1], part[2]), text)
 
 
 def _as_function(name: str, known_as: str) -> str:
