@@ -54,8 +54,9 @@ SPECIFIC = 4
 SHORT = 120
 """A turn of at most this many characters is too short to be judged by itself."""
 OF_PAIR = -1.15
-"""Minimum log-odds of a first-person sentence between two people. The bound is lower than for a person who talks to an
-agent, because fewer such sentences are irrelevant.
+"""Minimum log-odds of a first-person sentence between two people.
+
+The bound is lower than for a person who talks to an agent, because fewer such sentences are irrelevant.
 """
 _OF_SELF = frozenset("food body family job home pet i_am_a my_favourite i_like".split())
 _MY_PERSON = re.compile(rf"my (?:[\w-]+ ){{0,2}}?{PERSON.pattern}", re.IGNORECASE)

@@ -92,7 +92,5 @@ def made(passed: ScoredSentence, speech: Speech, context: ExtractionContext) -> 
 
 
 def _is_told(passed: ScoredSentence, said: str, speaker: Speaker) -> bool:
-    """Whether a statement gets the third person; passages stay word for word, because it is ambiguous for several
-    people.
-    """
+    """Whether a statement gets the third person; passages stay verbatim, as it is ambiguous for several people."""
     return passed.worded or (SAID not in passed.fired and is_clear(said, speaker))

@@ -36,8 +36,10 @@ from slowwave_server.domain.redaction import redact
 
 VERSION = "2"
 MAX_PER_EVENT = 6
-"""Maximum candidates of an event of ordinary length; a longer event may have a few times as many (`long_text.at_most`).
-The cap keeps a pasted document from flooding the memory; the candidates with the highest scores stay.
+"""Maximum candidates of an event of ordinary length; a longer event may have a few times as many.
+
+`long_text.at_most` gives the number. The cap keeps a pasted document from flooding the memory; the candidates with the
+highest scores stay.
 """
 
 

@@ -23,9 +23,7 @@ _WILL = "i'll will we'll gonna"
 
 
 def _pattern(name: str, needs: str, pattern: str) -> tuple[str, frozenset[str], re.Pattern[str]]:
-    """Build a signal of a few words; it is searched only if one of the `needs` words occurs, or always if there are
-    none.
-    """
+    """Build a signal of a few words; it is searched only if `needs` is empty or one of its words occurs."""
     return name, frozenset(needs.split()), re.compile(pattern)
 
 
