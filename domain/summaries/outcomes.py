@@ -71,7 +71,8 @@ def outcome(name: str, text: str, asked: str, *, calls: Sequence[Call], refusabl
 def of_exchange(exchange: Exchange, name: str, *, done: bool) -> str:
     """Return the outcome of an earlier request from the agent's last relevant turn; "" if a tool's line reports it.
 
-    done: whether a tool changed anything in the talk. If no tool did, the agent's question for input is the outcome.
+    done: whether a tool changed anything in the talk. If no tool did, the request waits for the person's input, and
+    the agent's question is the outcome.
     """
     if any(call.changes_state and call.error is None for call in exchange.calls):
         return ""

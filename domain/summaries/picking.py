@@ -119,9 +119,7 @@ class _Told:
     run: str | None
 
     def is_of(self, other: "_Told") -> bool:
-        """Whether both milestones belong to one run: same run id, else similar words or the same text with a cause
-        added.
-        """
+        """Whether both milestones belong to one run: same id, else similar words, or the same text plus a cause."""
         if self.run is not None and other.run is not None:
             return self.run == other.run
         short, long = sorted((self.text, other.text), key=len)

@@ -11,8 +11,9 @@ from slowwave_server.domain.summaries.lines import Facet
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence in its summary form. fired: its signals and further properties for the weights; run: a milestone's
-    run id.
+    """One sentence in its summary form.
+
+    fired: its signals and further properties for the weights; run: the run id of a milestone.
     """
 
     facet: Facet
