@@ -197,9 +197,7 @@ class _Parser:
         return 0
 
     def _comment(self) -> int:
-        """Count the lines of a comment that begins here; a Slowwave mark's "-->" ends with its line and closes no
-        comment.
-        """
+        """Count the lines of a comment that begins here; 1 if only the "-->" of a Slowwave mark would close it."""
         count = self._until(lambda later: "-->" in later)
         return 1 if self._is_ours(self._lines[self._at + count - 1]) else count
 
