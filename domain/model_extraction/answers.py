@@ -70,8 +70,7 @@ class Checked:
 
 
 def read_answer(data: Any, asked: Asked, context: ExtractionContext, known: KnownContext) -> Checked:
-    """Check an answer's data; None means that there is nothing to keep. Duplicates are merged, with the sources of
-    both.
+    """Check an answer's data and merge duplicates, with the sources of both. None means that there is nothing to keep.
 
     Raises UnusableAnswer if the answer has another shape.
     """

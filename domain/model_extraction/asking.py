@@ -70,8 +70,9 @@ ACCEPTED: dict[str, Any] = {
         {"type": "array"},
     ]
 }
-"""The schema of an acceptable answer. A wrong field invalidates its memory, not the answer: endpoints without schemas
-make mistakes.
+"""The schema of an acceptable answer.
+
+A wrong field invalidates its memory, not the answer, because endpoints without schemas make mistakes.
 """
 
 
@@ -147,8 +148,9 @@ def read_window(window: Window, context: ExtractionContext, max_chars: int | Non
 
 
 def prompt_of(asked: Asked, context: ExtractionContext, known: KnownContext, *, no_reply: str) -> Prompt:
-    """Build the prompt that requests a window's memories. no_reply: the answer of schema-less endpoints without
-    memories.
+    """Build the prompt that requests a window's memories.
+
+    no_reply: the answer of an endpoint without schemas if it finds no memories.
     """
     zone = ZoneInfo(context.time_zone)
     blocks = (

@@ -31,8 +31,9 @@ _HINTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The start of validity. at: the time to store; day: first day of the period, None if only the event's time is
-    known.
+    """The start of validity.
+
+    at: the time to store; day: first day of the period, None if only the event's time is known.
     """
 
     at: datetime
