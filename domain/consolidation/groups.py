@@ -1,5 +1,6 @@
-"""Group duplicate memories and choose the surviving text: complete link in a canonical order, whatever the arrival
-order.
+"""Group duplicate memories and choose the surviving text: complete link in a canonical order.
+
+The order in which memories arrive does not matter.
 
 Must not know: how similar two statements are, where memories are stored.
 """
@@ -15,11 +16,11 @@ Group = tuple[MemoryRevision, ...]
 
 
 def groups(members: Iterable[MemoryRevision], mergeable: Mergeable) -> list[Group]:
-    """Divide members into groups in which every pair may merge (complete link: a chain of similar pairs is not a
-    group).
+    """Divide members into groups in which every pair may merge.
 
-    The oldest statement begins the first group; each further statement joins the first group that accepts it. For the
-    same connected members, the result does not depend on their order (I9).
+    The grouping is complete link: a chain of similar pairs is not a group. The oldest statement begins the first group;
+    each further statement joins the first group that accepts it. For the same connected members, the result does not
+    depend on their order (I9).
     """
     found: list[list[MemoryRevision]] = []
     for member in sorted(members, key=lambda memory: memory.order):
