@@ -56,8 +56,9 @@ class Sourced:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A memory that a newer memory ends. reason: contains no words of either memory, since a forget would have to find
-    them.
+    """A memory that a newer memory ends.
+
+    reason: contains no words of either memory, because a forget would have to find and remove them.
     """
 
     older: MemoryRevision
@@ -81,7 +82,7 @@ def may_be_ended(content: str, kind: str) -> bool:
 
 
 def ends(newer: Sourced, pool: Iterable[Sourced]) -> list[End]:
-    """Return the ends among earlier memories that `newer` causes; less trusted witnesses only settle work."""
+    """Return the ends that `newer` causes among earlier memories; less trusted witnesses only settle work."""
     memory = newer.memory
     older = [one for one in pool if _can_end(memory, one.memory)]
     ending = ending_of(memory.content)

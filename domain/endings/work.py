@@ -50,8 +50,9 @@ _DECIDES = frozenset("choose pick decide select find settle".split())
 _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _LEAST_OBJECT = 2
 _LEAST_SHARE = 0.3
-"""Minimum share of an outcome's words that the object of the work must make up: a long text contains many words by
-accident.
+"""Minimum share of an outcome's words that belong to the object of the work.
+
+A long text contains many words by accident.
 """
 _TIME_WORDS = frozenset(
     stem(word)
