@@ -9,9 +9,9 @@ from importlib import resources
 
 @cache
 def prompt_text(name: str) -> str:
-    """Return the text of one prompt. name: "NAME/NUMBER", as in Prompt.version and ledgers ("extract/2" is
-    extract_2.txt).
+    """Return the text of one prompt.
 
-    Raises FileNotFoundError if no prompt has this name.
+    name: "NAME/NUMBER", as in Prompt.version and in ledgers ("extract/2" is extract_2.txt). Raises FileNotFoundError if
+    no prompt has this name.
     """
     return resources.files(__package__).joinpath(name.replace("/", "_") + ".txt").read_text(encoding="utf-8").strip()
