@@ -84,8 +84,9 @@ class Line:
 class DaySummary:
     """The lines of a day, by facet, then time.
 
-    text: Markdown with a heading for each facet and a bullet for each line; "" if there are no lines. levels: number of
-    merge levels.
+    Attributes:
+        text: Markdown with a heading for each facet and a bullet for each line; "" without lines.
+        levels: number of merge levels.
     """
 
     lines: tuple[Line, ...]
@@ -99,7 +100,7 @@ def in_order(lines: Iterable[Line]) -> tuple[Line, ...]:
 
 
 def as_markdown(lines: Iterable[Line]) -> str:
-    """Render the lines below the headings of their facets; "" if there are no lines."""
+    """Render the lines below the headings of their facets; "" without lines."""
     parts: list[str] = []
     heading = ""
     for line in in_order(lines):

@@ -41,5 +41,5 @@ def _flat(parts: Iterable[Sequence[Line]]) -> list[Line]:
 
 
 def _chosen(lines: Sequence[Line], max_words: int) -> list[Line]:
-    """Return the best lines whose bullets and facet headings have at most `max_words` words."""
+    """Return the best lines that fit into `max_words` words with their bullets and facet headings."""
     return pick(lines, max_words, words_of, opening=HEADING_WORDS)

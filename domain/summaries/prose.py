@@ -79,7 +79,7 @@ def all_of(text: str) -> list[str]:
 
 
 def own(text: str) -> list[str]:
-    """Return the sentences in the person's own words; sentences of lists only if there are no others."""
+    """Return the sentences in the person's own words; sentences of lists only if all are in lists."""
     mine = own_with_lists(text)
     apart = set(plain(_PASTED_QUOTE.sub("[quoted text]", normalise(text))))
     return [part for part in mine if part in apart] or mine
