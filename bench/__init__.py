@@ -1,1 +1,1 @@
-"""Measured comparisons: each part beside what a user would otherwise pick, in one run, as a ratio of medians."""
+"""Measured comparisons: each part runs beside the usual alternative, in one run, as a ratio of medians."""

@@ -1,8 +1,8 @@
 """Every measured comparison, one after the other, then one table.
 
-Run: python -m bench [PART …] [--beside CLONE] [--markdown FILE] [--rows FOLDER]. Parts run in processes of their own,
-never two at once. Those that read public data sets are left out, and said to be, where the data is not there. With a
-folder of rows a part can be measured again by itself: the table holds the last measurement of each part.
+Run: python -m bench [PART …] [--beside CLONE] [--markdown FILE] [--rows FOLDER]. Each part runs in a separate
+process, never two at once. Parts that read public data sets are skipped, with a message, if the data is missing.
+With a folder of rows a part can be measured again by itself: the table holds the last measurement of each part.
 """
 
 import argparse
@@ -69,12 +69,12 @@ ROOT = Path(__file__).parent.parent
 
 
 def data_folder() -> Path:
-    """Where the public data sets are, if they are here."""
+    """The folder of the public data sets, if it exists."""
     return Path(os.environ.get("SLOWWAVE_SHARED", ROOT.parent / "shared")) / "data"
 
 
 def measured(part: str, rows: Path) -> bool:
-    """Run one part, its rows in place of those that were there; False if it ended with an error."""
+    """Run one part and replace its old rows; False if it ended with an error."""
     print(f"\n== {part}: {PARTS[part]}", flush=True)
     if part in NEEDS_DATA and not (data_folder() / NEEDS_DATA[part]).is_file():
         print(f"left out: no {NEEDS_DATA[part]} in {data_folder()}")
@@ -86,7 +86,7 @@ def measured(part: str, rows: Path) -> bool:
 
 
 def main() -> int:
-    """Run the parts that were asked for (all), print the table; 1 if a part failed or a bound does not hold."""
+    """Run the requested parts (default: all), print the table; 1 if a part failed or a bound does not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
     parser.add_argument("--beside", type=Path, help="another clone, set up, whose search the part recall compares with")

@@ -1,4 +1,4 @@
-"""What recording over HTTP is measured against: a FastAPI route that inserts two rows and commits, and no more.
+"""The baseline for recording over HTTP: a FastAPI route that only inserts two rows and commits.
 
 Run by bench.gateway as `python -m bench.bare_gateway PORT`; the URL of Postgres comes from BARE_DATABASE_URL.
 """
@@ -27,7 +27,7 @@ class Message(BaseModel):
 
 
 class Turn(BaseModel):
-    """Two of them."""
+    """A turn of two messages."""
 
     messages: list[Message]
     seq: int

@@ -1,12 +1,13 @@
-"""Whether memories that are alike find each other by their keys, beside MinHash LSH (datasketch, threshold 0.5).
+"""Whether similar memories find each other by their keys, beside MinHash LSH (datasketch, threshold 0.5).
 
 Run: python -m bench.blocking. Reads value-swaps.jsonl and sick-dev.jsonl. Two questions, each for both:
 
-    share a key      of pairs that people found alike, the part whose two texts have a key in common
-    are found        of these, the part where one text is among the candidates of the other in a scope that holds all
-                     texts of the sets, each key looked at as a pass does: the newest few, those that share most first
+    share a key      of pairs that people labelled as similar, the share with a common key of both texts
+    are found        the share of these pairs in which one text is a candidate of the other, in a scope with all texts
+                     of the sets; each key is probed as a pass does: the newest few, those that share most first
 
-and what a memory costs: keys (rows of an index) and µs, reading left out. Exits with 1 if a bound does not hold.
+It also measures the cost of a memory: keys (rows of an index) and µs, without reading. Exits with 1 if a bound does not
+hold.
 
 Must not know: Postgres.
 """
@@ -44,7 +45,7 @@ KeysOf = Callable[[str], Sequence[Hashable]]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two texts that people found alike, of one of KINDS."""
+    """Two texts that people labelled as similar, of one of KINDS."""
 
     kind: str
     a: str
@@ -52,7 +53,7 @@ class Pair:
 
 
 def load() -> tuple[list[Pair], list[str]]:
-    """The pairs, and all texts of the sets in an order that nothing in them gives."""
+    """The pairs, and all texts of the sets in an order that is independent of their content."""
     pairs: list[Pair] = []
     texts: dict[str, None] = {}
     for file in dict.fromkeys(file for file, _ in KINDS.values()):
@@ -84,7 +85,7 @@ class Lsh:
 
 
 def found(keys: dict[str, Sequence[Hashable]], pairs: Iterable[Pair]) -> dict[str, float]:
-    """The part of each kind of pair where `a` is among the candidates of `b`."""
+    """The share of each kind of pair where `a` is among the candidates of `b`."""
     holders: dict[Hashable, list[str]] = defaultdict(list)
     for text, of in keys.items():
         for key in of:
@@ -99,7 +100,7 @@ def found(keys: dict[str, Sequence[Hashable]], pairs: Iterable[Pair]) -> dict[st
 
 
 def shares(keys: dict[str, Sequence[Hashable]], pairs: Iterable[Pair]) -> dict[str, float]:
-    """The part of each kind of pair that has a key in common."""
+    """The share of each kind of pair with a common key."""
     hits: dict[str, list[bool]] = defaultdict(list)
     for pair in pairs:
         hits[pair.kind].append(not set(keys[pair.a]).isdisjoint(keys[pair.b]))
@@ -107,7 +108,7 @@ def shares(keys: dict[str, Sequence[Hashable]], pairs: Iterable[Pair]) -> dict[s
 
 
 def timed(keys_of: KeysOf, texts: Sequence[str]) -> float:
-    """Median µs a text; all are read once before, so that reading is not measured."""
+    """Median µs per text; all texts are read before, so that reading is not measured."""
     taken = []
     for text in texts:
         read(text)

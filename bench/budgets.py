@@ -1,8 +1,8 @@
-"""Eight processes ask one endpoint of which a fifth of the calls fails, until their budget is used up.
+"""Eight processes call one endpoint until their budget is used up; a fifth of the calls fail.
 
-Run: python -m bench.budgets [--calls 60] [--cap 40000]. It starts Postgres and Valkey of its own. Prints what the
-ledger and the endpoint counted, and what a reservation and a settlement take; exits with 1 if the cap was ever passed
-or the two counts differ.
+Run: python -m bench.budgets [--calls 60] [--cap 40000]. It starts its own Postgres and Valkey. Prints the counts of the
+ledger and of the endpoint, and the time of a reservation and a settlement; exits with 1 if the cap was ever exceeded or
+the two counts differ.
 """
 
 import argparse
@@ -46,7 +46,7 @@ _LEDGER = (
 
 @dataclass
 class Fifth:
-    """Every fifth request fails, in turn by each failure. unknown: tokens of answers that were cut on the way."""
+    """Every fifth request fails, with each failure in turn. unknown: tokens of answers that were cut off."""
 
     unknown: int = 0
     asked: int = 0
@@ -81,7 +81,7 @@ def work(number: int, settings: dict[str, Any], calls: int) -> None:
 
 
 def watch(engine: Engine, done: threading.Event) -> int:
-    """The highest sum of what was spent and set aside, looked at all the time."""
+    """The highest sum of spent and reserved tokens, read continuously."""
     highest = 0
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         while not done.wait(0.005):
@@ -90,7 +90,7 @@ def watch(engine: Engine, done: threading.Event) -> int:
 
 
 def round_trips(engine: Engine) -> tuple[float, float]:
-    """Milliseconds that a reservation and a settlement take, one after the other."""
+    """Milliseconds of a reservation and a settlement, one after the other."""
     budget = Budget(engine, Llm(daily_token_budget=0, weekly_token_budget=0), lambda: datetime.now(UTC))
     reserved, settled = [], []
     for _ in range(300):
@@ -106,7 +106,7 @@ def round_trips(engine: Engine) -> tuple[float, float]:
 
 
 def run_workers(settings: Settings, calls: int) -> None:
-    """Start the processes, and wait until each has asked so often."""
+    """Start the processes, and wait until each has made its calls."""
     context = multiprocessing.get_context("spawn")
     tree = settings.model_dump(mode="json")
     workers = [context.Process(target=work, args=(number, tree, calls)) for number in range(WORKERS)]

@@ -1,7 +1,8 @@
 """What the hooks cost beside a bare INSERT of two rows by the same driver, on a Postgres that syncs every commit.
 
-Run: python -m bench.capture [--turns 1500] [--lines 20000]. It starts a Postgres and a Valkey of its own.
-The calls are interleaved, so that a noisy neighbour disturbs all of them alike. Prints medians, and exits with 1 unless
+Run: python -m bench.capture [--turns 1500] [--lines 20000]. It starts its own Postgres and Valkey.
+The calls are interleaved, so that a noisy neighbour disturbs all of them equally. Prints medians, and exits with 1
+unless
 
 - a durable `turn_completed` takes at most 1.5 bare inserts, and one in the background at most a twentieth of one;
 - a turn that is ingested in batches takes at most a twentieth of the same turn with a commit of its own;
@@ -40,7 +41,7 @@ CREATE TABLE bare (
     session text, seq bigint, role text, content text, at timestamptz, PRIMARY KEY (session, seq)
 )"""
 BARE = "INSERT INTO bare VALUES (%s, %s, %s, %s, now()), (%s, %s, %s, %s, now())"
-# Fewer than the threshold: a turn that makes a flush due costs an offer on top, and has its own row.
+# Fewer than the threshold: a turn that makes a flush due also costs an offer, and has a separate row.
 TURNS_A_SESSION = 4
 BACKGROUND = "turn_completed, background"
 ONE_BY_ONE = "conversations, one commit a turn"
@@ -66,7 +67,7 @@ def servers() -> Iterator[Settings]:
 
 
 class Calls:
-    """Each call once a round, on sessions that exist."""
+    """Each call once per round, on existing sessions."""
 
     def __init__(self, settings: Settings, turns: int) -> None:
         self.memory = Memory(settings)
@@ -110,7 +111,7 @@ class Calls:
         self.background.turn_completed("Jonas", self.session, TURN)
 
     def settle(self) -> None:
-        """Let the offers of the round go, so that no call waits for those of the one before."""
+        """Wait for the offers of the round, so that no call waits for offers of the previous one."""
         self.memory.store.offers.settle(10)
 
     def prompt(self) -> None:
@@ -129,16 +130,16 @@ class Calls:
 
 
 def measure(calls: Calls, rounds: int) -> dict[str, list[float]]:
-    """Make each call in turn; answer µs a call, without the first tenth of the rounds."""
+    """Make each call in turn; answer µs per call, without the first tenth of the rounds."""
     taken: dict[str, list[float]] = {name: [] for name in calls.all()}
     dice = random.Random(1)
     for calls.place in range(rounds):
         order = list(calls.all().items())
-        # In another order each round: what a call costs depends on what the disk did just before.
+        # A different order in each round: the cost of a call depends on the previous work of the disk.
         dice.shuffle(order)
         for name, call in order:
-            # Background calls come ten in a row, as from a busy host: one alone would measure how cold the caches are
-            # after the wait for the disk before it.
+            # Background calls run ten in a row, as on a busy host: a single one would measure cold caches after
+            # the wait for the disk.
             for _ in range(10 if name == BACKGROUND else 1):
                 begin = time.perf_counter_ns()
                 call()
@@ -157,7 +158,7 @@ def conversations(agent: str, turns: int) -> list[dict[str, str]]:
 
 
 def one_commit_a_turn(memory: Memory, run: int, turns: int) -> float:
-    """Record conversations turn by turn; answer µs a turn."""
+    """Record conversations turn by turn; answer µs per turn."""
     messages = conversations(f"Lena {run}", turns)
     begin = time.perf_counter()
     for place in range(0, 2 * turns, 2):
@@ -168,7 +169,7 @@ def one_commit_a_turn(memory: Memory, run: int, turns: int) -> float:
 
 
 def ingested(memory: Memory, run: int, turns: int) -> float:
-    """Bring in a file of such conversations; answer µs a turn."""
+    """Import a file of such conversations; answer µs per turn."""
     lines = [json.dumps(message) for message in conversations(f"Tomas {run}", turns)]
     begin = time.perf_counter()
     report = ingest(lines, memory.store)
@@ -210,7 +211,7 @@ def tell(medians: dict[str, float]) -> None:
     commit, bare = "BEGIN, INSERT of two rows, COMMIT", "INSERT of two rows, autocommit"
     for part, ours, than, turned, bound in (
         ("a", durable, commit, False, "<= 1.5"),
-        # For the record: in autocommit the same INSERT saves the two round trips that a driver makes as it comes.
+        # For comparison: in autocommit the same INSERT saves the two round trips that a driver makes by default.
         ("a", durable, bare, False, ""),
         ("a", BACKGROUND, commit, False, "<= 0.05"),
         ("b", INGESTED, ONE_BY_ONE, True, ">= 20"),

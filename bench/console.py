@@ -1,8 +1,8 @@
 """What every page of the console takes with 100,000 memories in one scope, beside `/` of the same server.
 
-Run: python -m bench.console [--size 100000] [--rounds 60] [--only /graph]. The pages are those of the route table, the
-ones that have filters in several forms; each takes turns with `/`, over one connection, logged in as an operator. What
-is remembered is invented: half of it about a few people, a twentieth of it superseded, some of it contradicted.
+Run: python -m bench.console [--size 100000] [--rounds 60] [--only /graph]. The pages are those of the route table;
+pages with filters come in several forms. Each page takes turns with `/`, over one connection, logged in as an
+operator. The memories are invented: half are about a few people, a twentieth are superseded, some are contradicted.
 """
 
 import argparse
@@ -46,7 +46,7 @@ NO_PAGE = {
     "/days/show": "there are no days here; a day is as long as it is",
 }
 STATED = (
-    # Who stands for whom: a few names in many relations, many names in a few.
+    # Relations: a few names occur in many of them, many names in a few.
     """CREATE TEMP TABLE placed AS
        SELECT id, valid_from, row_number() OVER (ORDER BY valid_from) - 1 AS place FROM slowwave.memories""",
     "CREATE UNIQUE INDEX ON placed (place)",
@@ -58,7 +58,7 @@ STATED = (
               (ARRAY['works at', 'lives in', 'likes', 'owns', 'manages', 'knows'])[1 + p.place / 20 %% 6],
               'Thing ' || floor(20000 ^ ((p.place * 104729 %% 99991) / 99991.0)), 'thing', 0.8, 'bench', 1
        FROM placed p""",
-    # One in twenty has a predecessor that said something else of the same.
+    # One in twenty has a predecessor with another value for the same subject.
     """UPDATE slowwave.memories m SET superseded_by = n.id, valid_to = n.valid_from
        FROM placed p JOIN placed n ON n.place = p.place + 1 WHERE m.id = p.id AND p.place %% 20 = 0""",
     """UPDATE slowwave.triples t SET subject = s.subject, predicate = s.predicate
@@ -74,7 +74,7 @@ STATED = (
        SELECT 1, id, 'two values', (ARRAY['low', 'medium', 'high'])[1 + id %% 3],
               %(now)s + id * interval '1 minute', 1
        FROM slowwave.memory_conflicts WHERE status = 'open'""",
-    # All were made when they were said, a third was promoted since: 833 of these in the last week.
+    # All were created when they were said, a third was promoted since: 833 of these in the last week.
     """INSERT INTO slowwave.memory_changes (memory_id, action, after, reason, made_at)
        SELECT id, 'created', '{"status": "inbox", "confidence": 0.8}', 'states a fact', valid_from FROM placed""",
     """INSERT INTO slowwave.memory_changes (memory_id, run_id, action, before, after, reason, made_at)
@@ -96,14 +96,14 @@ NUMBERS = {
 
 
 def populate(connection: Connection, size: int, now: datetime) -> None:
-    """So many memories in one scope, as they stand after some months."""
+    """Create `size` memories in one scope, in the state after some months."""
     fill(connection, Speech(size), size)
     life = Life(size)
     connection.execute("CREATE TEMP TABLE spoken (place int, content text)")
     with connection.cursor().copy("COPY spoken FROM STDIN") as copy:
         for place in range(size):
             copy.write_row((place, life.statement()))
-    # What was made up of syllables becomes statements, which people would look for by words.
+    # Replace the invented syllables by statements, so that people could search them by words.
     connection.execute(
         "UPDATE slowwave.memories m SET content = s.content || ' (' || s.place || ')', entities = '{}', search ="
         " slowwave.memory_search_vector(1, s.content || ' (' || s.place || ')', m.valid_from, '{}') FROM spoken s"
@@ -115,7 +115,7 @@ def populate(connection: Connection, size: int, now: datetime) -> None:
 
 
 def addresses(connection: Connection, now: datetime) -> Iterator[str]:
-    """Every page that is looked at, those with filters in the forms that read most."""
+    """Every measured page; pages with filters in the forms that read most."""
     for page in PAGES:
         if page.method == "GET" and page.path not in NO_PAGE:
             path = page.path
@@ -147,7 +147,7 @@ def addresses(connection: Connection, now: datetime) -> Iterator[str]:
 
 @contextmanager
 def serving(url: str, broker: str) -> Iterator[int]:
-    """The port of a console on these servers: `slowwave console`, as people start it."""
+    """The port of a console on these servers, started with `slowwave console`."""
     engine = make_engine(url)
     with engine.begin() as connection:
         cheap = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
@@ -197,7 +197,7 @@ class Browser:
             raise SystemExit(f"nobody could log in: {status}")
 
     def reader(self, path: str) -> Callable[[int], object]:
-        """Reads a page. Ends the bench where it is none: of all only a look far back may be refused, by a sentence."""
+        """Reads a page, and ends the bench on an error. Only a page far back may be refused, with a message."""
 
         def read(_: int) -> None:
             status, page = self.ask("GET", path)
@@ -209,7 +209,7 @@ class Browser:
 
 
 def measure(browser: Browser, paths: list[str], size: int, rounds: int) -> bool:
-    """Print and note what each page takes; answers whether all are as fast as they have to be."""
+    """Print and note the time of each page; answers whether all pages are within their bounds."""
     print(f"{'page':<58}{'median':>9}{'p95':>9}  ms   {'/':>7}  times")
     slowest = 0.0
     for path in paths:
@@ -226,7 +226,7 @@ def measure(browser: Browser, paths: list[str], size: int, rounds: int) -> bool:
 
 
 def main() -> int:
-    """Start the servers, measure, and leave nothing behind; 1 where a page is too slow."""
+    """Start the servers, measure, and remove everything; 1 if a page is too slow."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=60)

@@ -1,8 +1,9 @@
-"""What consolidating a new memory costs as its scope grows: a pass over 200 of them at 1,000 and at 100,000 memories in
-the scope; beside it Jaro similarity of each with all memories of the scope (rapidfuzz, in C++), the scores alone.
+"""What consolidating a new memory costs as its scope grows: a pass over 200 new memories in a scope of 1,000 and of
+100,000 memories. The baseline is the Jaro similarity of each with all memories of the scope (rapidfuzz, in C++),
+scores alone.
 
-Each round brings statements, of which half say again, or deny, what the scope holds, and is taken back after it. What
-was read before is forgotten, as in a worker that has just started.
+Each round adds statements, half of which repeat or deny memories of the scope, and is rolled back afterwards. The
+caches of read statements are cleared, as in a worker that has just started.
 
     .venv/bin/python -m bench.consolidate [--sizes 1000,100000] [--items 200] [--rounds 5]
 """
@@ -63,7 +64,7 @@ Connection = psycopg.Connection[TupleRow]
 
 @dataclass
 class Scope:
-    """One database with one scope that holds so many settled memories, and what is said in it."""
+    """One database with one scope of `size` settled memories, and the source of its statements."""
 
     connection: Connection
     engine: Engine
@@ -73,7 +74,7 @@ class Scope:
     done: str = ""
 
     def fill(self, size: int) -> None:
-        """Put memories into the scope as if passes had been over all of them: with sources and keys, one value each."""
+        """Insert memories in the state after passes over the whole scope: with sources and keys, one value each."""
         self.connection.execute(
             "WITH a AS (INSERT INTO slowwave.agents (tenant, name) VALUES ('default', 'bench') RETURNING id),"
             " k AS (INSERT INTO slowwave.scopes (tenant, kind, name) VALUES ('default', 'agent', 'bench') RETURNING id)"
@@ -98,7 +99,7 @@ class Scope:
         self.said = size
 
     def next_statements(self, count: int) -> list[str]:
-        """So many that the scope does not hold word for word."""
+        """Statements that the scope does not contain word for word."""
         known, new = set(self.held), dict[str, None]()
         while len(new) < count:
             fresh = len(new) % 2 == 0
@@ -108,7 +109,7 @@ class Scope:
         return list(new)
 
     def pass_over(self, texts: list[str]) -> float:
-        """Milliseconds a statement of the pass that consolidates these."""
+        """Milliseconds per statement of the pass that consolidates these statements."""
         for text in texts:
             self.said += 1
             at = _at(self.said)
@@ -124,13 +125,13 @@ class Scope:
         return taken * 1000 / len(texts)
 
     def all_pairs(self, texts: list[str]) -> float:
-        """Milliseconds a statement of comparing these with all that the scope holds."""
+        """Milliseconds per statement to compare these statements with all memories of the scope."""
         begun = time.perf_counter()
         cdist(texts, self.held, scorer=Jaro.similarity, score_cutoff=0.85, workers=1)
         return (time.perf_counter() - begun) * 1000 / len(texts)
 
     def _take_back(self, run: int) -> None:
-        """Make the scope what it was, so that it is as large at each round."""
+        """Restore the scope, so that each round has the same size."""
         undo(self.engine, "default", run, by="bench", now=NOW)
         for statement in TAKE_BACK:
             self.connection.execute(statement, {"last": _id(len(self.held) - 1), "said": len(self.held)})
@@ -143,7 +144,7 @@ class Scope:
 
 
 def _id(place: int) -> UUID:
-    """In the order of their making, as those that the database makes, and before all of these."""
+    """Ids in the order of creation, like the database's ids, and before all of the database's ids."""
     return UUID(int=((int(_at(place).timestamp() * 1000) << 80) | (7 << 76) | (2 << 62) | place))
 
 
@@ -157,13 +158,13 @@ def _memory(place: int, text: str) -> tuple[Any, ...]:
 
 
 def _forget() -> None:
-    """What this process has read is no one's gain: the next worker starts without it."""
+    """Clear the caches of this process, because the next worker starts without them."""
     read.cache_clear()
 
 
 @contextmanager
 def scope_of(server_url: str, size: int) -> Iterator[Scope]:
-    """A scope of that size in a database of its own."""
+    """A scope of that size in a separate database."""
     name = f"bench_{size}"
     with psycopg.connect(server_url, autocommit=True) as admin:
         admin.execute(f"CREATE DATABASE {name}".encode())
@@ -180,7 +181,7 @@ def scope_of(server_url: str, size: int) -> Iterator[Scope]:
 
 
 def measure(scope: Scope, items: int, rounds: int) -> dict[str, float]:
-    """The median of each way, after one round to warm up."""
+    """The median of each method, after one warm-up round."""
     ways: dict[str, Callable[[list[str]], float]] = {"a pass": scope.pass_over, "all-pairs Jaro": scope.all_pairs}
     taken: dict[str, list[float]] = {way: [] for way in ways}
     for number in range(rounds + 1):
@@ -194,7 +195,7 @@ def measure(scope: Scope, items: int, rounds: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Start a Postgres, measure, leave nothing behind."""
+    """Start a Postgres, measure, and remove it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sizes", default="1000,100000")
     parser.add_argument("--items", type=int, default=200)

@@ -1,8 +1,8 @@
 """What `context()` takes at 10,000 memories and 30 days with summaries, beside a bare read by primary key.
 
-Run: python -m bench.context [--size 10000] [--rounds 300] [--budgets 1000]. Reads take turns on one connection. A
-thousand random budgets, in three forms, are counted here once more. Where the public data sets are, the estimate of
-tokens stands beside tokenizers that models use, on lines as a context has them.
+Run: python -m bench.context [--size 10000] [--rounds 300] [--budgets 1000]. Reads take turns on one connection. This
+bench counts the tokens of a thousand random budgets, in three forms, a second time. If the public data sets exist, it
+compares the estimate of tokens with tokenizers of models, on lines as they appear in a context.
 """
 
 import argparse
@@ -50,7 +50,7 @@ Connection = psycopg.Connection[TupleRow]
 
 
 def add_days(connection: Connection, speech: Speech, now: datetime) -> None:
-    """Summaries of the last days, their counts, a few conversations under way, a few contradictions."""
+    """Summaries of the last days, their counts, a few running conversations, a few contradictions."""
     for back in range(DAYS):
         day = (now - timedelta(days=back)).date()
         for version in range(1, VERSIONS + 1):
@@ -96,7 +96,7 @@ COUNTS = (
 
 
 def take_turns(tasks: Mapping[str, Callable[[int], object]], rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of each task, one after the other in each round, after ten rounds to warm up."""
+    """Milliseconds of each task, one after the other in each round, after ten warm-up rounds."""
     taken: dict[str, list[float]] = {name: [] for name in tasks}
     for number in range(-10, rounds):
         for name, task in tasks.items():
@@ -135,13 +135,13 @@ def measure(connection: Connection, memories: Sequence[str], speech: Speech, now
         middle, slow = statistics.median(times), statistics.quantiles(times, n=20)[-1]
         print(f"{name:<52} p50 {middle:6.2f} ms   p95 {slow:6.2f} ms   {middle / bare:6.1f} bare reads")
         note(Row("context", name, middle, "a read by primary key", bare, "ms", middle / bare))
-        if name == "context":  # what an agent asks for before its first word
+        if name == "context":  # what an agent requests before its first word
             of = f"{name}, of {BOUND_MS:g} ms"
             note(Row("context", of, middle, "allowed", BOUND_MS, "ms", middle / BOUND_MS, "<= 1"))
 
 
 def try_budgets(connection: Connection, now: datetime, budgets: int) -> None:
-    """Read contexts of random budgets and count what they take once more."""
+    """Read contexts of random budgets and count their tokens a second time."""
     random_ = random.Random(7)
     broken = 0
     shares = []
@@ -168,7 +168,7 @@ def _counted(known: Context, form: Format) -> int:
 
 
 def compare_estimates(folder: Path) -> None:
-    """The estimate beside tokenizers, on what people said, as lines of contexts and as contexts of fifteen lines."""
+    """Compare the estimate with tokenizers, on utterances, on lines of contexts and on contexts of fifteen lines."""
     said = [turn for turn in _strings(json.loads((folder / "locomo-dev.json").read_text("utf-8"))) if len(turn) > 20]
     random_ = random.Random(4)
     lines = [hit_line(_hit(text, random_)) for text in random_.sample(said, 1500)]
@@ -197,7 +197,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 @contextmanager
 def library(size: int, speech: Speech, now: datetime) -> Iterator[tuple[Connection, list[str]]]:
-    """A Postgres with so many memories and days, and the memories' texts; gone afterwards."""
+    """A Postgres with `size` memories and days, and the texts of the memories; removed afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     server = get_server(folder / "data", cleanup_mode="delete")
     try:
@@ -216,7 +216,7 @@ def library(size: int, speech: Speech, now: datetime) -> Iterator[tuple[Connecti
 
 
 def main() -> int:
-    """Measure all of it; 0."""
+    """Measure all parts; returns 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--size", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=300)

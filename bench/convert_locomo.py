@@ -3,7 +3,7 @@
     python bench/convert_locomo.py FILE.json > events.jsonl
 
 A conversation is an agent, each of its sessions a session. The first speaker is the user, the second the assistant.
-A session's time is read as UTC, and each turn comes a minute after the one before. Needs nothing but Python.
+A session's time is read as UTC, and each turn is one minute later than the previous one. Needs only Python.
 """
 
 import json
@@ -19,7 +19,7 @@ USAGE = "usage: python bench/convert_locomo.py FILE.json > events.jsonl"
 
 
 def events(entry: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """One conversation as events, session after session. Raises KeyError and ValueError where the form is another."""
+    """One conversation as events, session after session. Raises KeyError and ValueError if the form is wrong."""
     said = entry["conversation"]
     for session in sorted((key for key in said if re.fullmatch(r"session_\d+", key)), key=_number):
         begun = datetime.strptime(said[f"{session}_date_time"], TIME_FORM).replace(tzinfo=UTC)

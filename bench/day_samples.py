@@ -1,4 +1,4 @@
-"""Draw days for a blind reading: the conversation of a day and the summary that the rules make of it.
+"""Draw days for a blind reading: the conversation of a day and its summary by the rules.
 
 A day of tau-bench is one dialogue of a customer and an airline's agent; a day of RealMem is all sessions of one person
 on one date. Long turns are shortened for the reader.
@@ -43,7 +43,7 @@ class SampleDay:
         return merge_lines(parts, max_words=max_words).text
 
     def told(self) -> str:
-        """The conversation for a reader."""
+        """The conversation in readable form."""
         parts: list[str] = []
         for session, events in self.sessions:
             parts.append(f"#### Session {session}")
@@ -52,7 +52,7 @@ class SampleDay:
 
 
 def tau_days() -> list[SampleDay]:
-    """Each dialogue as a day, without the mark by which the simulated customer ends it."""
+    """Each dialogue as a day, without the mark with which the simulated customer ends it."""
     days: list[SampleDay] = []
     for dialogue in tau_data.dialogues(data_file(tau_data.FILE)):
         said = (replace(event, content=event.content.replace(END_MARK, "").strip()) for event in dialogue.events)

@@ -1,10 +1,11 @@
 """Do our summaries of days say what people would? ROUGE against LoCoMo's own session summaries.
 
-Every session is a day of its own (no two sessions of a conversation share a calendar day); once more, three sessions in
-a row are one day, and their summaries are joined. Beside ours, at exactly as many words: the first sentences (lead), a
-random pick (mean of five seeds) and a plain LexRank (TF-IDF cosine, PageRank of networkx), each with and without the
-speaker's name before the sentence, and the better of the two counts, figure by figure. Ours is measured as it is
-rendered, headings included. Weights were chosen on three conversations; the other two stand apart.
+Every session is a separate day (no two sessions of a conversation share a calendar day). In a second run, three
+consecutive sessions are one day, and their summaries are joined. The baselines have exactly the same number of words:
+the first sentences (lead), a random pick (mean of five seeds) and a plain LexRank (TF-IDF cosine, PageRank of
+networkx), each with and without the speaker's name before the sentence; for each metric the better of the two
+counts. Our summary is measured as rendered, headings included. Weights were chosen on three conversations; the
+other two are held out.
 
     .venv/bin/python -m bench.days        (data: $SLOWWAVE_SHARED or ../shared, data/locomo-dev.json)
 """
@@ -41,7 +42,7 @@ Pick = Callable[[Sequence[str]], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Sessions of one day with the summaries that the data set gives them, as one text."""
+    """Sessions of one day with their summaries from the data set, as one text."""
 
     conversation: str
     day: date
@@ -76,7 +77,7 @@ def _days_of(entry: dict[str, Any]) -> Iterator[Day]:
 
 
 def joined(days: Sequence[Day]) -> list[Day]:
-    """Three sessions in a row of a conversation as one day; the rest of a conversation is left out."""
+    """Three consecutive sessions of a conversation as one day; the rest of a conversation is left out."""
     found: list[Day] = []
     for _, group in groupby(days, key=lambda day: day.conversation):
         own = list(group)
@@ -98,7 +99,7 @@ def ours(day: Day, max_words: int) -> str:
 
 
 def said_in(day: Day, *, names: bool) -> list[str]:
-    """Its sentences in order."""
+    """The sentences of a day in order."""
     return [
         f"{event.name}: {sentence}" if names else sentence
         for _, events in day.sessions
@@ -109,17 +110,17 @@ def said_in(day: Day, *, names: bool) -> list[str]:
 
 
 def lead(sentences: Sequence[str]) -> Sequence[int]:
-    """The first ones."""
+    """The sentences in their order."""
     return range(len(sentences))
 
 
 def at_random(seed: int) -> Pick:
-    """Any."""
+    """The sentences in random order."""
     return lambda sentences: random.Random(seed).sample(range(len(sentences)), len(sentences))
 
 
 def lexrank(sentences: Sequence[str]) -> Sequence[int]:
-    """By PageRank in the graph of sentences that are alike."""
+    """The sentences by PageRank in the graph of similar sentences."""
     counts = [Counter(re.findall(r"\w+", sentence.lower())) for sentence in sentences]
     frequency = Counter(word for count in counts for word in count)
     units = [_unit(count, frequency, len(counts)) for count in counts]
@@ -164,13 +165,13 @@ class Judge:
 
 
 def mean(scores: Sequence[Scores]) -> Scores:
-    """Figure by figure."""
+    """The mean of each metric."""
     one, two, longest = (statistics.mean(column) for column in zip(*scores, strict=True))
     return one, two, longest
 
 
 def scores_of(day: Day, max_words: int, judge: Judge) -> dict[str, Scores]:
-    """Of ours, and of the others at the length of ours, with names and without."""
+    """Scores of our summary, and of the baselines at the same length, with names and without."""
     text = ours(day, max_words)
     words = len(text.split())
     found = {"ours": judge(day.reference, text)}
@@ -185,7 +186,7 @@ def scores_of(day: Day, max_words: int, judge: Judge) -> dict[str, Scores]:
 
 
 def show(title: str, scored: Sequence[dict[str, Scores]]) -> list[tuple[float, str, float]]:
-    """Print the means, and answer of each metric ours, the best other way and its figure."""
+    """Print the means. Returns for each metric our score, the best baseline and its score."""
     means = {way: mean([scores[way] for scores in scored]) for way in scored[0]}
     print(f"\n{f'{len(scored)} {title}':<46}" + "".join(f"{name:>10}" for name in METRICS))
     for way, figures in means.items():
@@ -199,7 +200,7 @@ def show(title: str, scored: Sequence[dict[str, Scores]]) -> list[tuple[float, s
 
 
 def main() -> None:
-    """Compare at two lengths, on all conversations and on those apart, and note the rows."""
+    """Compare at two lengths, on all conversations and on the held-out ones, and note the rows."""
     judge, days = Judge(), sessions_as_days()
     for length in LENGTHS:
         scored = [scores_of(day, length, judge) for day in days]

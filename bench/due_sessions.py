@@ -1,4 +1,4 @@
-"""Sessions that are due, made in bulk: what the benchmarks of flushes and sweeps start from."""
+"""Sessions that are due, created in bulk: the start of the benchmarks of flushes and sweeps."""
 
 import itertools
 import random
@@ -23,9 +23,9 @@ LINES = (
 def make_due_sessions(
     connection: psycopg.Connection, agents: Iterable[tuple[str, int]], *, due_ago: float = 1.0, seed: int = 1
 ) -> list[SessionRef]:
-    """Write sessions of one turn each, due since `due_ago` seconds: of each (agent, count). Answers them all.
+    """Write sessions of one turn each, due since `due_ago` seconds, for each (agent, count). Returns all sessions.
 
-    The texts differ by numbers, so that no two sessions say quite the same.
+    The texts contain different numbers, so that no two sessions say exactly the same.
     """
     draw = random.Random(seed)
     now = datetime.now(UTC)

@@ -1,6 +1,6 @@
-"""Vectors of texts that were embedded before, in a file of the temporary folder, so that a second run is cheap.
+"""A cache of embeddings in a file of the temporary folder, so that a second run is cheap.
 
-Needs nothing of Slowwave: it is also read by the script that runs inside another clone.
+It imports nothing from Slowwave, because the script that runs inside another clone reads it too.
 """
 
 import hashlib
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 AT_ONCE = 256
-"""Texts that are embedded before the file gets their vectors: a run that is stopped has not worked for nothing."""
+"""The number of texts between two writes to the file: an interrupted run keeps its work."""
 FILE = Path(tempfile.gettempdir()) / "slowwave-bench" / "embeddings.sqlite"
 
 
 class CachedEmbedder:
-    """An embedder that asks another one only for texts that the file does not hold."""
+    """An embedder that calls another one only for texts that the file lacks."""
 
     def __init__(self, embedder: Any, file: Path = FILE) -> None:
         self._embedder = embedder
@@ -47,11 +47,11 @@ class CachedEmbedder:
 
 
 class CachedModels:
-    """What an indexing takes its models from, with the file before the embedder of the settings."""
+    """The source of models for an indexing, with the file before the embedder of the settings."""
 
     def __init__(self, embedders: Any) -> None:
         self.own = CachedEmbedder(embedders.own)
 
     def named(self, name: str) -> CachedEmbedder | None:
-        """The embedder of the settings, if that is its name."""
+        """The embedder of the settings, if it has that name."""
         return self.own if name == self.own.name else None

@@ -1,7 +1,7 @@
 """What becomes a memory, on every data set, beside two baselines and version 1 of the rules: one table.
 
-Each data set is a module with `measure`; each column is an extractor of `bench.replay.compared`. Windows go straight
-through the extractor, without a database.
+Each data set is a module with `measure`; each column is an extractor of `bench.replay.compared`. Windows go directly to
+the extractor, without a database.
 
 Run: python -m bench extraction, or for a part of it within seconds
      python -m bench.extraction [--sets realmem tau] [--columns present]
@@ -25,7 +25,7 @@ SETS: Mapping[str, tuple[str, str, Callable[[Compared], Figures]]] = {
     "msc": ("MSC", msc.FILE, msc.measure),
     "locomo": ("LoCoMo, turns", LOCOMO, locomo_turns.measure),
 }
-"""By its option: the name of the set, its file, and what measures one extractor."""
+"""By option: the name of the set, its file, and the function that measures one extractor."""
 BOUNDS = {
     ("RealMem", "turns, F1"): 0.58,
     ("RealMem", "later questions, any@10"): 0.30,
@@ -33,7 +33,7 @@ BOUNDS = {
     ("tau-bench", "solved dialogues, outcome in a memory"): 0.95,
     ("MSC", "utterances, F1"): 0.80,
 }
-"""What the present extractor has to reach."""
+"""The bounds for the present extractor."""
 NONE_ALLOWED = ("tau-bench", "memories of a wrong customer or id")
 NOT_BELOW_VERSION_1 = ("MSC", "utterances, precision")
 VERSION_1 = "version 1"
@@ -41,7 +41,7 @@ OURS = "present"
 
 
 def table(found: Mapping[tuple[str, str], Figures], columns: Sequence[str]) -> str:
-    """Rows data set and measure, a column for each extractor."""
+    """One row per data set and metric, one column per extractor."""
     width = max(len(f"{name}: {what}") for name, what in found) + 2
     lines = [" " * width + "".join(f"{column:>14}" for column in columns)]
     for (name, what), figures in found.items():
@@ -50,7 +50,7 @@ def table(found: Mapping[tuple[str, str], Figures], columns: Sequence[str]) -> s
 
 
 def tell(found: Mapping[tuple[str, str], Figures]) -> None:
-    """Note a row for each measure and column, with the bounds where the present extractor has one."""
+    """Note a row for each metric and column, with the bounds of the present extractor."""
     for (name, what), figures in found.items():
         ours = figures[OURS]
         for column, beside in figures.items():

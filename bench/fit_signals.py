@@ -1,12 +1,10 @@
 """Fits the weights of the signals that decide which sentences are kept; prints the table of
 `domain/extraction/weights.py`.
 
-A logistic regression over the named signals. Each sentence is a row. People judged utterances, not sentences, so the
-loss has
-two halves: an utterance is kept when any of its sentences is (noisy or), and within a kept utterance those sentences
-count as
-kept that share words with what the person wrote. L2 keeps the weights small; the signals set by hand stay where they
-are.
+A logistic regression over the named signals. Each sentence is a row. People judged utterances, not sentences, so
+the loss has two halves: an utterance is kept if any of its sentences is kept (noisy or); within a kept utterance, a
+sentence counts as kept if it shares words with the memory that the person wrote. L2 keeps the weights small; the
+signals set by hand keep their weights.
 
 Run: python -m bench.fit_signals. It first fits on one half of the dialogues and judges the other, both ways, then on
 all.
@@ -28,7 +26,7 @@ ALIKE = 0.3
 """ROUGE-1 F with one written memory from which a sentence counts as the one that says it."""
 
 Row = tuple[list[tuple[str, ...]], list[float], bool]
-"""One utterance: the signals of each sentence, how much each resembles the memory, and whether a person kept it."""
+"""One utterance: the signals of each sentence, its similarity to the memory, and whether a person kept it."""
 
 
 def rows(dialogue: list) -> list[Row]:

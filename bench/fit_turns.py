@@ -1,6 +1,6 @@
 """Fit how much a turn of talk with an agent is worth remembering: the weights of domain/extraction/turns.json.
 
-A turn of RealMem counts as worth it if a gold memory names it. The figures first leave out one person at a time.
+A turn of RealMem counts as positive if a gold memory names it. The metrics first leave out one person at a time.
 
 Run: python -m bench.fit_turns [--write]
 """

@@ -1,8 +1,8 @@
 """Fit how useful a statement is: the weights of domain/extraction/usefulness.json.
 
-Blind readers label piles of memories (bench.pile); the gold labels of MSC and LoCoMo turns count beside them, each for
-a small part of a reader's label, so that short facts about people, which piles of work talk lack, keep their worth.
-The figures first leave out a sixth of the readers' labels at a time.
+Blind readers label piles of memories (bench.pile). The gold labels of MSC and LoCoMo turns count too, each for a small
+part of a reader's label, so that short facts about people, which piles of work talk lack, keep their worth. The metrics
+first leave out a sixth of the readers' labels at a time.
 
 Run: python -m bench.fit_usefulness PILE.jsonl=LABELS.jsonl … [--write]
 """
@@ -46,7 +46,7 @@ def of_readers(pairs: Sequence[str]) -> list[Row]:
         for key in read(key_path(Path(pile))):
             if key["id"] in said:
                 row = told[key["id"]]
-                # Keys of earlier piles name no speakers: those are of work talk.
+                # Keys of earlier piles name no speakers, because these piles contain work talk.
                 people = key.get("speakers", (UNNAMED, AGENT))
                 names = features(row["memory"], row["type"], key["signals"], (*people, UNNAMED.lower()))
                 found.append((dict.fromkeys(names, 1.0), VALUE[said[key["id"]]], 1.0))

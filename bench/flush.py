@@ -27,11 +27,11 @@ from slowwave_server.workers.stack.stack import Stack, StackOptions
 LEAST_RATIO = 0.5
 DEADLINE_SECONDS = 300.0
 LOOK_SECONDS = 0.5
-"""Between two looks at what was done: each counts all rows, on the processors that are measured."""
+"""The interval between two progress checks: each check counts all rows, on the measured processors."""
 
 
 def wait_until(done: Callable[[], bool], what: str, seconds: float = 0.0) -> None:
-    """Wait for a condition, at most DEADLINE_SECONDS, or `seconds` where that is more."""
+    """Wait for a condition, at most DEADLINE_SECONDS, or `seconds` if that is longer."""
     deadline = time.monotonic() + max(DEADLINE_SECONDS, seconds)
     pause = threading.Event()
     while not done():
@@ -42,7 +42,7 @@ def wait_until(done: Callable[[], bool], what: str, seconds: float = 0.0) -> Non
 
 @contextmanager
 def running_stack() -> Iterator[Stack]:
-    """A stack of its own, two processes and no Flower, gone afterwards."""
+    """A separate stack with two processes and without Flower, removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="slowwave-bench-") as folder:
         options = StackOptions(data=Path(folder) / "data", flower=False, concurrency=2)
         with Stack(options, lambda _part, _line: None) as stack:
@@ -67,7 +67,7 @@ class Bench:
         return 0 if row is None else int(row[0])
 
     def flushes(self, name: str, messages: int) -> float:
-        """Flushes a second over `messages` sessions of as many agents."""
+        """Flushes per second over `messages` sessions, each of a different agent."""
         before = self.count("slowwave.flushes")
         with psycopg.connect(self.settings.database_url) as connection:
             refs = make_due_sessions(connection, [(f"{name}-{n}", 1) for n in range(messages)])
@@ -76,7 +76,7 @@ class Bench:
         return self.rate("slowwave.flushes", messages)
 
     def inserts(self, messages: int) -> float:
-        """Inserts a second over as many messages."""
+        """Inserts per second over as many messages."""
         before = self.count("bench_rows")
         with self.redis.pipeline(transaction=False) as pipeline:
             for number in range(messages):
@@ -88,7 +88,7 @@ class Bench:
         return self.rate("bench_rows", messages)
 
     def rate(self, table: str, messages: int) -> float:
-        """Commits a second over the last `messages` rows of a table."""
+        """Commits per second over the last `messages` rows of a table."""
         row = self.connection.execute(
             f"SELECT extract(epoch FROM max(committed_at) - min(committed_at)) FROM"
             f" (SELECT committed_at FROM {table} ORDER BY id DESC LIMIT {messages}) AS last"
@@ -115,10 +115,10 @@ def main() -> int:
 
 
 def measure(stack: Stack, messages: int, rounds: int) -> tuple[list[float], list[float]]:
-    """Both sides in turn, after one short round of each to warm up; answers (flushes, inserts) a second."""
+    """Both sides in turn, after one short warm-up round each. Returns (flushes, inserts) per second."""
     bench = Bench(stack)
     urls = {"SLOWWAVE_DATABASE_URL": stack.settings.database_url, "SLOWWAVE_BROKER_URL": stack.settings.broker_url}
-    flags = ["-c", "2", "--without-gossip", "--without-mingle", "--loglevel", "INFO"]  # those of the stack's workers
+    flags = ["-c", "2", "--without-gossip", "--without-mingle", "--loglevel", "INFO"]  # the URLs of the stack's workers
     command = [sys.executable, "-m", "celery", "-A", "bench.insert_app", "worker", *flags]
     with subprocess.Popen(
         command, env=os.environ | urls, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -1,9 +1,9 @@
-"""A program for the `command` driver: it writes its prompt to a file and waits until somebody writes the answer.
+"""A program for the `command` driver: it writes its prompt to a file and waits for a file with the answer.
 
     python bench/hand_over.py FOLDER NAME
 
-The prompt goes to FOLDER/NAME-DIGEST.prompt.txt, the answer is read from FOLDER/NAME-DIGEST.answer.json. The digest is
-that of the prompt: an answer to another prompt is never taken.
+The prompt goes to FOLDER/NAME-DIGEST.prompt.txt, the answer is read from FOLDER/NAME-DIGEST.answer.json. The digest
+identifies the prompt: an answer to another prompt is never read.
 """
 
 import sys
@@ -15,7 +15,7 @@ LOOK_AGAIN_SECONDS = 0.5
 
 
 def main(folder: Path, name: str) -> int:
-    """Hand one prompt over; the driver ends the program when its time is up."""
+    """Hand one prompt over; the driver ends the program at its timeout."""
     prompt = sys.stdin.read()
     stem = f"{name}-{sha256(prompt.encode()).hexdigest()[:8]}"
     (folder / f"{stem}.prompt.txt").write_text(prompt, encoding="utf-8")

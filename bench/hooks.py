@@ -1,9 +1,9 @@
-"""What a coding agent's host waits for its hooks: the whole program, start of the interpreter included.
+"""How long a coding agent's host waits for its hooks: the whole program, including the start of the interpreter.
 
-Run: python -m bench.hooks [--rounds 100] [--memories 300]. It starts a Postgres of its own, writes conversation files
-of Claude Code into a home of its own, and runs `slowwave hook` as a host does. Beside it, by turns, an interpreter does
-nothing: no hook can do without that. Last come the same hooks while Postgres is away. The processor's time of a hook
-stands beside its wall time, which says more of the machine where other programs are at work.
+Run: python -m bench.hooks [--rounds 100] [--memories 300]. It starts its own Postgres, writes conversation files of
+Claude Code into a temporary home, and runs `slowwave hook` as a host does. The baseline, in turn with the hooks, is an
+interpreter that does nothing: no hook can avoid this cost. Then the same hooks run while Postgres is unavailable. The
+CPU time of a hook is shown beside its wall time, which depends on other programs of the machine.
 """
 
 import argparse
@@ -33,7 +33,7 @@ Run = Callable[[int], "subprocess.CompletedProcess[bytes]"]
 
 
 def taken(runs: dict[str, Run], rounds: int) -> Times:
-    """Milliseconds of each, by the wall's clock and by the processor's, measured by turns."""
+    """Milliseconds of each command, wall time and CPU time, measured in turn."""
     times: Times = {name: ([], []) for name in runs}
     for number in range(rounds):
         for name, run in runs.items():
@@ -47,13 +47,13 @@ def taken(runs: dict[str, Run], rounds: int) -> Times:
 
 
 def _worked() -> float:
-    """Seconds of processor that ended children took; the helper behind the hooks is none of them."""
+    """CPU seconds of ended child processes; the helper behind the hooks is not among them."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def tell(times: Times, where: str = "") -> None:
-    """Print a line for each, and note the hooks' 95th percentiles beside the time that they may take."""
+    """Print a line for each hook, and note the 95th percentiles with their time limits."""
     for name, (found, worked) in times.items():
         late = quantiles(found, n=20)[-1]
         print(f"{name + where:48} p50 {median(found):6.1f} p95 {late:6.1f} max {max(found):6.1f}", end="")
@@ -63,7 +63,7 @@ def tell(times: Times, where: str = "") -> None:
 
 
 def hooks(home: Home) -> dict[str, Run]:
-    """The three that a person waits for."""
+    """The three hooks for which a person waits."""
     talk = ClaudeCode(home, "talk")
 
     def turn(number: int) -> "subprocess.CompletedProcess[bytes]":

@@ -1,4 +1,4 @@
-"""What the flush throughput is measured against: a Celery task that only inserts one row and commits.
+"""The baseline for flush throughput: a Celery task that only inserts one row and commits.
 
 Run by bench.flush as `celery -A bench.insert_app worker`; the URLs come from the variables that Slowwave reads too.
 """

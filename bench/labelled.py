@@ -1,13 +1,13 @@
-"""Turns with gold labels from MSC, RealMem and LoCoMo, for whoever fits a score on several data sets.
+"""Turns with gold labels from MSC, RealMem and LoCoMo, for fitting a score on several data sets.
 
-People labelled turns, not sentences: a turn is positive if a gold memory names it, and then at least one of its
-sentences is worth keeping, nobody said which (multiple-instance labels). `alike` says how much each sentence shares
-with the gold memories of its turn: a hint, not a label.
+People labelled turns, not sentences. A turn is positive if a gold memory names it; then at least one of its
+sentences is worth keeping, but the label does not say which (multiple-instance labels). `alike` says how much each
+sentence shares with the gold memories of its turn: a hint, not a label.
 
-    rows(turns("realmem"), features)       what a fit reads, with any features
+    rows(turns("realmem"), features)       the input of a fit, with any features
     leave_one_out(("msc", …), fit, judge)  F1 on each set, fitted on all sets and on the others alone
 
-Run: python -m bench.labelled        counts of each set, and both figures for the signals of version 1
+Run: python -m bench.labelled        counts of each set, and both F1 scores for the signals of version 1
 """
 
 import json
@@ -30,7 +30,7 @@ from slowwave_server.domain.summaries.ranking import terms
 Model = TypeVar("Model")
 Features = tuple[str, ...]
 Row = fit_signals.Row
-"""One turn: the features of each sentence, how alike each is to the gold memories, and whether the turn is gold."""
+"""One turn: the features of each sentence, its similarity to the gold memories, and whether the turn is gold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Turn:
         return list(sentences(without_machinery(self.event.content)))
 
     def alike(self, parts: Sequence[str]) -> list[float]:
-        """How much each part shares with the gold memory that is nearest to it: Dice of content words."""
+        """The similarity of each part to its nearest gold memory: Dice of content words."""
         golds = [terms(gold) for gold in self.gold]
         return [max((_dice(terms(part), gold) for gold in golds), default=0.0) for part in parts]
 
@@ -75,7 +75,7 @@ def sessions(name: str) -> Iterator[list[Turn]]:
 
 
 def rows(labelled: Iterator[Turn], features: Callable[[Turn, str, int], Features]) -> list[Row]:
-    """What a fit reads. features: of a turn, one of its sentences, and the place of the sentence in the turn."""
+    """The input of a fit. features: of a turn, one of its sentences, and the place of the sentence in the turn."""
     found: list[Row] = []
     for turn in labelled:
         if parts := turn.sentences:
@@ -101,7 +101,7 @@ class Held:
 def leave_one_out(
     sets: Mapping[str, list[Row]], fit: Callable[[list[Row]], Model], judge: Callable[[Model, list[Row]], float]
 ) -> dict[str, Held]:
-    """F1 on each data set of a model fitted on all, and of one that never saw it."""
+    """F1 on each data set of a model fitted on all sets, and of one fitted without that set."""
     whole = fit([row for found in sets.values() for row in found])
     held = {}
     for name, found in sets.items():
@@ -138,7 +138,7 @@ def _locomo() -> Iterator[Turn]:
 
 
 def _facts(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The facts that people observed, by the dia_id of their turn; a fact may name several."""
+    """The facts that people observed, by the dia_id of their turn; a fact may name several turns."""
     facts: dict[str, tuple[str, ...]] = {}
     for by_speaker in entry["observation"].values():
         for told in by_speaker.values():
@@ -149,12 +149,12 @@ def _facts(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 SETS: Mapping[str, Callable[[], Iterator[Turn]]] = {"msc": _msc, "realmem": _realmem, "locomo": _locomo}
-"""By its name: the turns of a data set."""
+"""By name: the turns of a data set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A fitted model of version 1's kind with the threshold that was best on what it was fitted on."""
+    """A fitted model of version 1's kind with the best threshold on its training data."""
 
     names: list[str]
     values: Any = field(repr=False)

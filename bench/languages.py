@@ -1,12 +1,12 @@
 """Conversations in other languages through the real pipeline: do facts become memories, and does search find them.
 
-Every conversation is an agent: captured, flushed by the rules, then asked. Each fact names the turn that says it, the
-words that a memory of it must contain (its keys), and a question. Measured for each language:
+Every conversation is an agent: captured, flushed by the rules, then queried. Each fact names the turn that says it, the
+words that a memory of the fact must contain (its keys), and a question. Measured for each language:
 
     remembered    facts with a memory that has the turn among its sources and contains all keys
     found         facts whose turn is among the sources of the first five hits, memories and events together
 
-Words alone, without vectors. Run: python -m bench.languages [FILE] (seconds)
+Search uses words alone, without vectors. Run: python -m bench.languages [FILE] (seconds)
 
 FILE: JSON lines, {"language": "de", "turns": [{"role", "content", "at"}, …], "facts": [{"turn": 1, "keys": […],
 "question"}, …]}, turns counted from 1; by default the shared file.
@@ -34,7 +34,7 @@ FILE = "lang-dev.jsonl"
 SESSION = "talk"
 DEPTH = 5
 FOUND = 0.8
-"""The share of facts that search has to find in each language."""
+"""The minimum share of facts that search must find in each language."""
 AT_ONCE = 100
 _MEMORIES = (
     "SELECT m.content, x.seq FROM slowwave.memories m JOIN slowwave.memory_sources x ON x.memory_id = m.id"
@@ -45,7 +45,7 @@ _MEMORIES = (
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a turn says. keys: what a memory of it contains, whatever its other words are."""
+    """A fact of a turn. keys: words that every memory of the fact contains."""
 
     turn: int
     keys: tuple[str, ...]
@@ -63,7 +63,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a fact."""
+    """The result for a fact."""
 
     remembered: bool
     found: bool
@@ -95,7 +95,7 @@ def is_remembered(memories: Sequence[tuple[str, int]], fact: Fact) -> bool:
 def measure(
     talk: Conversation, agent: str, memory: Memory, flusher: Flusher, connection: psycopg.Connection[Any]
 ) -> list[Outcome]:
-    """Live through one conversation and ask for each of its facts."""
+    """Run one conversation and search for each of its facts."""
     record(memory, agent, talk.turns)
     flush(flusher, agent, [SESSION])
     memories = connection.execute(_MEMORIES, (agent,)).fetchall()

@@ -1,10 +1,10 @@
 """Does search find the turns that answer? LoCoMo's dev conversations through the real pipeline.
 
-Every conversation is an agent, every session of it a session; all turns are captured, flushed with the rules extractor,
-and then each question of categories 1 to 4 is searched. Counted: questions with at least one evidence turn among the
-sources of the first 5, 10 and 20 hits, beside the same with version 1 of the rules, BM25 (bm25s, stemmed) over the raw
-turns, and over the turns with their date and the turn before. Parameters of search were chosen on two conversations;
-the other three stand apart.
+Every conversation is an agent, every session of it a session. All turns are captured and flushed with the rules
+extractor, then each question of categories 1 to 4 is searched. Counted: questions with at least one evidence turn among
+the sources of the first 5, 10 and 20 hits. The baselines are version 1 of the rules, BM25 (bm25s, stemmed) over the raw
+turns, and BM25 over the turns with their date and the turn before. Parameters of search were chosen on two
+conversations; the other three are held out.
 
     .venv/bin/python -m bench.locomo        (data: $SLOWWAVE_SHARED or ../shared, data/locomo-dev.json)
 """
@@ -57,7 +57,7 @@ Source = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One line of a conversation and where it lies."""
+    """One line of a conversation and its position."""
 
     source: Source
     speaker: str
@@ -67,7 +67,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One agent: its turns in order, and (question, evidence) of categories 1 to 4 that name a turn that exists."""
+    """One agent: its turns in order, and (question, evidence) of categories 1 to 4 that name an existing turn."""
 
     name: str
     turns: tuple[Turn, ...]
@@ -75,7 +75,9 @@ class Conversation:
 
 
 def conversations(folder: Path) -> list[Conversation]:
-    """Read the data set. Some evidence is malformed ("D8:6; D9:17", "D30:05", "D"): what names a turn counts."""
+    """Read the data set. Some evidence is malformed ("D8:6; D9:17", "D30:05", "D"): any part that names a turn
+    counts.
+    """
     loaded = json.loads((folder / "locomo-dev.json").read_text(encoding="utf-8"))
     return [_conversation(entry) for entry in loaded]
 
@@ -100,7 +102,7 @@ def _conversation(entry: dict[str, Any]) -> Conversation:
 
 @contextmanager
 def servers() -> Iterator[Settings]:
-    """A Postgres and a Valkey of this run alone, migrated, gone afterwards."""
+    """A Postgres and a Valkey for this run alone, migrated, removed afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="slowwave-locomo-"))
     postgres = get_server(folder / "data", cleanup_mode="delete")
     try:
@@ -132,7 +134,7 @@ def record(memory: Memory, conversation: Conversation) -> list[str]:
 
 
 def flush(flusher: Flusher, agent: str, sessions: Sequence[str]) -> int:
-    """Flush every session to its end; answer how many memories came of it."""
+    """Flush every session to its end. Returns the number of new memories."""
     stored = 0
     for session in sessions:
         ref, more = SessionRef("default", agent, session), True
@@ -178,7 +180,7 @@ def texts_with_context(turns: Sequence[Turn]) -> list[str]:
 
 
 def share_found(conversation: Conversation, ask: Callable[[str], list[list[Source]]]) -> list[list[bool]]:
-    """Of each question whether a source of its first 5, 10 and 20 hits is evidence."""
+    """For each question whether a source of its first 5, 10 and 20 hits is evidence."""
     rows = []
     for question, evidence in conversation.questions:
         hits = ask(question)
@@ -188,7 +190,7 @@ def share_found(conversation: Conversation, ask: Callable[[str], list[list[Sourc
 
 @contextmanager
 def flusher_of(settings: Settings, extractor: Extractor | None = None) -> Iterator[Flusher]:
-    """What a worker flushes with, on these servers; by default the present rules."""
+    """The flusher of a worker on these servers; by default with the present rules."""
     auto_flush = AutoFlush()
     queue = FlushQueue(redis_from_url(settings.broker_url))
     engine = make_engine(settings.database_url).execution_options(isolation_level="AUTOCOMMIT")
@@ -207,7 +209,7 @@ def flusher_of(settings: Settings, extractor: Extractor | None = None) -> Iterat
 
 @dataclass
 class Asking:
-    """Search over one connection, with what it showed and how long it took."""
+    """Search over one connection, with its hits and its times."""
 
     connection: psycopg.Connection[TupleRow]
     memories_in_ten: list[int] = field(default_factory=list)
@@ -225,7 +227,7 @@ class Asking:
 
 
 def main() -> None:
-    """Ingest, flush, count words, ask, print."""
+    """Ingest, flush, count words, search, print."""
     shared = Path(os.environ.get("SLOWWAVE_SHARED", Path(__file__).parent.parent.parent / "shared"))
     ways_compared = ("search", SEARCH_V1, "BM25 raw", "BM25 date+before")
     found: dict[str, dict[str, list[list[bool]]]] = {way: {} for way in ways_compared}
@@ -263,7 +265,7 @@ def main() -> None:
 
 
 def report(found: dict[str, dict[str, list[list[bool]]]]) -> None:
-    """Print any@5, any@10, any@20 of each way, over the conversations it was tuned on, the others, and all."""
+    """Print any@5, any@10, any@20 of each method, over the tuning conversations, the others, and all."""
     print(f"\n{'any evidence in the first 5 / 10 / 20':<40}{'tuned on':>18}{'others':>18}{'all':>18}")
     for way, by_conversation in found.items():
         parts = [

@@ -1,15 +1,16 @@
 """Do vectors help search find the turns that answer? LoCoMo's dev conversations through the real pipeline, by words,
 by vectors, and by both; each beside the same method over the raw turns.
 
-Ingested, flushed and indexed as in a deployment, with the local model; search is that of `Memory`. What counts as found
-is what a hit names as its sources. Raw turns are indexed as they are, and with their date and the turn before; both
-with BM25 (bm25s, stemmed), with the model's cosines, and with the sum of the z-scores of the two. "mixed" takes the
-better of each: words with date and turn before, vectors without.
+The conversations are ingested, flushed and indexed as in a deployment, with the local model; search is that of
+`Memory`. The sources of a hit count as found. Raw turns are indexed unchanged, and with their date and the turn
+before; both with BM25 (bm25s, stemmed), with the model's cosines, and with the sum of the z-scores of the two.
+"mixed" takes the better of
+each: words with date and turn before, vectors without.
 
-No conversation is untouched. The numbers of ranking by words were chosen on two of the five (CHOSEN_ON of
-bench/locomo.py), and tried on the others. What belongs to vectors (which text one is made of, that both scores weigh
-alike, the least cosine and the least deviation) was compared on all five. So these are figures of development, and not
-of data that nobody had seen; the raw turns beside them had nothing chosen for them but the better of their texts.
+No conversation is untouched. The parameters of ranking by words were chosen on two of the five (CHOSEN_ON of
+bench/locomo.py), and tried on the others. The parameters of vectors (the embedded text, equal weights of both scores,
+the least cosine and the least deviation) were compared on all five. So these are development results, not results on
+unseen data; the raw turns had no parameter chosen except the better of their texts.
 
     .venv/bin/python -m bench.locomo_hybrid        (data: $SLOWWAVE_SHARED or ../shared, data/locomo-dev.json)
 """
@@ -57,16 +58,16 @@ from slowwave_server.services.search.statistics import refresh_statistics, scope
 
 DEPTHS = (5, 10, 20)
 BUDGETS = (500, 1000)
-DEEPEST = 60  # so many hits fill a thousand tokens
+DEEPEST = 60  # this many hits fill a thousand tokens
 MULTI_HOP = 1
 
 Found = list[tuple[set[Source], int]]
-"""Hits, best first: what each shows, and how many tokens its text takes with its date."""
+"""Hits, best first: the sources of each, and the tokens of its text with its date."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of one question: any evidence in the first 5, 10, 20; all of it in 20; any within 500 and 1,000 tokens."""
+    """For one question: any evidence in the first 5, 10, 20; all of it in 20; any within 500 and 1,000 tokens."""
 
     any_at: tuple[bool, ...]
     all_at_20: bool
@@ -92,7 +93,7 @@ def categories(folder: Path) -> dict[str, list[int]]:
 
 
 def judge(found: Found, evidence: frozenset[Source], *, multi_hop: bool) -> Outcome:
-    """What of the evidence the hits show."""
+    """The evidence among the hits."""
     shown = [set().union(*(sources for sources, _ in found[:depth])) for depth in DEPTHS]
     within = []
     for budget in BUDGETS:
@@ -129,7 +130,7 @@ def bm25(texts: Sequence[str], questions: Sequence[str]) -> Any:
 
 
 def raw_ways(conversation: Conversation, embed: Callable[[Sequence[str]], list[list[float]]]) -> dict[str, list[Found]]:
-    """Every way over raw turns: for each question the turns, best first."""
+    """Every method over raw turns: for each question the turns, best first."""
     questions = [question for question, _ in conversation.questions]
     asked = np.array(embed(questions))
     texts = {"raw": raw_texts(conversation.turns), "date+before": texts_with_context(conversation.turns)}
@@ -150,7 +151,7 @@ def raw_ways(conversation: Conversation, embed: Callable[[Sequence[str]], list[l
 
 
 def of_hits(hits: Sequence[Hit]) -> Found:
-    """What hits show, with tokens as a prompt would have them: date, speaker, text."""
+    """The sources of hits, with tokens as in a prompt: date, speaker, text."""
     return [
         (
             set(hit.sources),
@@ -161,7 +162,7 @@ def of_hits(hits: Sequence[Hit]) -> Found:
 
 
 class Asking:
-    """The three searches of one agent, and how long each took."""
+    """The three searches of one agent, and the time of each."""
 
     def __init__(self, memory: Memory, connection: psycopg.Connection[Any]) -> None:
         self._memory, self._connection = memory, connection
@@ -192,7 +193,7 @@ class Asking:
 
 @contextmanager
 def prepared() -> Iterator[tuple[Settings, psycopg.Connection[Any]]]:
-    """Servers of this run with vectors switched on."""
+    """Servers for this run with vectors switched on."""
     with servers() as plain:
         settings = plain.model_copy(update={"memory": MemorySettings(embeddings=Embeddings(driver="local"))})
         with psycopg.connect(settings.database_url, autocommit=True) as connection:
@@ -200,7 +201,7 @@ def prepared() -> Iterator[tuple[Settings, psycopg.Connection[Any]]]:
 
 
 def main() -> None:
-    """Ingest, flush, index, ask, print."""
+    """Ingest, flush, index, search, print."""
     shared = Path(os.environ.get("SLOWWAVE_SHARED", Path(__file__).parent.parent.parent / "shared")) / "data"
     kinds = categories(shared)
     outcomes: dict[str, dict[str, list[Outcome]]] = {}
@@ -234,7 +235,7 @@ def main() -> None:
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """The shares, by their names."""
+    """The shares, by name."""
     hard = [outcome for outcome in outcomes if outcome.multi_hop]
     shares = {
         f"any evidence in the first {d}": statistics.mean(o.any_at[i] for o in outcomes) for i, d in enumerate(DEPTHS)
@@ -245,8 +246,8 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def report(outcomes: dict[str, dict[str, list[Outcome]]]) -> None:
-    """Print all ways over the conversations that the words' numbers were chosen on, the others, and all; note the
-    comparison over all.
+    """Print all methods over the conversations for choosing the words' parameters, over the others, and over all; note
+    the comparison over all.
     """
     print(
         "\nOf words, the numbers were chosen on the first part; of vectors, settings were compared on all of them: no"

@@ -1,9 +1,9 @@
 """Do the times in questions help search? LoCoMo's dev conversations, by category, with and without them.
 
-Asked at the time of the last session. The numbers of `slowwave.recall.timing` were chosen on the conversations
-CHOSEN_ON of bench/locomo.py; the others stand apart. Category 2 is about time; of the others none may lose. The second
-table asks the questions that name a date once more, in words that count from a later day ("three days ago", "last
-month"): without times such a question finds what holds these words, with them what was said then.
+Questions are asked at the time of the last session. The parameters of `slowwave.recall.timing` were chosen on the
+conversations CHOSEN_ON of bench/locomo.py; the others are held out. Category 2 is about time; no other category may
+lose. The second table repeats the questions that name a date, in words relative to a later day ("three days ago", "last
+month"): without times such a question finds texts with these words; with times it finds what was said then.
 
     .venv/bin/python -m bench.locomo_times        (data: $SLOWWAVE_SHARED or ../shared, data/locomo-dev.json)
 """
@@ -30,7 +30,7 @@ from slowwave_server.services.search.statistics import refresh_statistics, scope
 
 ABOUT_TIME = 2
 GAIN = 0.04
-"""What category 2 is to gain in its first ten."""
+"""The required gain of category 2 in its first ten."""
 _NAMED = re.compile(
     r"\s*\b(?:in|on|during)\s+(?:(?:the )?\d{1,2} )?(?:January|February|March|April|May|June|July|August|September"
     r"|October|November|December)(?: \d{1,2})?,? (?:20\d\d)\b",
@@ -56,7 +56,7 @@ def found(connection: psycopg.Connection[TupleRow], asked: Asked) -> list[bool]:
 
 
 def respelled(conversation: Conversation) -> Iterator[tuple[Asked, Asked]]:
-    """Questions that name a day or a month, with their date and counting from a day soon after it."""
+    """Questions that name a day or a month, with their date and relative to a day soon after it."""
     end = max(turn.at for turn in conversation.turns)
     for question, evidence in conversation.questions:
         match = _NAMED.search(question)
@@ -84,7 +84,7 @@ def first_ten(rows: Sequence[Sequence[bool]]) -> float:
 
 
 def main() -> None:
-    """Ingest, flush, ask, print."""
+    """Ingest, flush, search, print."""
     folder = Path(os.environ.get("SLOWWAVE_SHARED", Path(__file__).parent.parent.parent / "shared")) / "data"
     kinds, counted, spellings = categories(folder), defaultdict(list), defaultdict(list)
     with (

@@ -1,4 +1,4 @@
-"""Logistic regression over named features, with a ridge penalty: what the fits of the extraction rules share."""
+"""Logistic regression over named features, with a ridge penalty, for all fits of the extraction rules."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 SMALL = 0.02
-"""A weight below this is left out of the file."""
+"""The file omits a weight below this."""
 
 
 def fit(

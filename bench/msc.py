@@ -1,17 +1,17 @@
 """Does the rules extractor keep what people keep, and say what they say? Multi-Session Chat against `RulesExtractor`.
 
-Keep: an utterance counts as kept when a candidate names it among its sources; right when a person wrote a memory for
-it. Beside it: "keep everything" and "keep every utterance with a first-person verb".
+Keep: an utterance counts as kept if a candidate names it among its sources; it is right if a person wrote a memory for
+it. The baselines are "keep everything" and "keep every utterance with a first-person verb".
 
-Say: ROUGE-L (F, stemmed) of the joined candidates against what the person wrote, beside the raw utterance. People
-wrote "I like horses", the extractor "Maya likes horses", so it comes three times: as it is, where each name for an
-"I" counts as an error; in the third person, where the written memory and the raw utterance go, sentence by sentence,
-through the change of person of version 1 of the rules; and in the first, where only the extractor's names turn back
-into "I" and "my". "kept" are utterances that a person and the extractor kept; "all" is every one that a person kept,
-an empty extraction counting 0.
+Say: ROUGE-L (F, stemmed) of the joined candidates against the memory that the person wrote; the baseline is the raw
+utterance. People wrote "I like horses", the extractor "Maya likes horses", so the comparison has three forms:
+unchanged, where each name for an "I" counts as an error; in the third person, where version 1 of the rules changes
+the person of the written memory and of the raw utterance, sentence by sentence; and in the first person, where only
+the extractor's names become "I" and "my". "kept" are utterances that a person and the extractor kept; "all" are all
+utterances that a person kept, with an empty extraction counting 0.
 
-The weights were fitted on the whole development file; `bench/fit_signals.py` shows the same measure on dialogues left
-out.
+The weights were fitted on the whole development file; `bench/fit_signals.py` shows the same metric on held-out
+dialogues.
 Run: python -m bench.msc [FILE]
 """
 
@@ -42,9 +42,7 @@ START = datetime(2024, 3, 4, 9, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One utterance, what the extractor made of it, and whether its dialogue is of the first half (even) or the
-    second.
-    """
+    """One utterance, its extraction, and whether its dialogue is in the first half (even) or the second."""
 
     turn: Utterance
     said: str
@@ -61,14 +59,14 @@ def events_of(turns: Sequence[Utterance]) -> tuple[Event, ...]:
 
 
 def extract(turns: Sequence[Utterance], extractor: Extractor) -> list[str]:
-    """What the extractor says of each utterance of a dialogue, in order; "" where it keeps nothing."""
+    """The extraction of each utterance of a dialogue, in order; "" if it keeps nothing."""
     events = events_of(turns)
     found = memories(extractor, events, "helper")
     return [" ".join(one.content for one in found if event.seq in one.sources) for event in events]
 
 
 def judge(every: Sequence[Sequence[Utterance]], extractor: Extractor) -> list[Judged]:
-    """All utterances with what the extractor made of them."""
+    """All utterances with their extractions."""
     return [
         Judged(turn, text, number % 2)
         for number, turns in enumerate(every)
@@ -90,7 +88,7 @@ def measure(compared: Compared) -> dict[str, float]:
 
 
 class Kept(NamedTuple):
-    """How well a rule keeps what people keep."""
+    """How well a rule keeps the utterances that people keep."""
 
     precision: float
     recall: float
@@ -112,7 +110,7 @@ def keeping(judged: Sequence[Judged], keeps: Callable[[Judged], bool]) -> Kept:
 
 
 def in_third_person(text: str, speaker: str) -> str:
-    """Anyone's text, sentence by sentence, with the change of person of version 1 of the rules."""
+    """Any text, sentence by sentence, with the change of person of version 1 of the rules."""
     other = next((name for name in NAMES.values() if name != speaker), None)
     return " ".join(third_person(sentence, Speaker(speaker, other)) for sentence in sentences(text))
 
@@ -128,7 +126,7 @@ def in_first_person(text: str, speaker: str) -> str:
 
 
 class Said(NamedTuple):
-    """Mean ROUGE-L of the extractor and of the raw utterance: where the extractor kept something, and over all."""
+    """Mean ROUGE-L of the extractor and of the raw utterance: over kept utterances, and over all."""
 
     label: str
     rules: float
@@ -182,7 +180,7 @@ def tell(judged: Sequence[Judged]) -> None:
         note(Row("MSC", "F1 of what is kept", rules, than, beside, "", rules / beside, ">= 1"))
     for said in saying(judged):
         what = f"ROUGE-L of what is said, {said.label}"
-        # As it is, the persons differ by design (a memory names its speaker): told, but no bound.
+        # Unchanged, the persons differ by design (a memory names its speaker): reported, without a bound.
         bound = "" if said.label == "as it is" else ">= 1"
         note(Row("MSC", what, said.rules, "raw utterance", said.raw, "", said.rules / said.raw, bound))
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NAMES = {"bot_0": "Maya", "bot_1": "Jonas"}
-"""The set names its speakers bot_0 and bot_1; here they bear names, as people do."""
+"""The set names its speakers bot_0 and bot_1; here they have names like people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One turn of a dialogue. memory: what a person wrote for it, "" where nothing is worth keeping."""
+    """One turn of a dialogue. memory: a person's memory of the turn, "" if nothing is worth keeping."""
 
     speaker: str
     text: str
@@ -20,7 +20,7 @@ class Utterance:
 
 
 def data_file(name: str) -> Path:
-    """Where a shared data file lies: `$SLOWWAVE_SHARED/data`, else `../shared/data` beside the repository."""
+    """The path of a shared data file: `$SLOWWAVE_SHARED/data`, else `../shared/data` beside the repository."""
     shared = os.environ.get("SLOWWAVE_SHARED")
     root = Path(shared) if shared else Path(__file__).resolve().parents[2] / "shared"
     return root / "data" / name

@@ -1,8 +1,8 @@
 """What an offer costs beside a PING and beside the two usual libraries for unique Celery tasks.
 
-Run: python -m bench.offer [--calls 5000] [--url redis://…]. Without a URL it starts a Valkey of its own, AOF on.
-The calls are interleaved, so that a noisy neighbour disturbs all of them alike. Prints one table of medians, and exits
-with 1 if a duplicate offer costs more than 1.6 PINGs or less than 2.5 times below either library.
+Run: python -m bench.offer [--calls 5000] [--url redis://…]. Without a URL it starts its own Valkey, AOF on. The
+calls are interleaved, so that a noisy neighbour disturbs all of them equally. Prints one table of medians, and
+exits with 1 if a duplicate offer costs more than 1.6 PINGs or is less than 2.5 times cheaper than either library.
 
 Must not know: Postgres, workers.
 """
@@ -42,7 +42,7 @@ def server(url: str | None) -> Iterator[str]:
 
 
 def our_calls(url: str) -> Calls:
-    """PING, an offer that finds its session pending, and one that doesn't, all by one client."""
+    """PING, an offer of a pending session, and an offer of a new one, all by one client."""
     redis = redis_from_url(url)
     queue = FlushQueue(redis, ticket_seconds=3600)
     known = SessionRef("default", "Maya", "known")
@@ -53,7 +53,7 @@ def our_calls(url: str) -> Calls:
             raise AssertionError("not a duplicate")
 
     def fresh() -> None:
-        # Of an agent of its own: the second session of one stands in its line.
+        # A separate agent: the second session of one agent waits in its queue.
         who = new_id()
         if queue.offer(SessionRef("default", who, who), "normal") is not Offer.ENQUEUE:
             raise AssertionError("not fresh")
@@ -62,7 +62,7 @@ def our_calls(url: str) -> Calls:
 
 
 def library_calls(url: str) -> Calls:
-    """Both libraries' `apply_async` of a task that waits in its queue already."""
+    """Both libraries' `apply_async` of a task that is already queued."""
     app = Celery("bench", broker=url, backend=url)
     app.conf.ONCE = {"backend": "celery_once.backends.Redis", "settings": {"url": url, "default_timeout": 3600}}
 
@@ -84,7 +84,7 @@ def library_calls(url: str) -> Calls:
 
 
 def measure(calls: Calls, rounds: int) -> dict[str, list[float]]:
-    """Call each in turn, `rounds` times after a tenth of that as warm-up; answer µs a call."""
+    """Make each call in turn, `rounds` times after a tenth of that as warm-up. Returns µs per call."""
     taken: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(rounds + rounds // 10):
         for name, call in calls.items():

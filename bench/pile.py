@@ -1,11 +1,12 @@
-"""Shuffle files of samples into one pile for readers who don't know the version, and count what they say.
+"""Shuffle files of samples into one pile for blind readers, and count their labels.
 
 Run: python -m bench.pile --seed 7 --out PILE.jsonl SAMPLE.jsonl …
      python -m bench.pile --labels LABELS.jsonl PILE.jsonl
 
-The first writes PILE.jsonl with new ids and PILE.key.jsonl, which only the second reads. A reader writes LABELS.jsonl:
-{"id": 17, "label": "useful"}, "marginal" or "junk" for each line. The second prints by version and kind the shares of
-the labels, and the AUC of importance: how often a useful memory has a higher one than a junk memory.
+The first command writes PILE.jsonl with new ids, and PILE.key.jsonl, which only the second command reads. A reader
+writes LABELS.jsonl: {"id": 17, "label": "useful"}, "marginal" or "junk" for each line. The second command prints the
+shares of the labels by version and kind, and the AUC of importance: how often a useful memory has a higher importance
+than a junk memory.
 """
 
 import argparse
@@ -28,7 +29,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def merge(samples: Sequence[Path], seed: int, out: Path) -> int:
-    """Write the pile and its key; the number of its lines."""
+    """Write the pile and its key. Returns the number of lines."""
     known = {row["id"]: row for path in samples for row in read(key_path(path))}
     rows = [row for path in samples for row in read(path)]
     random.Random(seed).shuffle(rows)
@@ -38,7 +39,7 @@ def merge(samples: Sequence[Path], seed: int, out: Path) -> int:
 
 
 def auc(useful: Sequence[float], junk: Sequence[float]) -> float | None:
-    """How often the one of `useful` is above the one of `junk`, a tie counting half; None if one of them is empty."""
+    """How often a value of `useful` exceeds a value of `junk`, a tie counting half; None if one of them is empty."""
     if not useful or not junk:
         return None
     return sum((a > b) + 0.5 * (a == b) for a in useful for b in junk) / (len(useful) * len(junk))
@@ -62,7 +63,7 @@ def count(keys: Mapping[int, dict[str, Any]], labels: Mapping[int, str]) -> None
 
 
 def main() -> int:
-    """Merge, or count; 2 if a label is none of the three."""
+    """Merge, or count; 2 if a label is unknown."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--seed", type=int, default=7)

@@ -1,11 +1,11 @@
-"""PrecisionMemBench, its 77 retrieval cases and 12 session turns by its own rules, beside its published figures.
+"""PrecisionMemBench, its 77 retrieval cases and 12 session turns by its own rules, beside its published results.
 
-Every user is an agent, and each scope of a user is a room that only this user reads. A belief is one message of a
-session that bears the belief's id: what search finds says by its sources which belief it is. Slowwave is told nothing
-else of a belief, neither that it is superseded nor that it is a question, as the rules want.
+Every user is an agent, and each scope of a user is a room that only this user reads. A belief is one message in a
+session named by the belief's id, so the sources of a hit name the belief. Slowwave gets no other information about a
+belief, neither that it is superseded nor that it is a question, as the rules require.
 
-With `--relevance` hits that have a relevance (`Hit.relevance`, 0 to 1) below it are left out; the default shows the
-figures for a row of such floors, if hits have a relevance.
+`--relevance` omits hits whose relevance (`Hit.relevance`, 0 to 1) is lower; the default shows the results for a series
+of such floors, if hits have a relevance.
 
 Run: python -m bench.precisionmem [--relevance 0.5] [--failures]
 """
@@ -46,12 +46,12 @@ PUBLISHED = {
     "a-mem": (0, 9, 0.06, 0.99, 0, 0.9259),
     "cognee": (0, 11, 0.05, 0.92, 1, 0.8459),
 }
-"""As its README of 27 June 2026 (18c7955) has them."""
+"""From its README of 27 June 2026 (18c7955)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One case or turn: its query, the beliefs known when it was asked, and what search found, best first."""
+    """One case or turn: its query, the beliefs known at the time of the query, and the hits, best first."""
 
     case: Mapping[str, Any]
     name: str
@@ -70,7 +70,7 @@ class Store:
         self._added = 0
 
     def add(self, *beliefs: Belief) -> None:
-        """Record beliefs, each in a session of its own, and flush them."""
+        """Record beliefs, each in a separate session, and flush them."""
         for belief in beliefs:
             self.known[belief["_id"]] = belief
             self._added += 1
@@ -111,7 +111,7 @@ def ask_cases(store: Store) -> list[Asked]:
 
 
 def ask_sessions(store: Store) -> list[Asked]:
-    """The 12 turns; beliefs are added, and said again with more aliases, between them."""
+    """The 12 turns; between them, beliefs are added, and recorded again with more aliases."""
     store.add(*loaded("beliefs.seed"))
     asked = []
     for session in loaded("session-retrieval.cases"):
@@ -126,7 +126,7 @@ def ask_sessions(store: Store) -> list[Asked]:
 
 
 def judged(asked: Asked, floor: float, pinned: frozenset[str]) -> Verdict:
-    """The verdict if hits below a relevance are left out."""
+    """The verdict without hits below a relevance."""
     names = [name for name, relevant in asked.found if relevant >= floor]
     built = build(asked.known, lambda *_: names, asked.user, asked.case, asked.query)
     if "turnIndex" in asked.case:
@@ -136,7 +136,7 @@ def judged(asked: Asked, floor: float, pinned: frozenset[str]) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The figures of the benchmark, as its README tells them."""
+    """The metrics of the benchmark, as defined in its README."""
 
     active: int
     passed: int
@@ -153,7 +153,7 @@ class Score:
 
 
 def score(cases: Sequence[Verdict], turns: Sequence[Verdict], known: Mapping[str, Belief]) -> Score:
-    """Sum up. of_others: cases in which a belief of another user was returned."""
+    """Compute the metrics. of_others: cases with a hit from another user."""
     return Score(
         active=sum(one.kind == "active" for one in cases),
         passed=sum(not one.failures for one in cases),
@@ -166,7 +166,7 @@ def score(cases: Sequence[Verdict], turns: Sequence[Verdict], known: Mapping[str
 
 
 def measure() -> dict[str, tuple[list[Asked], list[Asked]]]:
-    """What search by words and with vectors finds for every case and turn."""
+    """The hits of search by words and with vectors for every case and turn."""
     with recall_memories() as (words, vectors, recorder, _):
         return {
             name: (ask_cases(Store(recorder, reader, f"{name} cases")), ask_sessions(Store(recorder, reader, name)))
@@ -175,7 +175,7 @@ def measure() -> dict[str, tuple[list[Asked], list[Asked]]]:
 
 
 def tell_failures(cases: Sequence[Verdict]) -> None:
-    """Print what fails, by class: the kind of the failures of a case, and its category."""
+    """Print the failures by class: the kinds of failures of a case, and its category."""
     classes: dict[tuple[str, str], list[Verdict]] = {}
     for one in cases:
         kinds = sorted({failure.partition(":")[0] for failure in one.failures})
@@ -213,7 +213,7 @@ def main() -> int:
 
 
 def tell(way: str, ours: Score) -> None:
-    """Note the rows of the one table, beside the best published system that is not its author's."""
+    """Note the rows of the one table, beside the best published system by other authors than the benchmark's."""
     name, best = list(PUBLISHED.items())[1]
     figures = (
         ("active passes of 43", ours.active, best[0], 30, ">= 1"),

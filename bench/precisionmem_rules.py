@@ -1,13 +1,13 @@
-"""The rules of PrecisionMemBench (tenurehq/precisionMemBench, MIT): what a context holds, and when a case passes.
+"""The rules of PrecisionMemBench (tenurehq/precisionMemBench, MIT): the content of a context, and when a case passes.
 
-They are those of its runner for external systems. The system stores beliefs as text and answers a search with ids. The
-pinned facts and the open questions come from the runner's own index, as do participants of relations: search alone is
-the system's. A search is asked with the first scope of a case, and at most 20 results count; pinned facts among the
-results are dropped, and they take places of the budget.
+They are the rules of its runner for external systems. The system stores beliefs as text and answers a search with ids.
+The runner's own index provides the pinned facts, the open questions and the participants of relations; the system only
+provides search. A search uses the first scope of a case, and at most 20 results count; pinned facts among the results
+are dropped, and they use places of the budget.
 
-    active passes   passed cases with a precision above 0: something had to be found, and nothing else was
+    active passes   passed cases with a precision above 0: search had to find something, and found nothing else
     precision       mean over the cases that returned, or had to return, something
-    drift           session turns: 1 - precision; 0 where nothing was returned
+    drift           session turns: 1 - precision; 0 if nothing was returned
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from typing import Any
 
 Belief = Mapping[str, Any]
 Search = Callable[[str, str, str], Sequence[str]]
-"""User, scope and query, to the ids of the beliefs that were found, best first."""
+"""Maps user, scope and query to the ids of the found beliefs, best first."""
 
 USER = "test-user"
 MOST_BELIEFS, MOST_QUESTIONS = 20, 15
@@ -35,7 +35,7 @@ STRUCTURAL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The ids that a context holds, in its three tiers."""
+    """The ids in a context, in its three tiers."""
 
     pinned: tuple[str, ...]
     relevant: tuple[str, ...]
@@ -56,7 +56,7 @@ class Verdict:
 
     @property
     def kind(self) -> str:
-        """Which kind of pass it is; "" if it failed."""
+        """The kind of pass; "" if it failed."""
         if self.failures:
             return ""
         if self.precision:
@@ -91,7 +91,7 @@ def build(index: Mapping[str, Belief], search: Search, user: str, case: Mapping[
 
 
 def judge_case(case: Mapping[str, Any], built: Built, pinned_in_seed: frozenset[str]) -> Verdict:
-    """One of the 77 cases. Of the prelude nothing is judged: the runner makes it itself."""
+    """One of the 77 cases. The prelude is not judged: the runner makes it itself."""
     wanted = case["expect"].get("relevantBeliefs", {})
     failures = _tiers(case["expect"], built, {*built.pinned, *built.relevant})
     only, found = wanted.get("shouldOnlyInclude"), set(built.relevant)
@@ -128,12 +128,12 @@ def judge_turn(case: str, turn: Mapping[str, Any], built: Built) -> Verdict:
 
 
 def drift(verdict: Verdict) -> float:
-    """The share of what was returned that does not belong there."""
+    """The share of the results that do not belong to the turn."""
     return 0.0 if verdict.precision is None else 1 - verdict.precision
 
 
 def _tiers(expect: Mapping[str, Any], built: Built, shown: set[str]) -> list[str]:
-    """What fails of the three tiers."""
+    """The failures of the three tiers."""
     failures: list[str] = []
     wanted = expect.get("relevantBeliefs", {})
     failures += [

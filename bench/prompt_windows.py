@@ -1,8 +1,8 @@
-"""Windows of every data set as a model is asked about them: with what was known before, and the lines just before.
+"""Windows of every data set in the form of a model's prompt: with earlier memories, and the preceding lines.
 
 Known memories are those that people wrote for earlier turns: of earlier sessions (RealMem, LoCoMo) or of the earlier
-half of the dialogue (MSC). For tau-bench they are what the rules find in another call of the same customer, dated
-a day earlier.
+half of the dialogue (MSC). For tau-bench they are the memories that the rules find in another call of the same
+customer, dated a day earlier.
 """
 
 import json
@@ -35,12 +35,12 @@ AGENT = "helper"
 DAY = timedelta(days=1)
 
 Remembered = tuple[datetime, str]
-"""A memory and since when it holds."""
+"""A memory and the start of its validity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One window that a model is asked about."""
+    """One window for a prompt."""
 
     name: str
     window: Window
@@ -50,9 +50,9 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One session of a scope, and what people remember of it.
+    """One session of a scope, and the memories that people wrote for the session.
 
-    earlier: the sessions of the scope before it. done: so many events of it were read before the first window.
+    earlier: the sessions of the scope before it. done: the number of its events that were read before the first window.
     """
 
     events: tuple[Event, ...]
@@ -72,7 +72,7 @@ def drawn(seed: int, of_each: int) -> list[Drawn]:
 
 
 def _windows(told: Told) -> Iterator[tuple[Told, Window]]:
-    """The windows of a session as flushes cut them; those in which hardly anybody speaks are left out."""
+    """The windows of a session as flushes cut them, without windows with hardly any speech."""
     done = told.done
     while done < len(told.events):
         window = cut_window(
@@ -140,7 +140,7 @@ def _tau() -> Iterator[Told]:
 
 
 def _locomo() -> Iterator[Told]:
-    """Two people who talk to each other, neither of them the agent."""
+    """Two people who talk to each other; neither is the agent."""
     for entry in json.loads(data_file(LOCOMO).read_text(encoding="utf-8")):
         lines = [line | {"role": "user"} for line in convert_locomo.events(entry)]
         sessions = sorted(talks_of(lines), key=lambda talk: talk.events[0].happened_at)

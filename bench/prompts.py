@@ -1,11 +1,12 @@
-"""What a reader makes of windows of every data set, through the `command` driver, and what the checks leave of it.
+"""How a reader extracts memories from windows of every data set, through the `command` driver, and which pass the
+checks.
 
 The program of the driver (`bench/hand_over.py`) writes each prompt to a file in FOLDER and waits for the file with the
-answer. All windows are asked at the same time. A reader, a person or a model without an API, answers the files in any
-order; then the figures are printed. The same command prints them again as long as FOLDER keeps the answers.
+answer. All windows are sent at the same time. A reader, a person or a model without an API, answers the files in any
+order; then the results are printed. The same command prints them again as long as FOLDER keeps the answers.
 
-FOLDER/facts.json is optional: by the name of a window a list of facts, each a list of regular expressions. A fact is
-kept if one memory holds a match of each of them. Write it before you answer.
+FOLDER/facts.json is optional: it maps the name of a window to a list of facts, each a list of regular expressions. A
+fact is kept if one memory matches each of its expressions. Write the file before you answer.
 
 Run: python -m bench.prompts FOLDER [--seed 7] [--each 5] [--hours 12]
 """
@@ -39,7 +40,7 @@ Facts = Sequence[Sequence[str]]
 
 @dataclass(slots=True)
 class Driven:
-    """An AskModel without a budget: the driver alone. data: what it answered last."""
+    """An AskModel without a budget: the driver alone. data: its last answer."""
 
     driver: CommandDriver
     seconds: float
@@ -50,7 +51,7 @@ class Driven:
         return self.driver.name
 
     def ask(self, prompt: Prompt, spender: Spender) -> Answer:  # noqa: ARG002 - the contract's
-        """Ask once."""
+        """Send the prompt once."""
         answer = self.driver.complete(prompt, max_output_tokens=MAX_OUTPUT_TOKENS, timeout_seconds=self.seconds)
         self.data = answer.data
         return answer
@@ -58,7 +59,7 @@ class Driven:
 
 @dataclass(frozen=True, slots=True)
 class Knows:
-    """What the scope of a drawn window knew."""
+    """The known memories of a drawn window's scope."""
 
     known: KnownContext
 
@@ -77,13 +78,13 @@ class Read:
     refused: tuple[tuple[str, str], ...]
 
     def kept(self, facts: Facts) -> list[bool]:
-        """Whether each fact stands in a memory."""
+        """Whether a memory contains each fact."""
         texts = [memory.content for memory in self.extraction.candidates]
         return [any(all(re.search(word, text, re.IGNORECASE) for word in fact) for text in texts) for fact in facts]
 
 
 def read(one: Drawn, folder: Path, seconds: float) -> Read:
-    """Ask about one window as a flush does, and wait for the answer."""
+    """Send one window as a flush does, and wait for the answer."""
     program = shlex.join([sys.executable, hand_over.__file__, str(folder), one.name])
     model = Driven(CommandDriver(program), seconds)
     extractor = ModelExtractor(model, RulesExtractor(), Knows(one.known), NO_REPLY)
@@ -93,14 +94,14 @@ def read(one: Drawn, folder: Path, seconds: float) -> Read:
 
 
 def _refused(items: Sequence[Any], one: Drawn) -> list[tuple[str, str]]:
-    """Each memory by itself: the extraction only counts the reasons."""
+    """Check each memory by itself, because the extraction only counts the reasons."""
     asked = read_window(one.window, one.context)
     checked = [(item, read_answer([item], asked, one.context, one.known).dropped) for item in items]
     return [(why, str(item.get("content", item))) for item, dropped in checked for why in dropped]
 
 
 def tell(found: Sequence[Read], facts: Mapping[str, Facts]) -> None:
-    """Print every memory that was refused, each fact that is missing, and the totals."""
+    """Print every refused memory, each missing fact, and the totals."""
     refused: Counter[str] = Counter()
     kept: list[bool] = []
     memories: list[Candidate] = []

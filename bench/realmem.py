@@ -3,10 +3,10 @@
 Turns: precision, recall and F1 of the turns that are the source of a memory, against those with a gold memory, over
 all persons together.
 
-Later questions: of a question with evidence in earlier sessions, the memories of those sessions are searched, nothing
-else, by BM25 with stemming over their text with its date. Found: one of the first ten memories has a source that is a
-gold turn of the question; or one of those that fit in 1,000 tokens, best first, each counted with its date. This
-search stands in for the real one; `python -m bench.realmem_search` measures that.
+Later questions: for a question with evidence in earlier sessions, BM25 with stemming searches only the memories of
+those sessions, over their text with its date. Found: one of the first ten memories has a source that is a gold turn of
+the question; or one of those that fit in 1,000 tokens, best first, each counted with its date. This search replaces
+the real one; `python -m bench.realmem_search` measures the real one.
 
 Run: python -m bench.extraction --sets realmem
 """
@@ -27,7 +27,7 @@ AGENT = "assistant"
 FIRST = 10
 BUDGET = 1000
 DEEPEST = 100
-"""Hits that are looked at; more than 1,000 tokens hold."""
+"""The number of hits to read; more than fit in 1,000 tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def turns(remembered: Remembered, role: str | None = None) -> Agreement:
 
 
 def gold_words(remembered: Remembered) -> Carried:
-    """How many content words of gold memories stand in the memories of their turns."""
+    """How many content words of gold memories occur in the memories of their turns."""
     total = Carried()
     for session, found in zip(remembered.person.sessions, remembered.by_session, strict=True):
         for seq, golds in session.gold.items():
@@ -72,7 +72,7 @@ class Answer:
 
 
 def questions(remembered: Remembered) -> list[Answer]:
-    """Ask each question of a person of the memories that are earlier."""
+    """Search each question of a person in the earlier memories."""
     texts: list[str] = []
     sources: list[set[Source]] = []
     begins = [0]
@@ -89,7 +89,7 @@ def questions(remembered: Remembered) -> list[Answer]:
 
 
 def judged(hits: Sequence[tuple[set[Source], int]], asked: Question) -> Answer:
-    """What hits hold of the evidence, best first: the sources of each, and the tokens of its text."""
+    """The evidence among hits, best first: the sources of each, and the tokens of its text."""
     within, left = False, BUDGET
     for sources, tokens in hits:
         left -= tokens

@@ -1,8 +1,8 @@
 """RealMem: sessions of a user and an assistant in projects that go on for weeks, with the memories that people keep.
 
-A memory names the turn that it comes from, counted from 1. 0 and -1 stand for no turn (schedules, summaries of several
-sessions): such memories are left out. The gold of a later question is what its answer names as `memory_used`, found
-again among the memories of that session.
+A memory names its source turn, counted from 1. 0 and -1 mean no turn (schedules, summaries of several sessions): such
+memories are left out. The gold of a later question is the `memory_used` of its answer, located among the memories of
+that session.
 """
 
 import json
@@ -23,7 +23,7 @@ KINDS: Mapping[str, EventKind] = {"User": "user", "Assistant": "assistant"}
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session. gold: what people keep, by the number of its turn."""
+    """One session. gold: the memories that people keep, by the number of the turn."""
 
     name: str
     events: tuple[Event, ...]

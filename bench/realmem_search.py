@@ -1,9 +1,9 @@
 """RealMem through the real pipeline: whether memories alone answer later questions, by the search of Slowwave itself.
 
-Every person is an agent, for each extractor one of its own. Sessions are captured and flushed in their order; before a
-session is captured, its questions with evidence in earlier sessions are asked. Found is counted as in
-bench/realmem.py: a gold turn among the sources of the first ten memories, or of those within 1,000 tokens. Words alone,
-without vectors. Memories alone can be read in two ways, and both are measured:
+Every person is an agent, one for each extractor. Sessions are captured and flushed in order; the questions of a session
+with evidence in earlier sessions are asked before the session is captured. "Found" is counted as in bench/realmem.py: a
+gold turn among the sources of the first ten memories, or of those within 1,000 tokens. Words alone, without vectors.
+Memories alone can be read in two ways, and both are measured:
 
     memories searched alone    search ranks memories, without raw events
     memories among all hits    search ranks memories and events together; of its first 60 hits the memories count
@@ -39,12 +39,12 @@ VERSION_1 = "version 1"
 OURS = "present"
 BOUNDS = {"memories searched alone, any@10": 0.30, "memories searched alone, any in 1,000 tokens": 0.25}
 DEPTH = 60
-"""Hits of a search for memories and events."""
+"""The number of hits of a search for memories and events."""
 AT_ONCE = 100
 
 
 def searched_alone(connection: psycopg.Connection[Any], agent: str, question: str) -> Sequence[Hit]:
-    """What search finds among the memories of an agent, without raw events."""
+    """The hits of a search in an agent's memories, without raw events."""
     stats = run(connection, scope_stats_steps(reader("default", agent, ()), question))
     return run(connection, find_steps(stats, limit=DEEPEST, events=False))
 
@@ -69,12 +69,12 @@ def record(memory: Memory, agent: str, session: Session) -> None:
 
 
 def ask(hits: Sequence[Hit], asked: Question) -> Answer:
-    """What the memories that were found hold of the evidence of a question."""
+    """The evidence of a question among the found memories."""
     return judged([(set(hit.sources), estimate(f"({hit.valid_from:%-d %B %Y}) {hit.content}")) for hit in hits], asked)
 
 
 def live(person: Person, agent: str, memory: Memory, flusher: Flusher, connection: Any) -> Iterator[tuple[str, Answer]]:
-    """Capture and flush a person's sessions in their order; ask each question before its session, in each way."""
+    """Capture and flush a person's sessions in order; ask each question before its session, in each way."""
     for place, session in enumerate(person.sessions):
         asked = [question for question in person.questions if question.before == place]
         if asked:

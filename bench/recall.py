@@ -1,11 +1,11 @@
 """How often search and context find the evidence of questions: three data sets, one run, one table, standard errors.
 
-Beside them on the same events: BM25 over messages, BM25 over chunks of 400 characters, the recipe of
+The baselines on the same events: BM25 over messages, BM25 over chunks of 400 characters, the recipe of
 bench/recall_recipe.py, and the search of another clone of Slowwave, if one is named.
 
 Run: python -m bench.recall [--beside CLONE] [--sets RealMem] [--agents 1] [--markdown FILE]
-A clone needs its environment in CLONE/.venv. Vectors of texts, and the answers of the clone, are kept in the temporary
-folder for the next run. The data sets: bench/recall_sets.py. Vectors are those of the local model.
+A clone needs its environment in CLONE/.venv. The temporary folder keeps embeddings, and the answers of the clone, for
+the next run. The data sets: bench/recall_sets.py. The embeddings are those of the local model.
 """
 
 import argparse
@@ -37,16 +37,16 @@ BOUNDS: Mapping[str, Sequence[tuple[str, str, float]]] = {
         *((VECTORS, "any in 1,000 tokens", 1.5), (VECTORS, "all in 2,000 tokens", 1.3)),
     ),
 }
-"""The least ratio to the best of BM25 and the other clone's search."""
+"""The minimum ratio to the best of BM25 and the other clone's search."""
 LEAST = {
     "LoCoMo": ((WORDS, "any@10", 0.81), (VECTORS, "any@10", 0.83)),
     "tau-bench": ((WORDS, "any@5", 0.9), (VECTORS, "any@5", 0.9)),
 }
-"""The least share."""
+"""The minimum share."""
 
 
 def beside_ways(clone: Path, agents: Sequence[RecallAgent]) -> dict[str, Way]:
-    """The searches of another clone: asked in one run of its own, then answered from what it wrote."""
+    """The searches of another clone: run once in a separate process, then answered from its output."""
     revision = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True, check=True
     ).stdout
@@ -92,7 +92,7 @@ def _steps(agent: RecallAgent) -> list[dict[str, Any]]:
 
 
 def measure(agents: Sequence[RecallAgent], clone: Path | None) -> RecallEvaluation:
-    """All ways over the agents of one data set."""
+    """All methods over the agents of one data set."""
     beside = {} if clone is None else beside_ways(clone, agents)
     with recall_memories() as (words, vectors, recorder, models):
         ways = search_ways("words", words) | search_ways("vectors", vectors) | beside
@@ -104,7 +104,7 @@ def measure(agents: Sequence[RecallAgent], clone: Path | None) -> RecallEvaluati
 
 
 def table(means: Mapping[str, Mapping[str, Estimate]]) -> str:
-    """All figures of all ways, for a document."""
+    """All metrics of all methods, for a document."""
     names = (*FIRST_HITS, *WITHIN_TOKENS)
     lines = ["| way | " + " | ".join(names) + " |", "| --- |" + " --- |" * len(names)]
     for way, by in means.items():

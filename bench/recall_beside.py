@@ -3,10 +3,10 @@
     CLONE/.venv/bin/python recall_beside.py JOB.json ANSWERS.jsonl FOLDER      (in the folder CLONE)
 
 JOB is a list of agents, each with steps {"record": [{"id", "session", "message"}], "ask": [texts]}. ANSWERS gets a line
-for each question: {way: [[ids of events, tokens], …]}. FOLDER is where bench/embedding_cache.py lies.
+for each question: {way: [[ids of events, tokens], …]}. FOLDER contains bench/embedding_cache.py.
 
-It calls what both clones have: `Memory`, and the servers and the flusher of bench/locomo.py. A message that the clone
-refuses, or does not record, has no event there.
+It calls only the API that both clones have: `Memory`, and the servers and the flusher of bench/locomo.py. A message
+that the clone refuses, or does not record, has no event.
 """
 
 import json
@@ -27,7 +27,7 @@ from slowwave.memory import Memory  # noqa: E402
 from slowwave.recall import estimate  # noqa: E402
 from slowwave.settings import Embeddings, MemorySettings  # noqa: E402
 
-# A clone from before the server had a package of its own has its services at the top level.
+# An older clone, before the server had its own package, has its services at the top level.
 _SERVICES = "slowwave_server.services" if find_spec("slowwave_server") else "services"
 _indexing: Any = import_module(f"{_SERVICES}.embeddings.indexing")
 _statistics: Any = import_module(f"{_SERVICES}.search_statistics")
@@ -46,7 +46,7 @@ class Numbered:
         self.last: dict[str, int] = {}
 
     def record(self, events: Sequence[dict[str, Any]]) -> None:
-        """Record events one by one, flush their sessions, count words, make vectors."""
+        """Record events one by one, flush their sessions, count words, embed."""
         for event in events:
             try:
                 receipt = self.memory.turn_completed(self.agent, event["session"], [event["message"]])
@@ -65,7 +65,7 @@ class Numbered:
         index(Indexing(self.flusher.engine, self.models, 64, lambda: True))
 
     def ask(self, memory: Memory, text: str) -> list[Any]:
-        """What search finds, as ids of events and tokens."""
+        """The hits of a search, as ids of events and tokens."""
         told = []
         for hit in memory.search(self.agent, text, LIMIT):
             speaker = f"{hit.speaker}: " if hit.speaker else ""

@@ -1,4 +1,4 @@
-"""What benches of recall open: servers of their own, a memory that is searched by words, the same one with vectors."""
+"""Servers and memories for benches of recall: one memory that searches by words, and the same one with vectors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from slowwave_server.workers.scratch import rules_flusher, scratch_servers
 
 
 class RecallMemories(NamedTuple):
-    """Two memories of one database: `vectors` searches with the local model. `recorder` writes what both find."""
+    """Two memories of one database: `vectors` searches with the local model. `recorder` writes the data of both."""
 
     words: Memory
     vectors: Memory

@@ -1,4 +1,4 @@
-"""The recipe that search is measured against: thirty lines over raw messages, without any memory.
+"""The baseline recipe for search: thirty lines over raw messages, without any memory.
 
 Every message is cut into chunks of 400 characters; the text of a chunk is followed by the message before it in its
 session. A chunk's score is the sum of two z-scores, of BM25 and of the cosine of MiniLM, over the chunks that the

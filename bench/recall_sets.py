@@ -1,10 +1,10 @@
 """Data sets of recall as the lines that `slowwave evaluate recall` reads: RealMem, LoCoMo, tau-bench.
 
 RealMem     each person is an agent; a question sees the sessions before its own
-LoCoMo      each conversation is an agent; a question sees all of it; its category says what it takes to answer
-tau-bench   each trial is an agent whose sessions are the dialogues with customers. The questions are made of final
-            states: of each reservation that a dialogue changed, "What became of NAME's booking to CITY?"; evidence is
-            the last call that changed it, the answer to that call, and what the agent said next
+LoCoMo      each conversation is an agent; a question sees all of it; its category names the kind of reasoning
+tau-bench   each trial is an agent; its sessions are the dialogues with customers. The questions come from final
+            states: for each reservation that a dialogue changed, "What became of NAME's booking to CITY?"; the evidence
+            is the last call that changed it, the answer to that call, and the agent's next message
 """
 
 import json
@@ -95,7 +95,7 @@ def locomo(conversations_read: int) -> Iterator[Line]:
 @dataclass(frozen=True, slots=True)
 class Change:
     """The last change of a reservation in a dialogue. names: its customer and the other passengers; evidence: the
-    places of the call, of its answer and of what the agent said next.
+    positions of the call, of its answer and of the agent's next message.
     """
 
     names: tuple[str, ...]
@@ -126,7 +126,7 @@ def tau(trials: int) -> Iterator[Line]:
 
 
 def changes(turns: list[dict[str, Any]]) -> Iterator[Change]:
-    """The last successful change of each reservation of a dialogue whose customer a tool named."""
+    """The last successful change of each reservation of a dialogue in which a tool named the customer."""
     users: dict[str, str] = {}
     last: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {}
     for place, message in enumerate(turns):
@@ -147,7 +147,7 @@ def changes(turns: list[dict[str, Any]]) -> Iterator[Change]:
 
 
 def _call(turns: list[dict[str, Any]], place: int, call_id: str | None) -> tuple[int, dict[str, Any]] | None:
-    """The last call of that id before a place, and where it was made."""
+    """The last call of that id before a position, and its position."""
     for at in range(place - 1, -1, -1):
         for call in turns[at].get("tool_calls") or ():
             if call["id"] == call_id:

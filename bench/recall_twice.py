@@ -1,6 +1,6 @@
 """The same data loaded twice: RealMem, its sessions captured and flushed from the first to the last, and the reverse.
 
-Told: the share of questions whose first ten hits are the same in the same order, the share with the same scores, and
+It reports the share of questions with the same first ten hits in the same order, the share with the same scores, and
 any@10 of both. Here a question sees all sessions. Words alone.
 
 Run: python -m bench.recall_twice [--agents 1]
@@ -28,14 +28,14 @@ FIRST = 10
 
 
 def load(recorder: Recorder, agent: RecallAgent, sessions: Sequence[Sequence[RecallEvent]]) -> list[list[Hit]]:
-    """Record sessions in this order, count, and ask every question."""
+    """Record sessions in this order, count words, and ask every question."""
     for session in sessions:
         recorder.record(agent.name, session)
     return [recorder.memory.search(agent.name, question.text, FIRST) for question in agent.questions]
 
 
 def found(agent: RecallAgent, answers: Sequence[Sequence[Hit]]) -> list[bool]:
-    """Of each question whether its evidence is among the hits. Ids are those of SESSION#NUMBER."""
+    """For each question whether its evidence is among the hits. Ids have the form SESSION#NUMBER."""
     return [
         any(f"{session}#{seq}" in question.evidence for hit in hits for session, seq in hit.sources)
         for question, hits in zip(agent.questions, answers, strict=True)
@@ -43,7 +43,7 @@ def found(agent: RecallAgent, answers: Sequence[Sequence[Hit]]) -> list[bool]:
 
 
 def said(hit: Hit) -> tuple[object, ...]:
-    """A hit without what each load makes anew."""
+    """A hit without the fields that differ between loads."""
     return hit.kind, hit.content, hit.valid_from, sorted(hit.sources)
 
 
@@ -56,7 +56,7 @@ def main() -> int:
     with ExitStack() as opened:
         settings = opened.enter_context(scratch_servers(Settings()))
         memory = opened.enter_context(Memory(settings))
-        # The name of an agent stands in its memories, so both loads have the same.
+        # Memories contain the name of the agent, so both loads use the same name.
         other_tenant = memory.for_tenant("reversed")
         recorder = Recorder(memory, opened.enter_context(rules_flusher(settings)))
         for agent in read_recall(json.dumps(line) for line in SETS["RealMem"](options.agents)):

@@ -1,4 +1,4 @@
-"""Run an extractor over a session as flushes would, without a database, and the extractors that are compared.
+"""Run an extractor over a session as flushes would, without a database; and the list of compared extractors.
 
 Windows are those of a flush after the session's last event, with the default settings
 (`services/evaluation/extraction.py`).
@@ -56,14 +56,14 @@ def first_person_sentences(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """An extractor of the comparison. sees_tools: whether tool calls and their answers are events for it."""
+    """An extractor of the comparison. sees_tools: whether its events include tool calls and their answers."""
 
     extractor: Extractor
     sees_tools: bool = True
 
 
 def compared() -> dict[str, Compared]:
-    """What is compared, by the name of its column. Version 1 and the baseline of speech never saw a tool.
+    """The compared extractors by the names of their columns. Version 1 and the speech baseline see no tool events.
 
     signals: the rules without a judge of meaning; present: with it, as `make setup` installs them.
     """

@@ -1,6 +1,6 @@
-"""The one table: each benchmark notes its rows, `python -m bench` puts them together.
+"""The one table: each benchmark notes its rows, `python -m bench` combines them.
 
-A row is noted as a line of JSON in the file that BENCH_ROWS names; without it nothing is noted.
+A row is written as a line of JSON to the file that BENCH_ROWS names; without this variable no row is written.
 """
 
 import json
@@ -13,7 +13,7 @@ FILE_VARIABLE = "BENCH_ROWS"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison. ours, beside: medians in `unit`; ratio: as the bound reads it; bound: "<= 1.5", "" for none."""
+    """One comparison. ours, beside: medians in `unit`; ratio: the value for the bound; bound: "<= 1.5", "" for none."""
 
     part: str
     what: str

@@ -1,7 +1,6 @@
-"""Draw memories for a blind reading: what a memory says and the turns that it comes from, without its version.
+"""Draw memories for a blind reading: the text of a memory and its source turns, without its version.
 
-Beside FILE.jsonl, which a reader gets, stands FILE.key.jsonl. It has the version, kind, speakers, importance and
-confidence of each id.
+A reader gets FILE.jsonl. FILE.key.jsonl has the version, kind, speakers, importance and confidence of each id.
 `python -m bench.pile` shuffles several files into one and counts the labels.
 
 Run: python -m bench.samples --seed 7 --kind realmem --count 60 --extractor present --out FILE.jsonl
@@ -47,7 +46,7 @@ def shown(event: Event, words: frozenset[str], size: int) -> str:
 
 
 def entry(talk: Talk, memory: Candidate, sources: Sequence[Event]) -> dict[str, Any]:
-    """One memory with its turns and the turn before the first of them."""
+    """One memory with its turns and the turn before the first one."""
     words = frozenset(WORD.findall(memory.content.lower()))
     first = sources[0].seq
     return {
@@ -60,7 +59,7 @@ def entry(talk: Talk, memory: Candidate, sources: Sequence[Event]) -> dict[str, 
 
 
 def key_path(path: Path) -> Path:
-    """Where the key of a file of samples stands."""
+    """The path of the key of a file of samples."""
     return path.with_suffix(".key.jsonl")
 
 

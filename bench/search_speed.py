@@ -1,8 +1,8 @@
 """How long search and context take at 1,000, 10,000 and 100,000 memories in the scope, and as many events.
 
-Beside them what one would write first: a tsvector column with a GIN index, the words of the question joined by OR,
-ordered by ts_rank_cd. The sentences are invented: words out of syllables, as frequent as Zipf has it, so that a scope
-has common words and rare ones. Half of a question comes from one memory, half is drawn as sentences are.
+The baseline is the obvious solution: a tsvector column with a GIN index, the words of the question joined by OR,
+ordered by ts_rank_cd. The sentences consist of invented words from syllables with Zipf frequencies, so that a scope has
+common words and rare ones. Half of a question comes from one memory, half is drawn like the sentences.
 
     .venv/bin/python -m bench.search_speed [--sizes 1000,10000,100000] [--questions 200]
 """
@@ -31,7 +31,7 @@ from slowwave_server.services.search.statistics import refresh_statistics
 VOCABULARY = 30_000
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)
 PER_SESSION = 100
-PLAIN_QUESTIONS = 60  # at seconds each, more would only cost patience
+PLAIN_QUESTIONS = 60  # at seconds each, more questions would only take longer
 AGENT = "bench"
 PLAIN_LABEL = "OR and ts_rank_cd"
 
@@ -39,7 +39,9 @@ Connection = psycopg.Connection[TupleRow]
 
 
 class Speech:
-    """Sentences of invented words, the nth word 1/n as frequent as the first; the same seed says the same."""
+    """Sentences of invented words, the nth word 1/n as frequent as the first; the same seed gives the same
+    sentences.
+    """
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -65,7 +67,7 @@ class Speech:
 
 
 def fill(connection: Connection, speech: Speech, size: int) -> list[str]:
-    """Put so many memories and as many flushed events into one scope, and answer the memories' texts."""
+    """Put `size` memories and as many flushed events into one scope. Returns the texts of the memories."""
     memories = [speech.sentence(6, 14) for _ in range(size)]
     connection.execute("INSERT INTO slowwave.agents (tenant, name) VALUES ('default', %s)", (AGENT,))
     connection.execute("INSERT INTO slowwave.scopes (tenant, kind, name) VALUES ('default', 'agent', %s)", (AGENT,))
@@ -128,7 +130,7 @@ PLAIN = """
 
 
 def timed(task: Callable[[str], object], questions: Sequence[str]) -> tuple[float, float]:
-    """Median and 95th percentile in milliseconds, after ten to warm up."""
+    """Median and 95th percentile in milliseconds, after ten warm-up calls."""
     for question in questions[:10]:
         task(question)
     taken = []
@@ -175,7 +177,7 @@ def measure(server_url: str, size: int, questions: int) -> None:
 
 
 def main() -> None:
-    """Start a Postgres, measure, and leave nothing behind."""
+    """Start a Postgres, measure, and remove it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--questions", type=int, default=200)

@@ -1,4 +1,4 @@
-"""Sessions of every data set as events, for whatever reads memories rather than figures.
+"""Sessions of every data set as events, for programs that read memories instead of metrics.
 
 A folder of transcripts holds files of JSON lines as `slowwave import events` takes them: agent, session, role, content,
 and optionally name, at, metadata. Roles `tool` and `tool_call` are tools; `system` and `developer` are left out.
@@ -95,6 +95,6 @@ def _msc() -> Iterator[Talk]:
 
 
 SETS: Mapping[str, Callable[[], Iterator[Talk]]] = {"realmem": _realmem, "tau": _tau, "locomo": _locomo, "msc": _msc}
-"""By its name: the sessions of a data set."""
+"""By name: the sessions of a data set."""
 FILES: Mapping[str, str] = {"realmem": realmem_data.FILE, "tau": tau_data.FILE, "locomo": LOCOMO, "msc": msc.FILE}
-"""By its name: the file of a data set."""
+"""By name: the file of a data set."""

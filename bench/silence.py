@@ -1,12 +1,13 @@
-"""Silence: questions whose answer is in another person's memory, and what it costs to answer them with nothing.
+"""Silence: questions whose answer is in another person's memory, and the cost of answering them with nothing.
 
     other persons     RealMem: each person's questions asked of every other person
     other projects    LoCoMo: the questions of each conversation asked of every other conversation
 
-A sample of them is asked, and the same questions of their own agents. A hit counts if its relevance (`Hit.relevance`, 0
-to 1) is at least the floor. The curve says for each floor how many foreign questions are answered with nothing, and how
-much any@10 is lost where an answer exists. Hits without a relevance are always shown, so then the curve is flat. With
---relative the score stands in for the relevance, divided by the best score of the set: what a raw score would separate.
+A sample of these questions is asked, also of their own agents. A hit counts if its relevance (`Hit.relevance`, 0 to 1)
+is at least the floor. The curve gives for each floor the share of foreign questions without a hit, and the loss of
+any@10 for questions with an answer. Hits without a relevance are always shown, so then the curve is flat. With
+--relative, the score divided by the best score of the set replaces the relevance: this shows how well a raw score
+separates.
 
 Run: python -m bench.silence [--sets RealMem LoCoMo] [--agents 2] [--questions 40] [--relative]
 """
@@ -35,7 +36,7 @@ Worth = Callable[[Hit], float]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The first ten hits of one question: the worth of each, and whether it holds evidence."""
+    """The first ten hits of one question: the relevance of each, and whether it holds evidence."""
 
     hits: tuple[tuple[float, bool], ...]
 
@@ -44,13 +45,15 @@ class Asked:
         return any(right and worth >= floor for worth, right in self.hits)
 
     def empty(self, floor: float) -> bool:
-        """Whether nothing is shown."""
+        """Whether no hit is shown."""
         return all(worth < floor for worth, _ in self.hits)
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One floor of the curve. silent: of foreign questions, the share with no hit; lost: any@10 less than without."""
+    """One floor of the curve. silent: the share of foreign questions without a hit; lost: the loss of any@10 by
+    the floor.
+    """
 
     floor: float
     silent: float
@@ -77,12 +80,12 @@ def curve(own: Sequence[Asked], foreign: Sequence[Asked]) -> list[Point]:
 
 
 def best(points: Sequence[Point]) -> Point:
-    """The floor that silences most of what it may, at the loss that is allowed."""
+    """The floor that silences most foreign questions, within the allowed loss."""
     return max((point for point in points if point.lost <= MOST_LOST), key=lambda point: point.silent)
 
 
 def ask(memory: Memory, agent: str, question: RecallQuestion, worth: Worth, *, own: bool) -> Asked:
-    """Search one agent's memory. Ids of events are SESSION#NUMBER."""
+    """Search one agent's memory. Ids of events have the form SESSION#NUMBER."""
     hits = memory.search(agent, question.text, FIRST)
     return Asked(
         tuple(
@@ -93,7 +96,7 @@ def ask(memory: Memory, agent: str, question: RecallQuestion, worth: Worth, *, o
 
 
 def ask_all(memory: Memory, agents: Sequence[RecallAgent], most: int, worth: Worth) -> tuple[list[Asked], list[Asked]]:
-    """A sample of questions of each agent: asked of itself, and of each other agent."""
+    """A sample of questions of each agent: asked of the agent itself, and of each other agent."""
     chance = random.Random(1)
     own, foreign = [], []
     for agent in agents:

@@ -1,12 +1,12 @@
-"""What the similarity says of pairs that people labelled, beside plain Jaro and plain token-set similarity.
+"""Verdicts of the similarity on labelled pairs, beside plain Jaro and plain token-set similarity.
 
 Two sets, each in one run at the default thresholds: value swaps (one attribute with two values, paraphrases, other
-subjects) and SICK (contradictions, entailments, neutral pairs). A verdict is right where the label means the same:
-duplicate, merge and synthesise of a duplicate or an entailment; conflict of a conflict or a contradiction; related and
-distinct of a distinct or neutral pair. The plain measures can say only duplicate or distinct.
+subjects) and SICK (contradictions, entailments, neutral pairs). A verdict is right if the label means the same:
+duplicate, merge and synthesise for a duplicate or an entailment; conflict for a conflict or a contradiction;
+related and distinct for a distinct or neutral pair. The plain measures can say only duplicate or distinct.
 
-SICK is shown in halves too: the rules were made with an eye on the errors of the first half alone. Pairs go to a half
-by a hash of their text.
+SICK is shown in halves too: the authors of the rules saw the errors of the first half alone. A hash of its text assigns
+a pair to a half.
 Run: python -m bench.similarity
 """
 
@@ -42,7 +42,7 @@ PLAIN_TOKENS = 90.0
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two texts, and what people say of them."""
+    """Two texts with their label."""
 
     a: str
     b: str
@@ -55,7 +55,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What one measure said of each pair of one set."""
+    """The verdicts of one measure on the pairs of one set."""
 
     pairs: Sequence[Pair]
     verdicts: Sequence[str]
@@ -66,7 +66,7 @@ class Judged:
         return sum(verdict in verdicts for verdict in mine) / len(mine)
 
     def half(self, half: int) -> "Judged":
-        """Those of one half."""
+        """The verdicts on one half."""
         both = [one for one in zip(self.pairs, self.verdicts, strict=True) if one[0].half == half]
         return Judged([pair for pair, _ in both], [verdict for _, verdict in both])
 
@@ -83,12 +83,12 @@ def ours(a: str, b: str) -> str:
 
 
 def plain_jaro(a: str, b: str) -> str:
-    """What a plain edit similarity says."""
+    """The verdict of a plain edit similarity."""
     return "duplicate" if Jaro.similarity(a.lower(), b.lower()) > PLAIN_JARO else "distinct"
 
 
 def plain_tokens(a: str, b: str) -> str:
-    """What a plain token-set similarity says."""
+    """The verdict of a plain token-set similarity."""
     return "duplicate" if token_set_ratio(a.lower(), b.lower()) >= PLAIN_TOKENS else "distinct"
 
 
@@ -96,18 +96,18 @@ MEASURES: dict[str, Callable[[str, str], str]] = {"slowwave": ours, "Jaro": plai
 
 
 def judged_by(measure: str, pairs: Sequence[Pair]) -> Judged:
-    """What a measure says of all pairs."""
+    """The verdicts of a measure on all pairs."""
     return Judged(pairs, [MEASURES[measure](pair.a, pair.b) for pair in pairs])
 
 
 def false_conflicts(judged: Judged) -> float:
-    """The share of pairs called conflict among those that are none."""
+    """The share of conflict verdicts among pairs without a conflict."""
     none = [v for pair, v in zip(judged.pairs, judged.verdicts, strict=True) if MEANING[pair.label] != CONFLICT]
     return none.count("conflict") / len(none)
 
 
 def table(name: str, judged: dict[str, Judged]) -> None:
-    """Print, for each verdict and measure, how often it was said, how often rightly, how much of its label it found."""
+    """Print for each verdict and measure: how often it was given, its precision, and its recall."""
     print(f"\n{name}: {len(judged['slowwave'].pairs)} pairs")
     print(f"{'verdict':12}" + "".join(f"{measure + ': said':>16} {'precision':>9} {'recall':>7}" for measure in judged))
     for verdict in get_args(Verdict):
@@ -129,7 +129,7 @@ def table(name: str, judged: dict[str, Judged]) -> None:
 
 
 def bounds(name: str, label: str, judged: dict[str, Judged], *, found: float, merged: float) -> None:
-    """Note what must hold of the pairs with `label`, the contradictory ones."""
+    """Note the bounds for the pairs with `label`, the contradictory ones."""
     mine, jaro = judged["slowwave"], judged["Jaro"]
     is_conflict = frozenset({"conflict"})
     rows = [
@@ -141,7 +141,7 @@ def bounds(name: str, label: str, judged: dict[str, Judged], *, found: float, me
 
 
 def microseconds(pairs: Sequence[Pair]) -> float:
-    """The median time of judging two texts that were read."""
+    """The median time to judge two texts that were read before."""
     times = []
     for pair in pairs:
         a, b = read(pair.a), read(pair.b)
@@ -152,7 +152,7 @@ def microseconds(pairs: Sequence[Pair]) -> float:
 
 
 def main() -> None:
-    """Print the tables, note what must hold."""
+    """Print the tables, note the bounds."""
     swaps = pairs_of(data_folder() / "value-swaps.jsonl")
     sick = pairs_of(data_folder() / "sick-dev.jsonl")
     by_swaps = {measure: judged_by(measure, swaps) for measure in MEASURES}

@@ -1,5 +1,6 @@
-"""Statements as agents keep them, invented: a few hundred templates, people, things and places; the same seed says the
-same. People, and what they do, are as unevenly frequent as they are in a life: half of all is about a few.
+"""Invented statements like those of agents: a few hundred templates, people, things and places; the same seed gives
+the same statements. The frequencies of people and actions are as uneven as in real life: half of all statements are
+about a few people.
 """
 
 import random
@@ -58,9 +59,9 @@ class Life:
             self._weights.append(total)
 
     def statement(self, *, changes: bool = True) -> str:
-        """One statement; seldom one that was made before.
+        """One statement, rarely a repetition.
 
-        changes: whether it may give another value to what has one (another home, another employer).
+        changes: whether it may change the value of an attribute (another home, another employer).
         """
         (name,) = self._random.choices(self._names, cum_weights=self._weights)
         one = self._random.choice
@@ -73,7 +74,7 @@ class Life:
         return f"{said} {one(_TIMES)}" if self._random.random() < 0.7 else said
 
     def variant(self, statement: str) -> str:
-        """Much the same again, or the contrary: as the next conversation might say it."""
+        """A repetition in similar words, or the contrary, as in a later conversation."""
         name, _, rest = statement.partition(" ")
         if self._random.random() < 0.5:
             return f"{name} really {rest}"

@@ -1,8 +1,8 @@
 """tau-bench, airline: whether the outcome of a solved dialogue becomes a memory, and of the right customer.
 
-Outcome: of the solved dialogues with at least one state-changing call that succeeded, the share in which every such
-call stands in a memory: the memory names the call's reservation (for a certificate its id or amount), and one of its
-sources is the call or comes after it, so that a request alone does not count.
+Outcome: of the solved dialogues with at least one successful state-changing call, the share in which a memory records
+every such call: the memory names the call's reservation (for a certificate its id or amount), and one of its sources is
+the call or comes after it, so that a request alone does not count.
 
 Wrong: memories with a reservation, customer or payment id that does not occur in their own dialogue, with a full name
 of another dialogue's customer, or with a reservation beside a customer who does not own it. It must be 0.
@@ -37,7 +37,7 @@ def stands(call: Call, found: Sequence[Candidate], seq_of: Mapping[int, int]) ->
 
 
 def strays(dialogue: Dialogue, found: Sequence[Candidate], customers: frozenset[tuple[str, str]]) -> Iterator[str]:
-    """The memories about something or someone that is not of this dialogue."""
+    """The memories about a thing or person outside this dialogue."""
     owner = dict(OWNED.findall(dialogue.text))
     for memory in found:
         named = set(IDENTIFIER.findall(memory.content))
@@ -53,12 +53,12 @@ def strays(dialogue: Dialogue, found: Sequence[Candidate], customers: frozenset[
 
 
 def customers_of(every: Sequence[Dialogue]) -> frozenset[tuple[str, str]]:
-    """First and last names of all that tools named."""
+    """First and last names of all customers that tools named."""
     return frozenset(name for dialogue in every for name in CUSTOMER.findall(dialogue.text))
 
 
 def remember(dialogue: Dialogue, compared: Compared) -> tuple[list[Candidate], dict[int, int]]:
-    """The memories of a dialogue, and the number in the dialogue of each number that they name as their source."""
+    """The memories of a dialogue, and the dialogue number of each source number."""
     if compared.sees_tools:
         return memories(compared.extractor, dialogue.events, AGENT), {event.seq: event.seq for event in dialogue.events}
     spoken, seq_of = without_tools(dialogue.events)

@@ -1,6 +1,6 @@
 """tau-bench, airline: dialogues of a customer and a service agent with tools, as events of a session.
 
-How tools become events is in `events_of` alone: whoever changes how tools are recorded changes it there.
+Only `events_of` turns tools into events: to change how tools are recorded, change it in this function.
 """
 
 import json
@@ -23,7 +23,7 @@ TOOL_ROLES = frozenset(("tool", "tool_call"))
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call that changed something. seq: its event; marks: the identifiers and amounts, one of which names it."""
+    """A tool call that changed something. seq: its event; marks: the identifiers and amounts that can name it."""
 
     seq: int
     tool: str
@@ -32,7 +32,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """One dialogue. calls: the state-changing calls that succeeded; text: all that was said or answered in it."""
+    """One dialogue. calls: the successful state-changing calls; text: all utterances and answers of the dialogue."""
 
     name: str
     solved: bool
@@ -76,14 +76,14 @@ def events_of(messages: list[dict[str, Any]]) -> tuple[Event, ...]:
 
 
 def without_tools(events: tuple[Event, ...]) -> tuple[tuple[Event, ...], dict[int, int]]:
-    """The speech alone, numbered anew, and the old number of each new one."""
+    """The speech alone, renumbered, and the old number of each new one."""
     spoken = [event for event in events if event.role not in TOOL_ROLES]
     old = {new: event.seq for new, event in enumerate(spoken, 1)}
     return tuple(replace(event, seq=new) for new, event in enumerate(spoken, 1)), old
 
 
 def _calls(events: tuple[Event, ...]) -> Iterator[Call]:
-    """The calls that changed something: their tool answered, and not with an error."""
+    """The calls that changed something: their tool answered without an error."""
     for event in events:
         tool, call_id = str(event.metadata.get("tool", "")), event.metadata.get("tool_call_id")
         later = (e for e in events[event.seq :] if e.role == "tool" and e.metadata.get("tool_call_id") == call_id)

@@ -1,8 +1,8 @@
-"""A hundred notes through a real worker, and what a note costs as its scope grows; beside it, comparing all pairs.
+"""A hundred notes through a real worker, and the cost of a note as its scope grows; the baseline compares all pairs.
 
 Run: python -m bench.working [--rounds 5] [--sizes 1000,100000]. The source design allows 30 s for a hundred items; the
-bound here is 1 s, from asking for the cycle to the last note being settled. Growth: cycles of fifty notes against
-scopes of the given sizes, all statements of one make, beside Jaro of each note with every memory of the scope.
+bound here is 1 s, from the request of the cycle until the last note is settled. Growth: cycles of fifty notes against
+scopes of the given sizes, with statements from one generator, beside Jaro of each note with every memory of the scope.
 """
 
 import argparse
@@ -44,7 +44,7 @@ CYCLES = 8
 MOST_GROWTH = 2.0
 DEADLINE_SECONDS = 60.0
 COMPARED = 20
-"""Notes that are compared with all memories: enough for a median."""
+"""The number of notes to compare with all memories: enough for a median."""
 
 FIRST = "Maya Jonas Priya Ines Tomas Amara Kenji Lucia Omar Freya Anton Zara Milo Greta Hugo Noor".split()
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
@@ -65,14 +65,14 @@ SHAPES = (
 
 
 class Statements:
-    """Statements of invented people, none twice; the same seed says the same."""
+    """Statements about invented people, each once; the same seed gives the same statements."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
         self._said: set[str] = set()
 
     def take(self, count: int) -> list[str]:
-        """So many that were not said before."""
+        """The next `count` new statements."""
         taken: list[str] = []
         while len(taken) < count:
             statement = self._one()
@@ -104,7 +104,9 @@ class Statements:
 
 
 def through_a_worker(rounds: int) -> list[float]:
-    """Seconds from the ask to the last note, with an agent and statements of its own each round but a first one."""
+    """Seconds from the request to the last note, with a new agent and new statements in each round; the first
+    round is a warm-up.
+    """
     statements, taken = Statements(1), []
     pause = threading.Event()
     with running_stack() as stack, Memory(stack.settings) as memory:
@@ -126,7 +128,7 @@ def through_a_worker(rounds: int) -> list[float]:
 
 @contextmanager
 def empty_database() -> Iterator[tuple[Engine, Settings]]:
-    """A Postgres of its own with the schema, gone afterwards."""
+    """A separate Postgres with the schema, removed afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     server = get_server(folder / "data", cleanup_mode="delete")
     try:
@@ -141,7 +143,7 @@ def empty_database() -> Iterator[tuple[Engine, Settings]]:
 
 
 def fill(connection: "psycopg.Connection[tuple[object, ...]]", scope: int, contents: Sequence[str]) -> None:
-    """Put memories with their keys into a scope, as cycles would leave them."""
+    """Put memories with their keys into a scope, in the state after cycles."""
     connection.execute("CREATE TEMP TABLE kept (content text, hash bytea)")
     with connection.cursor().copy("COPY kept FROM STDIN") as copy:
         for content in contents:
@@ -159,13 +161,13 @@ def fill(connection: "psycopg.Connection[tuple[object, ...]]", scope: int, conte
         for memory, kept in rows:
             for key in block_keys(read(str(kept))):
                 copy.write_row((scope, key, memory))
-    # As autovacuum leaves them: a table that was just loaded is read far slower.
+    # In the state after autovacuum: a newly loaded table is much slower to read.
     for table in ("memories", "memory_blocks"):
         connection.execute(sql.SQL("VACUUM (ANALYZE) slowwave.{}").format(sql.Identifier(table)))
 
 
 def cost_of_a_note(engine: Engine, settings: Settings, size: int) -> tuple[float, float]:
-    """Milliseconds a note takes in a scope of `size` memories: in a cycle, and compared with all of them."""
+    """Milliseconds per note in a scope of `size` memories: in a cycle, and compared with all memories."""
     statements, agent = Statements(size), f"scope-of-{size}"
     contents = statements.take(size)
     with Memory(settings) as memory:
@@ -192,7 +194,7 @@ def cost_of_a_note(engine: Engine, settings: Settings, size: int) -> tuple[float
 
 
 def main() -> int:
-    """Measure and print; 1 where a bound does not hold."""
+    """Measure and print; 1 if a bound does not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sizes", default="1000,100000")

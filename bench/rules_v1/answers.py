@@ -1,8 +1,8 @@
-"""Short answers as statements.
+"""Turns short answers into statements.
 
-"Do you have children?" and "Yes, two." together say "I have children: two." Only where a rule can do it faithfully: one
-plain question to "you", answered by a plain yes, no or fragment. All else is left.
-What comes out is in the first person of the one who answers.
+"Do you have children?" and "Yes, two." together say "I have children: two." The rule applies only to safe cases: one
+plain question to "you", answered by a plain yes, no or fragment. Every other answer stays unchanged.
+The statement is in the first person of the answering speaker.
 
 Must not know: who the speakers are, and whether the statement is worth keeping.
 """
@@ -10,7 +10,7 @@ Must not know: who the speakers are, and whether the statement is worth keeping.
 import re
 
 MAX_QUESTION = 160
-"""Characters. A longer question asks too much for a yes to say what it means."""
+"""Characters. A longer question asks too much for a clear meaning of a yes."""
 
 _QUESTION = re.compile(
     r"^(?:(?:so|and|but|oh|well|hey|wow|cool|nice)[\s,!]{1,3}){0,2}(?P<aux>do|did|are|were|have|can) you "
@@ -65,7 +65,7 @@ _FORMS = {
 
 
 def statement(question: str, answer: str) -> str | None:
-    """The first-person statement that `answer` makes of `question`, or None where that would be a guess.
+    """The first-person statement that `answer` makes of `question`, or None if that would be a guess.
 
     Both are single sentences with straight quotes.
     """
@@ -78,7 +78,7 @@ def statement(question: str, answer: str) -> str | None:
 
 
 def _open_question(question: str, fragment: str) -> str | None:
-    """What is your …, where do you …, what kind of … do you …: answered by a few words that are no sentence."""
+    """Questions like "where do you …" or "what kind of … do you …", answered by a few words that are not a sentence."""
     if (
         not fragment
         or fragment.count(" ") > 6

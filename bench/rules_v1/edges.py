@@ -1,4 +1,4 @@
-"""The edges of a sentence as people chat: fillers before and behind it, and a subject that was left out.
+"""The edges of a sentence in chat: fillers at the start and at the end, and an omitted subject.
 
 Must not know: pronouns inside the sentence, and which sentences are worth keeping.
 """
@@ -30,7 +30,7 @@ _ELIDED_ING = frozenset(
 )
 # "Trying new food is fun": the -ing form is the subject itself.
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|makes|keeps|helps|can|will)\b")
-# "Don't know him" tells, "Don't worry" bids.
+# "Don't know him" is a statement, "Don't worry" an imperative.
 _STATES = re.compile(r"\bdon't (?:really |even )?(?:know|have|like|think|want|need|see|care|own)\b", re.IGNORECASE)
 _ELIDED_BASE = frozenset("love hope need want wish hate prefer miss don't haven't".split())
 _ELIDED_KEEP = frozenset("can't didn't wasn't couldn't hadn't".split())
@@ -38,7 +38,7 @@ _ELIDED_ADVERBS = frozenset("just still also really finally recently".split())
 
 
 def without_vocative(sentence: str, addressee: str | None) -> str:
-    """The sentence without the name by which it calls the other speaker ("Thanks, Priya!", "Priya, I moved")."""
+    """The sentence without a form of address to the other speaker ("Thanks, Priya!", "Priya, I moved")."""
     if addressee is None or addressee not in sentence:
         return sentence
     if sentence.startswith((f"{addressee}, ", f"{addressee}! ")):
@@ -50,7 +50,7 @@ def without_vocative(sentence: str, addressee: str | None) -> str:
 
 
 def trim(sentence: str) -> str:
-    """The sentence without "Oh, yes, well …" before it and "… lol" behind it; it may become empty."""
+    """The sentence without "Oh, yes, well …" before it and "… lol" after it; it may become empty."""
     opener = _OPENER.match(sentence)
     opened = sentence if opener is None else sentence[opener.end() :]
     if opened.rstrip(" .!").lower().endswith(_CLOSERS):
@@ -59,7 +59,7 @@ def trim(sentence: str) -> str:
 
 
 def with_subject(sentence: str, name: str) -> str:
-    """Gives an elided subject back: "Went to Bath", "Just moved", "Hoping to sell it" speak of the speaker."""
+    """Restore an omitted subject: "Went to Bath", "Just moved", "Hoping to sell it" speak of the speaker."""
     words = sentence.split(" ", 2)
     low = [word.lower() for word in words[:2]]
     skip = 1 if low and low[0] in _ELIDED_ADVERBS and len(words) > 1 else 0

@@ -1,6 +1,6 @@
 """The people and things that a statement names: capitalised spans and quoted titles.
 
-Must not know: what is said about them.
+Must not know: the content of the statement about them.
 """
 
 import re
@@ -27,7 +27,7 @@ _PLAIN = frozenset(
 def entities(content: str, known: tuple[str, ...]) -> tuple[str, ...]:
     """The names in `content`: first those of `known` people that occur in it, then the others in order, at most ten.
 
-    A single capital at the start of a sentence proves nothing, so that word counts only as part of a longer name.
+    A single capital at the start of a sentence proves nothing, so such a word counts only as part of a longer name.
     """
     found: dict[str, None] = {name: None for name in known if name in content}
     if '"' in content:

@@ -1,6 +1,6 @@
-"""Which type a kept sentence has: decision, task, preference, event or fact, by the first rule that holds.
+"""The type of a kept sentence: decision, task, preference, event or fact, by the first matching rule.
 
-Must not know: weights, and how the statement is worded in the end.
+Must not know: weights, and the final wording of the statement.
 """
 
 import re
@@ -25,7 +25,7 @@ _PAST_OF_SELF = re.compile(
 
 
 def kind_of(sentence: str, fired: Collection[str], *, past_date: bool) -> MemoryType:
-    """The type of a sentence as it was said. past_date: it names a day or time that is over."""
+    """The type of a sentence as it was said. past_date: it names a past day or time."""
     if "decision" in fired:
         return "decision"
     if "commitment" in fired or (_PLAN.search(sentence) is not None and not past_date):

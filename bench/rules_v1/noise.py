@@ -1,7 +1,8 @@
-"""What of a conversation carries no meaning to keep: greetings, tool calls, worker internals, debug output, recalled
-memories, pasted code.
+"""Finds the parts of a conversation that carry no meaning to keep: greetings, tool calls, worker internals, debug
+output, recalled memories, pasted code.
 
-Two questions: is a whole event noise, and which parts of a text are. The raw event is kept elsewhere in any case.
+It answers two questions: whether a whole event is noise, and which parts of a text are noise. The raw event is stored
+elsewhere in any case.
 
 Must not know: which sentences are worth keeping.
 """
@@ -12,9 +13,9 @@ from itertools import islice
 from slowwave_server.domain.events import Event
 
 MILESTONES = frozenset(("run_queued", "run_finished", "run_failed", "run_blocked"))
-"""What `metadata["event"]` of a task event says when the event is an outcome and no telemetry."""
+"""Values of `metadata["event"]` with which a task event is an outcome, not telemetry."""
 ENDINGS = MILESTONES - {"run_queued"}
-"""Those of them with which a run is over."""
+"""The milestones that end a run."""
 
 _MACHINE_ROLES = frozenset(("tool", "function", "system", "developer", "debug", "log", "internal", "trace"))
 _MACHINE_KEYS = (
@@ -28,14 +29,14 @@ _MACHINE_KEYS = (
     "debug",
 )
 
-# Recalled memories are no evidence for themselves: said again they would confirm what nobody said again.
+# Recalled memories are not evidence for themselves: counting them would confirm a statement that was not repeated.
 _OPENING = re.compile(
     r"```|~~~|<(?P<tag>memory|memories|context|system|recalled|thinking|tool_call|tool_result|tool_response|"
     r"function_call)\b[^>\n]{0,200}>",
     re.IGNORECASE,
 )
 _MACHINE_LINE = re.compile(
-    r"^\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|"  # a log line opens with its time
+    r"^\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|"  # a log line starts with its time
     r"\[?(?:DEBUG|TRACE|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b[\]:]?\s|"
     r"Traceback \(most recent|File \"[^\"\n]{0,300}\", line \d|at [\w.$<>]{3,200}\([\w.]{1,100}:\d|"
     r"(?:tool_call|tool_result|function_call|worker|task_id|request_id|trace_id|span_id|pid)\s?[=:]|"
@@ -44,8 +45,8 @@ _MACHINE_LINE = re.compile(
     r"\$ \S|>>> |(?:diff --git|index [0-9a-f]{7}|@@ -\d)|"
     r"(?:import|from|def|class|return|const|let|var|function|SELECT|INSERT|UPDATE|DELETE)\s\S.{0,300}[;:{(]\s{0,20}$)",
 )
-# The marks that a prompt's context and `search` print behind a memory, a line of a day's summary and a line of another
-# conversation; the line is quoted, whatever stands around it.
+# The marks that a prompt's context and `search` print after a memory, a line of a day's summary and a line of another
+# conversation. A line with such a mark is quoted, whatever the surrounding text is.
 _RECALLED_LINE = re.compile(
     r"\[(?:memory [0-9a-f]{8}-[0-9a-f-]{27}|day \d{4}-\d\d-\d\d v\d{1,9}(?: [^\n]{1,250}#\d{1,19})?|"
     r"said [^\n]{1,250}#\d{1,19})\]"
@@ -65,11 +66,13 @@ _CHATTER = re.compile(
 _LETTER = re.compile(r"[^\W\d_]{2}")
 MAX_BLOCKS = 200
 MAX_CHATTER = 80
-"""Characters. Nobody greets at greater length without saying something."""
+"""Characters. A longer greeting says something else too."""
 
 
 def is_noise(event: Event) -> bool:
-    """Whether an event carries no user or assistant intent and no terminal milestone: nothing of it is extracted."""
+    """Whether an event carries no user or assistant intent and no terminal milestone, so that nothing is extracted
+    from it.
+    """
     if _LETTER.search(event.content) is None:
         return True
     if event.kind == "task":
@@ -80,18 +83,18 @@ def is_noise(event: Event) -> bool:
 
 
 def ends_a_run(event: Event) -> bool:
-    """Whether a run of a task is over with this event, well or badly."""
+    """Whether this event ends a run of a task, in success or failure."""
     return event.kind == "task" and event.metadata.get("event") in ENDINGS
 
 
 def is_chatter(text: str) -> bool:
-    """Whether a text is nothing but greetings, thanks and other routine words."""
+    """Whether a text only consists of greetings, thanks and other routine words."""
     return len(text) <= MAX_CHATTER and _CHATTER.fullmatch(text.strip().replace("\u2019", "'")) is not None
 
 
 def without_machinery(text: str) -> str:
-    """`text` without fenced code, recalled or internal blocks, log lines, stack traces and raw JSON; what is left
-    keeps its lines.
+    """`text` without fenced code, recalled or internal blocks, log lines, stack traces and raw JSON; the remaining
+    lines keep their order.
     """
     if "```" in text or "~~~" in text or "<" in text:
         text = _without_blocks(text)
@@ -103,7 +106,7 @@ def without_machinery(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """An unclosed block goes up to the end: half a code block is code."""
+    """An unclosed block extends to the end of the text: half a code block is code."""
     low = text.lower()
     parts: list[str] = []
     at = 0

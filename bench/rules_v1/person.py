@@ -1,7 +1,8 @@
-"""From the first person to the third: "I adopted a dog" becomes "Maya adopted a dog", so that a statement stands alone.
+"""From the first person to the third: "I adopted a dog" becomes "Maya adopted a dog", so that a statement is complete
+by itself.
 
-The words of the speaker are kept; only pronouns, the verbs that agree with them, and fillers at the edges change.
-Text between double quotes is someone's wording and stays untouched.
+The speaker's words stay; only pronouns, their verbs, and fillers at the edges change. Text between double quotes is
+another person's wording and stays unchanged.
 
 Must not know: which sentences are worth keeping, and when they were said.
 """
@@ -36,19 +37,19 @@ _YOU = {"you": "", "you're": "are", "youre": "are", "you've": "have", "you'll": 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who speaks and, when that is clear, to whom. `name` as it stands at the start of a sentence."""
+    """The speaker and, if it is clear, the listener. `name` in its form at the start of a sentence."""
 
     name: str
     addressee: str | None = None
 
     def inside(self, name: str) -> str:
-        """A name as it stands inside a sentence: an unnamed user loses the capital of the article."""
+        """A name in its form inside a sentence: an unnamed user loses the capital of the article."""
         return "the user" if name == "The user" else name
 
 
 @dataclass(slots=True)
 class _Rewrite:
-    """One pass over the tokens of a sentence: `out` grows, the rest is what the pass remembers."""
+    """One pass over the tokens of a sentence: `out` is the result, the other fields are the state of the pass."""
 
     tokens: list[str]
     speaker: Speaker
@@ -67,7 +68,7 @@ class _Rewrite:
         return -1, ""
 
     def next_word(self, at: int) -> str:
-        """The next word that is not an adverb, lower-case; "" where the clause breaks first."""
+        """The next word that is not an adverb, lower-case; "" if the clause ends first."""
         for part in self.tokens[at + 1 : at + 10]:
             low = part.lower()
             if low[0].isalpha() and not verbs.is_adverb(low):
@@ -178,7 +179,7 @@ class _Rewrite:
         self.present_subject = False
 
     def verb(self, part: str, low: str) -> str:
-        """Agrees the verb of a subject just named, and the next one after "and" or "but"."""
+        """Make the verb of the named subject agree, and the next one after "and" or "but"."""
         if self.pending:
             if verbs.is_adverb(low) or (low == "of" and self.previous_word()[1] in {"kind", "sort"}):
                 return part
@@ -250,8 +251,7 @@ def third_person(sentence: str, speaker: Speaker) -> str:
     """The sentence with the speaker's name for I, me, my; it ends with a full stop and begins with a capital.
 
     A sentence that does not mention its speaker gets the name before it ("Maya: The kids love nature."), unless the
-    speaker is
-    an unnamed user, whom the trust of the memory names.
+    speaker is an unnamed user, because the trust of the memory names the user.
     """
     trimmed = trim(sentence) or sentence
     whole = with_subject(trimmed, speaker.name)

@@ -2,7 +2,7 @@
 
 noise out → secrets out → sentences → signals → keep or drop → third person → dates → a candidate.
 
-Must not know: where windows come from and where candidates go. Nothing that a conversation says is an instruction here.
+Must not know: the source of windows and the use of candidates. Text of a conversation is never an instruction here.
 """
 
 import re
@@ -26,7 +26,7 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.redaction import redact
 
 MAX_PER_EVENT = 12
-"""Candidates. A pasted document must not flood the memory: of more, those with the highest scores stay."""
+"""Candidates. A pasted document must not flood the memory: the candidates with the highest scores stay."""
 
 _AGENT_SAYS = frozenset(("decision", "commitment", "result", "remember"))
 _REMEMBER = re.compile(
@@ -38,7 +38,7 @@ _REMEMBER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A sentence that passed: as it was said, with its signals and its log-odds."""
+    """A sentence that passed: its original words, its signals and its log-odds."""
 
     said: str
     fired: tuple[str, ...]
@@ -83,7 +83,7 @@ class RulesExtractor:
 
 
 def _statements(speech: Speech, text: str) -> list[_Statement]:
-    """The sentences worth keeping; a short answer comes as the statement that it makes of its question."""
+    """The sentences worth keeping; a short answer is replaced by the statement that it makes of its question."""
     found: list[_Statement] = []
     for at, spoken in enumerate(sentences(text)):
         sentence = without_vocative(spoken, speech.speaker.addressee)
@@ -135,7 +135,7 @@ def _candidate(passed: _Statement, speech: Speech, context: ExtractionContext) -
 
 
 def _milestone(event: Event, text: str) -> Candidate:
-    """What a run came to. The outcome is named, since the text alone ("Nightly import") does not say it."""
+    """The outcome of a run. The statement names the outcome, because the text alone ("Nightly import") does not."""
     outcome = str(event.metadata["event"])
     told = " ".join(text.split())
     cut = told if len(told) <= MAX_SENTENCE else told[:MAX_SENTENCE].rsplit(" ", 1)[0] + " …"

@@ -1,7 +1,7 @@
-"""Where one sentence ends and the next begins, in chat as people type it.
+"""Splits chat messages into sentences.
 
-A statement is kept or dropped sentence by sentence, so the cut decides what a memory says. Linear in the length of the
-text.
+A statement is kept or dropped sentence by sentence, so the split decides the content of a memory. The time is linear in
+the length of the text.
 
 Must not know: who speaks, and which sentences are worth keeping.
 """
@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 
 MAX_SENTENCE = 400
-"""Characters. What runs on longer without an end is cut at a space and marked with an ellipsis."""
+"""Characters. A longer run without an end is cut at a space and marked with an ellipsis."""
 MAX_WORD = 80
 """Characters. A longer unbroken run is data (a hash, an encoded file), not language: its sentence is dropped."""
 
 _APOSTROPHES = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "“": '"', "”": '"', "\u00a0": " ", "\r": "\n", "\x00": " "}
 )
-# The look-behind starts a match only at the head of a run of marks: a long run would else be tried from each of them.
+# The look-behind starts a match only at the head of a run of marks: else a long run would be tried from each mark.
 _END = re.compile(r"(?<![.!?…])[.!?…]+[\"')\]]{0,3}(?=\s|$)|\n+|(?<=[a-z]{2})[.!?](?=(?:[A-Z][a-z]{1,20}|I) [a-z])")
 _LAST_WORD = re.compile(r"([^\s.]{1,12}(?:\.[^\s.]{1,3}){0,3})\.$")
 _ABBREVIATIONS = frozenset(
@@ -27,11 +27,11 @@ _ABBREVIATIONS = frozenset(
 _MAY_END = frozenset("etc inc ltd co corp a.m p.m am pm u.s u.k u.s.a ph.d b.a m.a jr sr st no ave rd".split())
 _BULLET = re.compile(r"^(?:[-*•>#]{1,4}|\d{1,2}[.)]) ")
 _BULLET_MARKS = frozenset("-*•>#0123456789")
-# An independent clause of its own: "I teach maths, and I have two dogs" are two facts.
+# A separate independent clause: "I teach maths, and I have two dogs" are two facts.
 _CLAUSE = re.compile(
     r"(?:\s*[,;]\s*|\s+)(?:and|but)\s+(?=(?:i|we)(?:'(?:m|ve|ll|d|re))?\s+[a-z])|\s*;\s+", re.IGNORECASE
 )
-# "I have two dogs, do you have any?": the statement goes without its question.
+# "I have two dogs, do you have any?": the statement is kept without its question.
 _ASKS = re.compile(
     r"(?:\s*,\s*(?:and |but |so )?|\s+(?:and|but|so)\s+)(?=(?:do|did|have|are|were|would|can|could|will|what|what's|"
     r"how|where|when|why|which|who|is)\s+[a-z' ]{0,20}\byou)",
@@ -53,7 +53,7 @@ def normalise(text: str) -> str:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of `text` in order, trimmed, without list marks; clauses that stand alone come one by one."""
+    """The sentences of `text` in order, trimmed, without list marks; independent clauses are separate."""
     for raw in _cut(normalise(text)):
         sentence = " ".join(raw.split())
         if sentence[:1] in _BULLET_MARKS:
@@ -81,7 +81,7 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
         return True
     follows = text[match.end() : match.end() + 12].lstrip()[:1]
     if len(mark) > 1 and mark[:2] in ("..", "…"):
-        # "I was, well ... tired": an ellipsis ends a sentence only where a new one visibly begins.
+        # "I was, well ... tired": an ellipsis ends a sentence only if a new one visibly begins.
         return not follows.islower()
     word = _LAST_WORD.search(text, max(start, match.start() - 16), match.start() + 1)
     if word is None:
@@ -89,12 +89,12 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     name = word.group(1).lower()
     if name in _ABBREVIATIONS:
         return name in _MAY_END and (follows.isupper() or not follows)
-    # The initial of a name, "J. Okafor"; the pronoun I is no initial.
+    # The initial of a name, "J. Okafor"; the pronoun I is not an initial.
     return not (len(name) == 1 and name != "i" and name.isalpha() and text[match.start() - 1].isupper())
 
 
 def _clauses(sentence: str) -> Iterator[str]:
-    """Splits at "and I …" where both halves say something about the speaker by themselves."""
+    """Split at "and I …" if each half says something about the speaker by itself."""
     start = 0
     for match in (_ASKS if sentence.endswith("?") else _CLAUSE).finditer(sentence):
         left = sentence[start : match.start()]

@@ -1,4 +1,4 @@
-"""What can be seen in one sentence: named signals, each there or not, and nothing weighed yet.
+"""Named signals of one sentence: each is present or absent, without weights.
 
 Three sources: words (the lexicon), patterns of a few words, and the shape of the sentence.
 
@@ -23,7 +23,7 @@ _WILL = "i'll will we'll gonna"
 
 
 def _pattern(name: str, needs: str, pattern: str) -> tuple[str, frozenset[str], re.Pattern[str]]:
-    """A signal of a few words. It is searched only where one of the words that it needs occurs; without such words
+    """A signal of a few words. It is searched only if one of its required words occurs; without required words
     always.
     """
     return name, frozenset(needs.split()), re.compile(pattern)
@@ -159,16 +159,14 @@ _PATTERNS = (
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What surrounds a sentence: whether it opens the reply to another speaker's question, and to one about "you"."""
+    """The context of a sentence: whether it opens the reply to another speaker's question, and to one about "you"."""
 
     answers: bool = False
     asked_you: bool = False
 
     @classmethod
     def after(cls, previous: str | None) -> "Seen":
-        """What the first sentence of a reply sees of the text before it, by another speaker; None where there is
-        none.
-        """
+        """The context of a reply's first sentence, from another speaker's text before it; None without such a text."""
         tail = "" if previous is None else previous[-200:].rstrip()
         asks = "?" in tail[-60:]
         return cls(answers=asks, asked_you=asks and _ASKS_YOU.search(tail.lower()) is not None)

@@ -1,4 +1,4 @@
-"""Who says an event, to whom, and in reply to what.
+"""The speaker of an event, the listener, and the event to which it replies.
 
 Must not know: which sentences are worth keeping.
 """
@@ -17,9 +17,9 @@ _NO_NAMES = frozenset(("", "user", "assistant", "human", "ai"))
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """One event worth reading. is_agent: an assistant that bears no name, which is the agent itself.
+    """One event worth reading. is_agent: an assistant without a name, which is the agent itself.
 
-    before: the text of the event before it when another speaker said that one, else None.
+    before: the text of the event before it if another speaker said that one, else None.
     """
 
     event: Event
@@ -37,7 +37,7 @@ def name_of(event: Event, agent: str) -> str:
 
 
 def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) -> Iterator[Speech]:
-    """The spoken events of a window in order, without noise and tasks. "You" is resolved where exactly two people
+    """The spoken events of a window in order, without noise and tasks. "You" is resolved if exactly two people
     speak.
     """
     before = [event for event in preceding if event.kind != "task" and not is_noise(event)]

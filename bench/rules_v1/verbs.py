@@ -1,8 +1,7 @@
 """English verbs after the speaker's name: "I walk" becomes "Maya walks", "I walked" stays "walked".
 
-No tagger: closed lists for what is irregular, spelling for the rest. A word that is not clearly a present verb stays
-as it is,
-since a missing -s reads badly and a wrong one changes the meaning.
+There is no tagger: lists cover irregular verbs, spelling rules the others. A word that is not clearly a present verb
+stays unchanged, since a missing -s reads badly and a wrong one changes the meaning.
 
 Must not know: sentences, speakers and pronouns.
 """

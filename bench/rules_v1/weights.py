@@ -1,12 +1,9 @@
-"""What each signal weighs: whether a sentence is kept, how sure the statement is, and how much it matters.
+"""The weight of each signal: for keeping a sentence, for the confidence and for the importance of a statement.
 
 `FITTED` and `BIAS` come from `bench/fit_signals.py`: a logistic regression on the development part of Multi-Session
-Chat, where
-people wrote down what is worth remembering of an utterance; one half of the dialogues judged the fit on the other.
-`HAND_SET`
-stands for what small talk has none of (decisions, deadlines, standing rules, "remember that …") and for the rule that
-a question
-states nothing. The threshold was chosen for F1, and among equals for precision.
+Chat, in which people wrote down the memorable content of an utterance; one half of the dialogues judged the fit on the
+other. `HAND_SET` covers topics that small talk lacks (decisions, deadlines, standing rules, "remember that …") and the
+rule that a question states nothing. The threshold was chosen for F1, and among equals for precision.
 
 Must not know: how signals are found.
 """
@@ -14,11 +11,14 @@ Must not know: how signals are found.
 from collections.abc import Iterable
 
 THRESHOLD = -0.75
-"""Log-odds from which a sentence is kept. Higher: less junk and more missed. -1.25 gives the same F1 at more junk."""
+"""Log-odds from which a sentence is kept. A higher value keeps less junk and misses more. -1.25 gives the same F1 at
+more junk.
+"""
 
 FURTHER_THRESHOLD = -0.25
-"""From which a sentence is kept beside a better one of the same event: what people write down is the best of what was
-said."""
+"""Threshold for a sentence beside a better one of the same event: people write down the best sentence of an
+utterance.
+"""
 
 BIAS = -1.03
 
@@ -56,7 +56,7 @@ CONFIDENCE: dict[str, float] = {
     "agent": -0.1,
     "milestone": 0.3,
 }  # fmt: skip
-"""Added to the base; the sum stays within 0.05 and 0.95, since one utterance proves nothing for certain."""
+"""Added to the base; the sum stays within 0.05 and 0.95, since one utterance is never a certain proof."""
 
 IMPORTANCE_BASE = 0.3
 IMPORTANCE: dict[str, float] = {

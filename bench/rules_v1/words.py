@@ -1,6 +1,6 @@
-"""The lexicon: which everyday words speak of what. One table from a word to the signals that it fires.
+"""The lexicon: the topics of everyday words. One table from a word to the signals that it fires.
 
-General vocabulary of English conversation, chosen by topic and grammar; nothing in it belongs to one dialogue.
+General vocabulary of English conversation, chosen by topic and grammar; no entry is specific to one dialogue.
 
 Must not know: sentences, weights and speakers.
 """
