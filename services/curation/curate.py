@@ -1,4 +1,4 @@
-"""Curation: notes of days become long-term memory, a few a pass, a few passes a day.
+"""Curation: promote the best notes of days to long-term memory; a few notes per pass, and a few passes per day.
 
 Each pass is one transaction and one run that can be undone: the worthiest notes become active, and nothing else
 changes. The cap of passes is counted in it under the scope's lock, so that neither a crash nor a second worker gets
@@ -31,7 +31,7 @@ from slowwave_server.services.memories.changes import Author, Stale, change_memo
 from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, start_run
 
 LOOKED_AT = 10
-"""For one line so many notes are looked at, at most: what is known already must not cost more and more."""
+"""The largest number of notes that are compared for one line, so that known notes do not make a pass ever slower."""
 _PAGE = 200
 _MOST_UNINDEXED = 2000
 
@@ -64,12 +64,12 @@ _UNINDEXED = text(
 
 @dataclass(frozen=True, slots=True)
 class CurationReport:
-    """What a pass came to.
+    """The result of a curation pass.
 
-    state: completed; nothing (no note is worth a line: the summary says why); spent (the day's passes were made); busy
-    (another pass is at this scope). curated: notes that became active; known: passed over, since an active memory says
-    the same; contested: since one says otherwise; more: the cap of lines ended it. changes: of a dry run, what it would
-    do.
+    state: completed; nothing (no note is good enough, and the summary has the reason); spent (the scope's passes of the
+    day are used up); busy (another pass works on this scope). curated: the number of notes that became active. known:
+    notes that were skipped because an active memory says the same. contested: notes that were skipped because an active
+    memory contradicts them. more: the cap on lines ended the pass. changes: the changes that a dry run would make.
     """
 
     state: Literal["completed", "nothing", "spent", "busy"]

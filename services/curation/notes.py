@@ -1,4 +1,4 @@
-"""Which memories may be curated, and, if none is, why not.
+"""Find the memories that may be curated; if there are none, find the reason.
 
 Must not know: how many are taken, whether an active memory says the same.
 """

@@ -1,6 +1,6 @@
-"""Forgetting, the names: a pair of names goes with the last event that says it, also if a person removed the pair.
+"""Forgetting, the aliases: a pair of names is deleted with the last event that says it, also if a person removed it.
 
-What a person added stays as the person's own words, unless its whole scope goes.
+A pair that a person added stays, unless its whole scope is forgotten.
 
 Must not know: memories, the forget's target.
 """

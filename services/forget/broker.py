@@ -60,9 +60,9 @@ def count_messages(redis: Redis, forgotten: Forgotten, tenant: str) -> int:
 
 
 def take_messages(redis: Redis, forgotten: Forgotten, tenant: str) -> int:
-    """Take the messages out until none is found any more; answers how many there were. tenant: as above.
+    """Remove the messages until no more are found; return their number. tenant: as above.
 
-    A message may go from a queue to a worker or back while this looks: a pass that finds none ends it.
+    A message may move from a queue to a worker or back during a search, so the search is repeated until it finds none.
     """
     taken: set[str | bytes] = set()
     for _ in range(MAX_PASSES):
@@ -82,7 +82,7 @@ def take_messages(redis: Redis, forgotten: Forgotten, tenant: str) -> int:
 
 
 def take_keys(redis: Redis, forgotten: Forgotten) -> int:
-    """Delete the tickets, leases and places that carry these names; answers how many keys that were."""
+    """Delete the tickets, leases and queue places with these names; return the number of deleted keys."""
     if forgotten.agent is not None and forgotten.session is None:
         return _delete(redis, _keys_of_agent(redis, forgotten.tenant, forgotten.agent))
     keys = 0

@@ -38,9 +38,10 @@ NAMES_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What went, or (receipt None) would go. counts: by kind of thing; sessions: some of the conversations, by name.
+    """The deleted data, or in a preview (receipt None) the data that a forget would delete.
 
-    hints: more sentences for the user. problems: what could not be done; doing it again does the rest.
+    counts: the numbers of deleted objects, by kind. sessions: some of the sessions, by name. hints: further sentences
+    for the user. problems: the steps that failed; if the user repeats the forget, it carries out the failed steps.
     """
 
     target: str
@@ -53,9 +54,9 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Forgetter:
-    """Where things stand that are to be forgotten. redis: must be reachable, since messages carry text.
+    """The stores from which a forget deletes. redis: must be reachable, because messages contain text.
 
-    connecting: how mem0 is come by, only where it may have copies.
+    connecting: makes the connection to mem0; called only if mem0 may have copies.
     """
 
     engine: Engine
@@ -65,7 +66,7 @@ class Forgetter:
     connecting: Callable[[Settings], CopyStore] = connect
 
     def preview(self, target: Target) -> Report:
-        """What a forget would do; changes nothing. Raises UnknownName, CannotForget and redis' own errors."""
+        """Count the data that a forget would delete. Raises UnknownName, CannotForget and redis' own errors."""
         erased = erase(self.engine, target, clock=self.clock, by="", dry_run=True)
         names, counts = _names(target, erased), dict(erased.counts)
         if names is not None:

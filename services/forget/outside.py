@@ -31,9 +31,9 @@ from slowwave_server.services.memory_files.locks import FilesBusy
 
 @dataclass
 class Outside:
-    """Data outside Postgres of a target with deleted rows. names: None for a memory, which no other store names.
+    """Deletes the target's data outside Postgres. names: None for a memory, because other stores don't name memories.
 
-    counts: what went so far, by kind of thing.
+    counts: the numbers of deleted objects so far, by kind.
     """
 
     engine: Engine

@@ -1,4 +1,4 @@
-"""Which tables a forget goes through, and why it leaves the others: a test fails for a table that is in neither list.
+"""The tables from which a forget deletes, and the tables that it leaves. A test fails for a table in neither list.
 
 Must not know: how.
 """
@@ -38,4 +38,4 @@ LEFT = {
     "erasures": "the receipts: names and numbers",
     "erased_names": "the fences: names and times",
 }
-"""Tables that hold nothing that was said, each with what it holds."""
+"""Tables without text of conversations, each with a description of its contents."""

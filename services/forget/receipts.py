@@ -53,9 +53,9 @@ class Receipt:
 
 
 def write_receipt(connection: Connection, target: Target, *, at: datetime, by: str, counts: Mapping[str, int]) -> int:
-    """Note that it was forgotten, in the transaction that does it, and put up the fence; answer the receipt's number.
+    """Write the receipt and the fence in the transaction of the forget; return the receipt's number.
 
-    at: nothing that was taken by then comes in any more.
+    at: the time of the fence. Queued data that was recorded before this time is discarded when it arrives.
     """
     named = _named(target)
     named["memory_id"] = named.pop("memory")
@@ -72,7 +72,7 @@ def write_receipt(connection: Connection, target: Target, *, at: datetime, by: s
 
 
 def add_counts(connection: Connection, erasure: int, counts: Mapping[str, int]) -> None:
-    """Note on a receipt what went outside of Postgres."""
+    """Add to a receipt the counts of data that was deleted outside Postgres."""
     known = connection.execute(select(Erasure.counts).where(Erasure.id == erasure)).scalar_one()
     connection.execute(update(Erasure).where(Erasure.id == erasure).values(counts={**known, **counts}))
 

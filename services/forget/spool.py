@@ -17,7 +17,7 @@ from slowwave_server.services.forget.forgotten import Forgotten
 
 
 class SpoolCleared(NamedTuple):
-    """entries: those that went, or would go. held: segments of running processes, which were not looked into."""
+    """entries: the number of deleted entries. held: segments of running processes, which the forget did not read."""
 
     entries: int
     held: int

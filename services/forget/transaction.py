@@ -31,7 +31,7 @@ _AGAIN = frozenset({"55P03", "40P01", "40001", "23503"})
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What went, or would go, in Postgres. known: whether there was anything by that name.
+    """The data that a forget deleted, or would delete, in Postgres. known: whether the target existed.
 
     sessions: (agent, session) of the conversations that go; elsewhere: of a scope, others of these agents; before:
     those that went with an earlier forget of the same. scopes: those of which all goes, as (id, kind, name); near:
@@ -57,9 +57,9 @@ def erase(
     dry_run: bool,
     pause: Callable[[float], None] = time.sleep,
 ) -> Erased:
-    """Delete all rows of the target, or nothing. dry_run: carry it out, count, and roll it back.
+    """Delete all rows of the target, or none. dry_run: delete, count, and roll back.
 
-    Raises CannotForget where others held on to the rows for a minute; then nothing was changed.
+    Raises CannotForget if other transactions have locked the rows for a minute; then nothing was changed.
     """
     until, rest = time.monotonic() + PATIENCE_SECONDS, FIRST_PAUSE_SECONDS
     while True:

@@ -1,4 +1,4 @@
-"""Changing when and how a maintenance job runs, as a person says it: "10:00", "sunday", "none".
+"""Change the schedule and the settings of a maintenance job, from the words of a person: "10:00", "sunday", "none".
 
 Must not know: the shell, how jobs are run.
 """
@@ -29,7 +29,7 @@ class InvalidJob(SlowwaveError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a person wants of a job; None leaves a thing as it is."""
+    """The requested changes of a job. A field that is None stays unchanged."""
 
     cadence: str | None = None
     interval_minutes: int | None = None

@@ -1,4 +1,4 @@
-"""Whether a maintenance job is due, cheap enough to be asked after every write.
+"""Check whether a maintenance job is due. The check is cheap enough to run after every write.
 
 Must not know: the callers.
 """

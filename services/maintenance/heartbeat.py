@@ -1,4 +1,4 @@
-"""The trace that every sweep leaves, so that a silent beat can be told from a quiet day.
+"""The time of the last sweep. Every sweep stores it, so that a stopped beat can be distinguished from a quiet day.
 
 Must not know: what a sweep does, who asks.
 """

@@ -1,6 +1,6 @@
 """The rows of maintenance jobs: due jobs, claims, dead runs, and the end of a run.
 
-Whatever writes to a job and its run locks the job first, so that no two wait for each other crosswise.
+Every transaction that writes to a job and its run locks the job first, so that two transactions can't deadlock.
 
 Must not know: what a job does, who runs it.
 """
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 KINDS: Mapping[str, RunKind] = {"consolidate_light": "light", "consolidate_deep": "deep"}
 """What runs of these job types are called; all others are "other"."""
 MAX_DEATHS = 3
-"""So many runs in a row that died, and the job waits for its schedule instead of being taken over once more."""
+"""After this many dead runs in a row, no process takes over the job; it waits for its next scheduled time."""
 LONGEST_LEASE = timedelta(hours=1)
 """No lease is longer. One that ends later was given by a clock that has been set back since."""
 DIED = "its lease ran out: the process that ran it died, or could not reach Postgres"

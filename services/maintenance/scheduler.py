@@ -1,9 +1,9 @@
 """The opportunistic scheduler: any running process runs due jobs once, even after a long downtime.
 
-A tick may come at any time and from anywhere: from beat, a worker's start, a write, the shell, a daemon. Two at once do
-no harm. The due time moves on in the transaction that starts the run, computed from now: a job that missed ten periods
-runs once. The job itself runs outside of any transaction, under a lease that a thread renews. When the lease ends
-without the run having ended, the next tick says so and runs the job again.
+A tick is one check for due jobs. Beat, a starting worker, a write, the command line or a daemon may tick at any time;
+two ticks at once do no harm. The transaction that starts a run also advances the due time, computed from now, so a job
+that missed ten periods runs once. The job runs outside a transaction, under a lease that a thread renews. If the lease
+expires before the run ends, the next tick records this and runs the job again.
 
 Must not know: what jobs do (runners are handed in), Celery, how results are shown.
 """
@@ -49,11 +49,12 @@ MAX_TIME = timedelta(minutes=45)
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """The arguments of a runner. build_model: answers None for settings without one.
+    """The arguments of a runner, the function that does the work of a job.
 
-    engine: of transactions; none is open. run: the run's id and lease. job: its row (details: llm_command and the
-    like). dry_run: tell what would be done and change nothing. still_ours: False once another process has taken the
-    job over: stop then, nothing of this run will be told.
+    engine: the database; no transaction is open. run: the run's id and lease. job: the job's row (`details` has
+    settings such as llm_command). build_model: returns None if no model is configured. dry_run: report the changes
+    without making them. still_ours: returns False once another process has taken over the job; then the runner must
+    stop, and the results of this run are discarded.
     """
 
     engine: Engine
@@ -74,7 +75,7 @@ class JobContext:
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """What a runner answers. summary: one sentence. status: "stopped" when it ended early of its own accord."""
+    """The result of a runner. summary: one sentence. status: "stopped" if the runner decided to end early."""
 
     summary: str
     stats: Mapping[str, Any] = field(default_factory=dict)
@@ -86,7 +87,7 @@ JobRunner = Callable[[JobContext], JobOutcome]
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """How one run ended. "lost": its lease ended meanwhile and another process has the job; error: of failed ones."""
+    """The end of one run. "lost": its lease expired, and another process has the job. error: why the run failed."""
 
     job: str
     run: int
@@ -100,7 +101,7 @@ class JobReport:
 
 @dataclass(frozen=True, slots=True)
 class TickReport:
-    """What one tick did. taken_over: jobs with a dead last run. errors: jobs that could not even be begun."""
+    """The result of one tick. taken_over: jobs whose last run had died. errors: jobs that could not be started."""
 
     at: datetime
     ran: tuple[JobReport, ...]

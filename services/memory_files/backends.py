@@ -1,4 +1,4 @@
-"""Which backends are fed beside Postgres: those of the settings of the worker that started last.
+"""The backend that receives copies of memories, besides Postgres: the one in the settings of the last started worker.
 
 Must not know: how a backend is reached.
 """
@@ -28,7 +28,7 @@ _HOW = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What choosing a backend changed: `registered` or `unregistered` names it; both None: nothing."""
+    """The effect of choosing a backend: the registered and the unregistered backend; both are None if none changed."""
 
     registered: str | None = None
     unregistered: str | None = None
@@ -40,7 +40,7 @@ def registered(connection: Connection) -> Sequence[str]:
 
 
 def choose_backend(engine: Engine, backend: BackendName, now: datetime) -> Change:
-    """Let the backend of the settings be fed, and no other: all live memories are queued for a new one, once.
+    """Register the backend of the settings as the only one. For a new backend, queue all live memories once.
 
     Idempotent. Outbox rows of the former backend are dropped. Its files and copies stay, and are updated if it is
     chosen again.
@@ -63,7 +63,7 @@ def _change(engine: Engine, statement: TextClause, values: dict[str, object]) ->
 def note_identity(connection: Connection, identity: str, now: datetime) -> bool:
     """Store the model of mem0's vectors; if it has changed, rebuild all vectors.
 
-    Answers whether that is so. Without a registered mem0 there is nothing to note.
+    Returns whether the model has changed. Without a registered mem0 the function does nothing.
     """
     which = MemoryBackend.name == MEM0
     row = connection.execute(select(MemoryBackend.identity).where(which).with_for_update()).first()
@@ -77,7 +77,7 @@ def note_identity(connection: Connection, identity: str, now: datetime) -> bool:
 
 
 def queue_all(connection: Connection, backend: str, now: datetime) -> None:
-    """Let a backend hear of all that lives, and of all that it may have, once more."""
+    """Queue for a backend all live memories, and all memories of which it may have a copy, again."""
     connection.execute(_QUEUE_ALL, {"name": backend, "now": now})
 
 

@@ -1,4 +1,4 @@
-"""Looking at a scope's files: which have changed since they were last written or read, and what people did to them.
+"""Compare a scope's files with their stored state: find changed files, and the edits that people made in them.
 
 Must not know: what becomes of an edit; how files are written.
 """
@@ -35,7 +35,9 @@ class View:
 
 @dataclass
 class Look:
-    """What a look found. changed: edited files, by path; missing: deleted files; held: files that the delivery skips;
+    """The result of a comparison of a scope's files with their stored state.
+
+    changed: edited files, by path. missing: deleted files. held: files that the delivery skips, with the reasons.
     notes: (path, line, remark for a person).
     """
 

@@ -34,12 +34,12 @@ from slowwave_server.services.memory_files.writing import FileUpdate, Writer
 log = logging.getLogger(__name__)
 
 TRIES = 8
-"""So often a delivery begins anew since somebody saved a file or changed a memory in the middle of it."""
+"""How often a delivery starts again if somebody saves a file or changes a memory during the delivery."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """Where the folders of all scopes stand, and whether active memories stay in their day's file."""
+    """root: the folder of all scopes' folders; append_only: active memories also stay in the file of their day."""
 
     root: Path
     append_only: bool = True
@@ -47,11 +47,18 @@ class FileRules:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryReport:
-    """What a delivery came to. state: current (files equal Postgres, except held files); busy; failed (error says why;
-    a later delivery retries it); unknown (the scope does not exist).
+    """The result of a delivery.
 
-    written: files; delivered: memories; run: of the hand edits, counts: of each kind (see ReadBack); held: skipped
-    files, and why; notes: (file, line, remark for a person); more: a cap left rows for the next delivery.
+    Attributes:
+        state: current (the files equal Postgres, except held files); busy (another process delivers); failed (`error`
+            has the reason, and a later delivery retries); unknown (the scope does not exist).
+        written: the number of written files.
+        delivered: the number of delivered memories.
+        run: the run that stored hand edits.
+        counts: the hand edits by kind (see `ReadBack`).
+        held: the skipped files, with the reasons.
+        notes: (file, line, remark for a person).
+        more: a cap left rows for the next delivery.
     """
 
     state: Literal["current", "busy", "failed", "unknown"]

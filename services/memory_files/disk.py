@@ -55,8 +55,9 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What tells without reading whether a file has changed. modified_ns: 0 for a file that was changed just now: it
-    could be changed again without showing another time.
+    """Metadata that shows whether a file has changed, without reading the file.
+
+    modified_ns: 0 for a file that was changed just now, because a second change could have the same time.
     """
 
     size: int
@@ -85,7 +86,7 @@ def day_of_path(path: str) -> date | None:
 
 
 def leads_out(root: Path, path: Path) -> bool:
-    """Whether a link on its way takes a path below `root` to somewhere else."""
+    """Whether a symbolic link in a path below `root` leads out of `root`."""
     try:
         return not path.resolve().is_relative_to(root.resolve())
     except RuntimeError:  # round in a circle

@@ -1,4 +1,4 @@
-"""Writing a scope's memory out as files that people read, carry away and diff.
+"""Export a scope's memory as Markdown files that people can read, copy and diff.
 
 The same memories always give the same bytes, and a file with the same bytes is not touched. Text that people wrote
 stays. If a person edited one of our lines, the export refuses, unless `overwrite` is set.
@@ -55,10 +55,17 @@ class EditedLines(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export did to one scope's folder. scope: "agent NAME", "room:NAME" or "team:NAME".
+    """The result of an export of one scope.
 
-    memories: live ones, curated ones of them in MEMORY.md; days: files of days. written, removed: paths below the
-    folder; unchanged: how many files were the same already.
+    Attributes:
+        scope: "agent NAME", "room:NAME" or "team:NAME".
+        folder: the scope's folder.
+        memories: the number of live memories.
+        curated: the number of these memories in MEMORY.md.
+        days: the number of files of days.
+        written: the paths of written files, below the folder.
+        removed: the paths of removed files, below the folder.
+        unchanged: the number of files that already had the same contents.
     """
 
     scope: str
@@ -138,13 +145,13 @@ class _Export:
         self._unchanged = 0
 
     def refuse_links(self, root: Path) -> None:
-        """Raise SlowwaveError where a link leads out of the folder that was named: another file would be replaced."""
+        """Raise SlowwaveError if a link leads out of the named folder: the export would replace a file outside it."""
         for path in (*self._layout.paths, *self._disk.paths(self._folder), NAME):
             if leads_out(root, self._folder / path):
                 raise SlowwaveError(f"{self._folder / path} leads out of {root} by a link; nothing was written")
 
     def refuse_edited(self) -> None:
-        """Raise EditedLines where a line says something that neither we wrote nor its memory says."""
+        """Raise EditedLines if a line differs both from the line that Slowwave wrote and from its memory."""
         edited: list[tuple[str, int]] = []
         for path in self._disk.paths(self._folder):
             found = self._disk.read(self._folder / path)

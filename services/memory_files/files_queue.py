@@ -1,4 +1,4 @@
-"""Asking for deliveries to the memory files of a scope, each once while it is on its way (`asking.py`).
+"""Enqueue deliveries to the memory files of a scope, with at most one message per scope in the queue (`ask_once.py`).
 
 Must not know: what a delivery writes, Celery, Postgres.
 """
@@ -11,9 +11,9 @@ from slowwave.messages import DELIVER_OUTBOX
 
 
 def ask_for_delivery(redis: Redis, tenant: str, kind: str, name: str) -> bool:
-    """Send a delivery for the scope (kind: agent, room, team), unless one is on its way: then the answer is False.
+    """Enqueue a delivery for the scope (kind: agent, room, team). False if a message for this scope is in the queue.
 
-    Raises `InvalidName` and redis' own errors, which lose nothing but time: beat asks again.
+    Raises `InvalidName` and redis' own errors. An error of Redis only delays the delivery: beat requests it again.
     """
     return ask_once(
         redis,
@@ -26,5 +26,5 @@ def ask_for_delivery(redis: Redis, tenant: str, kind: str, name: str) -> bool:
 
 
 def begin_delivery(redis: Redis, tenant: str, kind: str, name: str, ticket: str) -> None:
-    """Note that the delivery with this ticket begins: who asks from here on asks for another one."""
+    """Delete the ticket when the delivery begins, so that a request from now on enqueues another delivery."""
     begin_asked(redis, files_key(tenant, kind, name), ticket)

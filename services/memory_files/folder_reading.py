@@ -30,7 +30,7 @@ from slowwave_server.services.memory_files.disk import CURATED, DAILY, Disk, day
 MAX_FOLDER_BYTES = 256_000_000
 """An import reads all files of a folder at once, up to this size together."""
 IMPORT_CONFIDENCE = 0.7
-"""What a statement in a file is worth as evidence where nothing says who wrote it."""
+"""The confidence of a statement in a file with an unknown author."""
 IMPORT_IMPORTANCE = 0.5
 IMPORT_TRUST = "import"
 

@@ -1,7 +1,7 @@
-"""What edits of memory files do to memories: each is a change of a run, so that it can be explained and undone.
+"""Apply edits of memory files to memories. Each edit is a change of a run, so that it can be explained and undone.
 
-Nothing that somebody wrote is lost, and nothing that changed meanwhile is overwritten: where both happened to one
-memory both are kept, and a person is asked (mistake 26).
+No text that a person wrote is lost, and no memory that changed meanwhile is overwritten. If a person edited a line
+whose memory has changed since, both texts are kept, and a question asks a person (mistake 26).
 
 Must not know: files, and how an edit was noticed.
 """
@@ -41,7 +41,7 @@ class HandEffects:
     counts: Counter[str] = field(default_factory=Counter)
 
     def typed(self, written: Handwritten) -> UUID:
-        """A new line: answers the memory that says it."""
+        """Store a new line; return the memory that states it."""
         memory, is_new = self._keep(written, "typed by hand")
         self.counts["typed"] += is_new
         return memory

@@ -22,9 +22,9 @@ from slowwave_server.models import Memory, MemoryImport
 from slowwave_server.services.memories.changes import Author, change_memory, note_change, weigh
 
 HAND_CONFIDENCE = 0.95
-"""What a line that somebody typed is worth as evidence: nobody is surer, and people err."""
+"""The confidence of a line that a person typed: the highest of all sources, and below 1, because people make errors."""
 HAND_IMPORTANCE = 0.7
-"""Of what somebody typed: nobody takes a pen for what doesn't matter. An edited line keeps its own."""
+"""The importance of a new line that a person typed. An edited line keeps the importance of its memory."""
 TRUST = "hand"
 
 _STORE = text(

@@ -1,4 +1,4 @@
-"""Taking memory files into a scope, as a run that can be undone: nothing is overwritten, and twice is as good as once.
+"""Import memory files into a scope, as a run that can be undone. An import overwrites nothing and is idempotent.
 
 A line that an export wrote keeps its id, its status and its worth; any other statement is a fact that an import claims.
 A known statement becomes evidence. If a line's text differs from its memory, the memory stays, and the line becomes a
@@ -63,11 +63,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did. run: None where nothing changed, or nothing was to be.
+    """The result of an import. `run` is None if nothing changed, and for a dry run.
 
-    statements: lines with a statement. added: new memories; repeated: new evidence; unchanged: the same line was
-    imported before; rejected: a person rejected this text here; reworded: lines whose id has another text here.
-    summaries: days taken over; summaries_kept: days of which the scope knows better. changes: of a dry run.
+    statements: lines with a statement. added: lines that became new memories. repeated: lines that became evidence of
+    existing memories. unchanged: lines that were imported before. rejected: lines whose text a person has rejected in
+    this scope. reworded: lines whose id belongs to a memory with another text in this scope.
+    summaries: imported summaries of days. summaries_kept: days whose summary in this scope is kept. changes: the
+    changes that a dry run would make.
     """
 
     folder: Path

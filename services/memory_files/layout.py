@@ -1,6 +1,6 @@
-"""What of a scope belongs into which memory file: ids by file, and memories read for one file at a time.
+"""Assign the memories of a scope to memory files: all ids by file, and the memories of one file at a time.
 
-A scope of a hundred thousand memories is never in memory at once but for its ids.
+Only the ids of a large scope are in memory at once, never all of its memories.
 
 Must not know: files as they are.
 """
@@ -40,7 +40,7 @@ _SUMMARIES = text(
 
 @dataclass(frozen=True, slots=True)
 class FileLayout:
-    """A scope by its files. ids: of the memories, in the order in which their file shows them; summaries: by day."""
+    """The files of a scope. ids: the memories' ids, in the order of their file; summaries: the summaries, by day."""
 
     scope_id: int
     header: FileHeader
@@ -79,7 +79,7 @@ class FileLayout:
 
 
 def read_layout(connection: Connection, scope_id: int, header: FileHeader, *, append_only: bool) -> FileLayout:
-    """Find out what belongs where."""
+    """Read which memories belong into which file."""
     ids: dict[str, list[UUID]] = defaultdict(list)
     curated: dict[str, list[UUID]] = {kind: [] for kind in TITLES}
     values = {"scope": scope_id, "zone": header.zone, "cutoff": header.cutoff_hour}

@@ -1,8 +1,8 @@
-"""Who writes the memory files of a scope is alone at it, over all hosts: a lock that Postgres lets go of when its
-holder dies.
+"""A lock for the memory files of a scope, over all hosts: one process at a time writes them. Postgres releases the lock
+when its holder dies.
 
-Held around reading from Postgres and writing files, and by whoever forgets before it deletes files: so nothing is
-written that was forgotten in between (I10).
+A delivery holds the lock while it reads from Postgres and writes files, and a forget takes the lock before it deletes
+files. A delivery therefore never writes data that was forgotten after the delivery read it (I10).
 
 Must not know: files.
 """
@@ -44,7 +44,7 @@ class HeldLock:
 def file_lock(
     engine: Engine, scope_id: int, *, wait_seconds: float = WAIT_SECONDS, of: str = "files"
 ) -> Iterator[HeldLock]:
-    """Be the only one at the files of a scope for the time of the block; raises FilesBusy after `wait_seconds`.
+    """Lock the files of a scope for the duration of the `with` block. Raises FilesBusy after `wait_seconds`.
 
     of: the backend whose copies are locked.
 

@@ -1,6 +1,6 @@
-"""What an export wrote, kept beside it in `.slowwave.json`, so that the next one sees what people edited since.
+"""The manifest `.slowwave.json` beside exported files: it lets the next export see what people have edited since.
 
-For each file a digest, whether all its lines are ours, and short digests of our lines.
+It has for each file a digest, whether Slowwave wrote all of its lines, and short digests of Slowwave's lines.
 
 Must not know: the text of lines.
 """
@@ -20,7 +20,7 @@ _LINE_CHARACTERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One file as it was written. digest: of its bytes, hexadecimal; own: all lines are ours."""
+    """One file as it was written. digest: the digest of its bytes, hexadecimal; own: Slowwave wrote all lines."""
 
     digest: str
     own: bool

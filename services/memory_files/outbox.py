@@ -1,7 +1,7 @@
 """The outbox of a backend: waiting, delivered and failed rows.
 
-Rows that somebody else holds are skipped, never waited for: a flush that changes many memories at once and a delivery
-that marks many must not wait for each other crosswise. A skipped row waits for the next delivery.
+A delivery skips rows that another transaction has locked. If it waited, a flush that changes many memories and a
+delivery that marks many rows could deadlock. A skipped row is delivered by the next delivery.
 
 Must not know: how a backend is reached, files.
 """
@@ -17,7 +17,7 @@ from slowwave_server.models import OutboxItem
 from slowwave_server.services.flush.rows import clean_error
 
 BATCH = 5000
-"""So many memories are delivered at once: their files are read and replaced once for all of them."""
+"""The largest number of memories in one delivery. Each file is read and replaced once for all of its memories."""
 HELD = "its file is held back"
 """Why a memory waits though nothing failed."""
 FIRST_WAIT_SECONDS = 10.0
@@ -103,7 +103,7 @@ def take_waiting(connection: Connection, backend: str, scope_id: int, *, limit: 
 def mark_delivered(
     connection: Connection, backend: str, scope_id: int, taken: Mapping[UUID, int], now: datetime
 ) -> None:
-    """Note that these changes, and none that came since, are where they belong."""
+    """Mark these changes as delivered. Changes that came later stay in the outbox."""
     if taken:
         values = {"memories": list(taken), "changes": list(taken.values())}
         connection.execute(_MARK, values | {"backend": backend, "scope": scope_id, "now": now})

@@ -1,4 +1,4 @@
-"""Memories as their files show them, and in which files of a scope each of them stands.
+"""Memories as lines of files, and the files of a scope in which each memory has a line.
 
 Must not know: files as they are, who asks.
 """

@@ -1,5 +1,4 @@
-"""Reading hand edits back: what people did to a scope's files becomes changes of memories, in one run that can be
-undone.
+"""Read hand edits of a scope's files back: each edit becomes a change of a memory, all in one run that can be undone.
 
 Must not know: how files are read and written.
 """
@@ -26,8 +25,10 @@ from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start
 
 @dataclass
 class ReadBack:
-    """What came of the edits. places: the memory of each line, by path and line number; run: its number, None without a
-    statement; counts: typed, edited, removed, clashes, kept (removed lines whose memory has more evidence now).
+    """The result of the edits.
+
+    places: the memory of each line, by path and line number. run: its number; None if no line has a statement.
+    counts: typed, edited, removed, clashes, kept (removed lines whose memory has other evidence by now).
     """
 
     places: dict[str, dict[int, UUID]] = field(default_factory=dict)

@@ -31,9 +31,11 @@ from slowwave_server.services.memory_files.sync_state import drop_file, known_li
 
 @dataclass(frozen=True, slots=True)
 class FileUpdate:
-    """The wanted content of a file. standing: memories that may have changed, without deleted ones; ids: all that may
-    have changed, also deleted ones; places: lines that became a memory's, by number; summaries: of its day, None keeps
-    the file's own; remembered: the stored digest of the file.
+    """The new content of a file.
+
+    standing: existing memories that may have changed. ids: all memories that may have changed, including deleted ones.
+    places: the memories of new lines, by line number. summaries: the summaries of the file's day; None keeps those in
+    the file. remembered: the stored digest of the file.
     """
 
     standing: Mapping[UUID, PlacedMemory]

@@ -1,4 +1,4 @@
-"""What operators ask: where things stand, why a session waits, where a memory comes from. They read and change nothing.
+"""Reports for operators: the system's status, why a session waits, the provenance of a memory. Reports change nothing.
 
 Must not know: how answers are shown; Celery. Connections, the queue and the time are arguments.
 """

@@ -14,12 +14,12 @@ from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.lookup import find_agent
 
 SESSIONS_COUNTED = 1_000
-"""Of an agent with more sessions, so many are counted."""
+"""The largest number of sessions that are counted for an agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedAgent:
-    """One agent. sessions: at most SESSIONS_COUNTED; dirty: those with events that no flush has read, likewise."""
+    """One agent. sessions: the number of its sessions; dirty: of those with unread events; at most SESSIONS_COUNTED."""
 
     name: str
     timezone: str
@@ -32,7 +32,7 @@ class ListedAgent:
 
 @dataclass(frozen=True, slots=True)
 class ListedSession:
-    """One session. number: to read on from. events: how many came; processed: how many of these were read."""
+    """One session. number: its position, for `before`. events: number of events; processed: events read by a flush."""
 
     number: int
     name: str

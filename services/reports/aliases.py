@@ -1,4 +1,4 @@
-"""Which names mean the same in a scope, and who said so: events, or a person.
+"""The aliases of a scope: names that mean the same, with the events that say so or the person who added them.
 
 Must not know: how names are changed; how they are shown.
 """
@@ -16,7 +16,7 @@ from slowwave_server.services.lookup import require_scope
 from slowwave_server.services.memories.masking import masked
 
 SOURCES_SHOWN = 5
-"""So many events of one pair are listed; `source_count` tells how many there are."""
+"""The largest number of listed events of one pair of names; `source_count` is the number of all."""
 
 _SCOPE = "JOIN slowwave.scopes k ON k.id = p.scope_id AND k.tenant = :tenant WHERE p.scope_id = :scope"
 # All names that chains of pairs connect with one.

@@ -1,4 +1,4 @@
-"""What calls of models cost: today and this week (UTC), of the tenant and of each agent, and which caps hold.
+"""The cost of model calls today and this week (UTC), for the tenant and for each agent, and the reached caps.
 
 Must not know: how tokens are reserved, how it is shown.
 """
@@ -26,10 +26,11 @@ _SETTING: dict[tuple[bool, Period], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What one payer used in one period. agent: None for all of the tenant. Tokens, but for calls and failures.
+    """The usage of one agent, or of the whole tenant (agent None), in one period.
 
-    reserved: set aside for calls that are under way. cap: None without one; left: remaining tokens, never below 0.
-    reached: no call fits any more, since each one reserves at least its longest answer.
+    `calls` and `failures` count calls; the other numbers are tokens. reserved: tokens of running calls. cap: None if
+    there is none. left: the remaining tokens, never below 0. reached: whether no further call fits, because each call
+    reserves at least the tokens of its longest answer.
     """
 
     agent: str | None
@@ -48,8 +49,8 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class UsedFor:
-    """What a purpose cost this week. failed: answers of no use; unanswered: the endpoint's failures; lost: workers that
-    died in a call. uncounted: tokens of whole reservations, because the cost of these calls is unknown.
+    """The cost of one purpose this week. failed: unusable answers. unanswered: failures of the endpoint. lost: calls
+    whose worker died. uncounted: reserved tokens of calls whose real cost is unknown.
     """
 
     purpose: str
@@ -80,7 +81,7 @@ class BudgetReport:
 def read_budget(
     connection: Connection, tenant: str, caps: Llm, now: datetime, *, agent: str | None = None, limit: int = 50
 ) -> BudgetReport:
-    """Read it for a tenant, or one of its agents beside it. limit: of agents. Raises UnknownName."""
+    """Read the budgets of a tenant and of its agents, or of one agent. limit: the most agents. Raises UnknownName."""
     if agent is not None:
         find_agent(connection, tenant, agent)
         agents: list[str] = [agent]

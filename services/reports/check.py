@@ -39,7 +39,7 @@ def fine(name: str, finding: str) -> Check:
 
 
 def unknown(name: str, finding: str) -> Check:
-    """It could not be looked at."""
+    """A check that could not run."""
     return Check(name, "unknown", finding)
 
 

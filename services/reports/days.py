@@ -1,4 +1,4 @@
-"""One day of an agent as its summary tells it: any version, with what its lines trace to.
+"""One day of an agent: any version of its summary, with the source event of each line.
 
 Must not know: how summaries are made and shown.
 """

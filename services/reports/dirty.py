@@ -1,4 +1,4 @@
-"""Which sessions hold events that no flush has read, and whether these are read by now.
+"""Find sessions with events that no flush has read, and check later whether flushes have read these events.
 
 Must not know: the callers that wait for them.
 """
@@ -14,7 +14,7 @@ from slowwave_server.models import Agent, Session
 from slowwave_server.services.lookup import find_agent
 
 AT_ONCE = 2000
-"""So many sessions are asked for in one query."""
+"""The largest number of sessions in one query."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Vectors as they stand: which model serves, which is on its way, what still lacks a vector.
+"""The state of vectors: the model that search uses, the model whose vectors are being built, and texts without vectors.
 
 Counts over the whole database: vectors are an operator's matter, and no text is read.
 

@@ -14,7 +14,7 @@ AGENTS, MEMORIES = 6, 8
 SCOPES = 50
 """The scopes with the most flushed events are searched; of a tenant with more scopes the rest is left out."""
 MATCHES = 500
-"""Of more matches, these many are read and the newest of them shown: a common word costs no more than a rare one."""
+"""The largest number of matches that are read; the newest are shown. It bounds the cost of a common word."""
 
 _AGENTS = text(
     "SELECT a.name FROM slowwave.agents a WHERE a.tenant = :tenant AND a.deleted_at IS NULL"

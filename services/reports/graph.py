@@ -28,9 +28,9 @@ MAX_NODES = 100
 RELATIONS_A_NODE = 20
 """A step reads at most so many relations for each node that a graph may hold: one entity may have thousands."""
 RELATIONS_COUNTED = 50
-"""Of an entity that begins, or ends, more relations than this, so many of them are counted and read."""
+"""The largest number of relations of an entity, in one direction, that are counted and read."""
 MEMORIES_READ = 2_000
-"""Where a scope has more memories, the entities that its newest ones say most of are its best connected ones."""
+"""The largest number of memories, newest first, from which the best connected entities of a scope are computed."""
 
 _VALUES = frozenset({"date", "quantity"})
 # Every query names the tenant and the scope (I8), and sees only what holds and waits for nobody's decision.

@@ -1,4 +1,4 @@
-"""The figures of a tenant over time, in steps of equal length: what charts show.
+"""The figures of a tenant over time, in steps of equal length, for charts.
 
 Must not know: how figures are measured, how they are drawn.
 """

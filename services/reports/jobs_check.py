@@ -1,4 +1,4 @@
-"""Whether maintenance jobs are run, and end well.
+"""Check that maintenance jobs run on time and complete.
 
 Must not know: what a job does, how findings are shown.
 """

@@ -1,4 +1,4 @@
-"""How the maintenance jobs stand: when each is due, how its last run went, and what runs now.
+"""The status of the maintenance jobs: the due time and the last run of each job, and the current runs.
 
 Jobs belong to the installation, not to a tenant; their summaries count and name no memory.
 

@@ -28,7 +28,7 @@ from slowwave_server.services.reports.text_filter import TextFilter
 
 Moment = date | datetime
 SOURCES_SHOWN = 20
-"""So many sources of one memory are listed; `source_count` tells how many there are."""
+"""The largest number of listed sources of one memory; `source_count` is the number of all."""
 
 
 @dataclass(frozen=True, slots=True)

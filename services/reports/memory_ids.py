@@ -1,4 +1,4 @@
-"""From what a person or an agent calls a memory to its id: the whole UUID, or its last group as contexts show it.
+"""Find a memory's id from the form that a person or an agent writes: the whole UUID, or its last group, as in contexts.
 
 Must not know: the callers, their use of the memory.
 """

@@ -1,4 +1,4 @@
-"""Events that were set aside because no flush could digest them, with the error that condemned each.
+"""Events in quarantine: no flush could process them. Each has the error of its last flush.
 
 Must not know: how an event is tried again.
 """
@@ -15,7 +15,7 @@ from slowwave_server.services.memories.masking import masked
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedEvent:
-    """One event, in full, and why it was set aside. window: the number of its window, by which they are ordered."""
+    """One event in quarantine, in full, with the error. window: the number of its window; the list is ordered by it."""
 
     window: int
     agent: str
@@ -38,7 +38,7 @@ def list_quarantined(
     before: int | None = None,
     limit: int = 100,
 ) -> list[QuarantinedEvent]:
-    """The newest `limit` events of `tenant` that are set aside, of one agent or session where these are given.
+    """The newest `limit` events of `tenant` in quarantine. If an agent or a session is given, only its events.
 
     before: only of windows with a smaller number; a window that is set aside holds one event.
     """
@@ -68,7 +68,7 @@ def list_quarantined(
 
 
 def count_quarantined(connection: Connection, tenant: str) -> int:
-    """How many events of `tenant` are set aside."""
+    """The number of events of `tenant` in quarantine."""
     count: int = connection.execute(_of_tenant(select(func.count()), tenant)).scalar_one()
     return count
 

@@ -1,4 +1,4 @@
-"""What to do where a server answers and refuses: the certificate, the login, or what the login may do.
+"""The fix if a server refuses a connection: for the certificate, the login, or the privileges of the login.
 
 Libraries tell these apart by their words alone; each word below is one of libpq's, OpenSSL's or the server's.
 

@@ -25,13 +25,13 @@ from slowwave_server.models import (
 )
 
 READ = 200
-"""At most so many rows of each kind."""
+"""The largest number of rows of each kind."""
 CHAIN_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link to or from another memory. confidence: 0..1; ended_by: the run that took it back, None while it stands."""
+    """A link to or from another memory. confidence: 0..1; ended_by: the run that removed the link, or None."""
 
     direction: Literal["to", "from"]
     predicate: str

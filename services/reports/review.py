@@ -1,4 +1,4 @@
-"""Questions to a person, with the memories that they are about and what each answer would do.
+"""Questions to a person, with the memories that they concern and the effect of each answer.
 
 Must not know: how an answer is carried out.
 """
@@ -73,7 +73,7 @@ class Asked:
 
 
 Place = tuple[Tier, datetime, int]
-"""Where a list of questions ended: the last one's tier, when it lapses, and its number."""
+"""The end of a list of questions, to continue from: tier, expiry and number of its last question."""
 
 
 def list_questions(
@@ -97,7 +97,7 @@ def read_questions(connection: Connection, tenant: str, numbers: Sequence[int]) 
 
 
 def read_question(connection: Connection, tenant: str, item: int, *, reach: Reach | None = None) -> Question:
-    """One question of `tenant` and what its answers would do. Raises UnknownName, also for one out of reach."""
+    """One question of `tenant`, with the effect of each answer. Raises UnknownName, also if the caller can't see it."""
     mine = [ReviewItem.id == item, *([] if reach is None else [reach.scopes_condition()])]
     found = _read(connection, tenant, mine, 1)
     if not found:

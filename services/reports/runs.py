@@ -1,4 +1,4 @@
-"""Runs of maintenance: which there were, what each came to, and every change that it made.
+"""Runs of maintenance: a list of runs, the result of each run, and every change that it made.
 
 A run of the installation (a job over all scopes) shows a tenant the changes of the tenant's own memories alone (I8).
 
@@ -63,7 +63,7 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class RunStory:
-    """A run with what it did. changed: how many changes there are, of which `changes` are the first, in their order.
+    """A run with its changes. changed: the number of all changes; `changes` has the first ones, in order.
 
     actions: how many of each action; added: rows that carry its number (links, triples, conflicts, questions, items).
     more_after: give it as `after` to read on; None where `changes` hold the last one. parts: the runs that it started.

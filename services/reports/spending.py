@@ -21,7 +21,7 @@ DAYS = 28
 
 @dataclass(frozen=True, slots=True)
 class DaySpent:
-    """What one day cost. tokens: settled ones and those reserved for running calls."""
+    """The cost of one day. tokens: the tokens of ended calls, and the reserved tokens of running calls."""
 
     day: date
     calls: int
@@ -104,7 +104,7 @@ def _models(connection: Connection, tenant: str, agent: str | None, first: date,
 
 
 def _model(model: str, rows: Sequence[Row[*tuple[Any, ...]]]) -> ModelSpent:
-    """One model out of what it cost for each purpose."""
+    """Add the costs of one model for all purposes."""
     return ModelSpent(
         model=model,
         calls=sum(row.calls for row in rows),

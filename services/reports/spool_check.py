@@ -1,4 +1,4 @@
-"""Whether events of this host wait on its disk, were refused for good, or would find no room there.
+"""Check the spool of this host: events that wait on its disk, events that were refused, and free space for more.
 
 Must not know: how the spool is written, how findings are shown.
 """

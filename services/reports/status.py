@@ -17,11 +17,11 @@ from slowwave_server.services.reports.quarantine import count_quarantined
 from slowwave_server.services.reports.unkept import read_unkept
 
 FLUSHES_READ = 50_000
-"""So many of the last hour's flushes, newest first, are read for the lag."""
+"""The largest number of flushes of the last hour, newest first, that are read for the lag."""
 DIRTY_READ = 1_000
-"""So many dirty sessions, the oldest first, are counted: a backlog takes no longer to look at than what is usual."""
+"""The largest number of sessions with unprocessed events that are counted. It bounds the cost of the report."""
 UNRULED_READ = 50_000
-"""So many events in languages without rules are counted."""
+"""The largest number of events in languages without rules that are counted."""
 OUTCOMES = ("stored", "no_reply", "quarantined")
 FALLBACKS = ("budget", "failed")
 SHARES = {"p50_seconds": 0.5, "p95_seconds": 0.95}
@@ -37,14 +37,15 @@ class Lag:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """queues: messages in each, None when the broker can't be reached (it holds the messages of all tenants).
+    """The present status of one tenant; `queues` counts the messages of all tenants.
 
-    flushes: committed in the last hour, by outcome; left_to_rules: those of them that a model was to read, by why it
-    did not ("budget": a cap was reached, "failed": no answer of use). failed_notes, failed_days: notes of agents and
-    summaries of days that could not be made and are tried again. backends: memories that wait for files or mem0.
-    without_rules: flushed events by language, for languages that the extraction rules do not read; at most UNRULED_READ
-    are counted. Everything else is of `tenant` alone, and of now. more_dirty: only the longest waiting dirty sessions
-    are counted, also in events_waiting, backing_off and overdue; there may be more.
+    queues: the number of messages in each queue; None if the broker can't be reached. flushes: the flushes of the last
+    hour, by outcome. left_to_rules: flushes that the rules did in place of the model, by reason ("budget": a cap was
+    reached, "failed": the model gave no usable answer). failed_notes, failed_days: notes and summaries of days that
+    raised an error and are retried. backends: memories that wait for a delivery to files or mem0. without_rules:
+    flushed events by language, for languages without extraction rules; at most UNRULED_READ are counted. more_dirty:
+    true if there are more sessions with unprocessed events than were counted; the counts of events_waiting, backing_off
+    and overdue then cover only the longest waiting sessions.
     """
 
     tenant: str

@@ -1,4 +1,4 @@
-"""Whether somebody works: a worker on every queue, sweeps, and sessions that are offered when they are due.
+"""Check that work proceeds: every queue has a worker, sweeps run, and due sessions are enqueued.
 
 Must not know: how findings are shown; Celery (who listens to which queue is an argument).
 """

@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 from slowwave_server.models import Memory
 
 LONGEST = 200
-"""So many characters of what is asked for are looked at."""
+"""The largest number of characters of a query that are used."""
 _LANGUAGES = text("SELECT slowwave.scope_languages(CAST(:scopes AS bigint[]))")
 _STEMS = text("SELECT t.lexemes FROM slowwave.question_terms(:words, CAST(:languages AS text[])) AS t ORDER BY 1")
 _HOLDING = text(

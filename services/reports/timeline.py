@@ -1,4 +1,4 @@
-"""What followed what: the values that a relation of an entity had one after the other, by event time (I9).
+"""Timelines: the successive values of an entity's relation, such as all homes of a person, by event time (I9).
 
 Every query is limited to the tenant and the scope (I8), and reads live memories, also ones that no longer hold.
 
@@ -14,7 +14,7 @@ from sqlalchemy import Connection, text
 from slowwave_server.services.lookup import find_agent, find_scope
 
 READ = 200
-"""At most so many values of one relation, the newest."""
+"""The largest number of values of one relation; the newest are kept."""
 
 _FROM = (
     " FROM slowwave.triples t"
@@ -38,7 +38,7 @@ _CHANGED = text(
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a relation's object was, by one memory. valid_to: None while it holds; superseded_by: what replaced it."""
+    """One value of a relation, from one memory. valid_to: None while it is valid; superseded_by: the later memory."""
 
     subject: str
     value: str

@@ -1,4 +1,4 @@
-"""What could not be made and is tried again: notes of agents that no cycle could keep, days without their summary.
+"""Work that failed and is retried: notes that no cycle could store as memories, and days whose summary failed.
 
 Must not know: how findings are shown.
 """
@@ -15,7 +15,7 @@ from slowwave_server.models import Day, Scope, SessionDay, WorkingItem
 from slowwave_server.services.reports.check import Check, fine, problem
 
 COUNTED = 1_000
-"""So many of each are counted."""
+"""The largest number of each kind that is counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Why a session is not flushed at this moment: reads the facts of Postgres and Redis and lets the domain decide.
+"""Explain why a session is not flushed now: read its state from Postgres and Redis, and let the domain decide.
 
 Must not know: the words of the answer, Celery (which queues have a listener is an argument).
 """

@@ -19,7 +19,7 @@ Treatment = Literal["keep", "wait", "expire", "settled"]
 
 @dataclass(frozen=True, slots=True)
 class ListedNote:
-    """One note. content: redacted, for it is shown. memory: the one that it became or repeated, once it is settled.
+    """One note. content: redacted. memory: once the note is settled, the memory that it became or repeated.
 
     treatment: keep (the next cycle makes a memory of it or finds that it is one), wait (until it expires), expire (the
     next cycle drops it), settled; why: in words.

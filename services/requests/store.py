@@ -108,7 +108,7 @@ Work = Callable[[Request], dict[str, Any]]
 def add_request(
     connection: Connection, tenant: str, kind: Kind, arguments: Mapping[str, Any], *, key: UUID | None = None
 ) -> UUID:
-    """Write a request of `tenant` down; answer its id. key: the API key that asks."""
+    """Store a request of `tenant`; return its id. key: the API key of the caller."""
     values = {"tenant": tenant, "key": key, "kind": kind, "arguments": dict(arguments)}
     added: UUID = connection.execute(_ADD, values).scalar_one()
     return added

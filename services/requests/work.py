@@ -1,4 +1,4 @@
-"""Carrying out requests: the arguments of each kind, and the service that does it in the requester's name.
+"""Carry out requests: the arguments of each kind of request, and the service that acts in the requester's name.
 
 Must not know: how requests are stored and offered, Celery, HTTP.
 """
@@ -35,7 +35,7 @@ class _Arguments(BaseModel):
 
 
 class CorrectArguments(_Arguments):
-    """A memory in other words, or of another type. revision: as the caller saw it."""
+    """Edit the text or the type of a memory. revision: the memory's revision that the caller has read."""
 
     memory: UUID
     content: str | None = None
@@ -45,7 +45,7 @@ class CorrectArguments(_Arguments):
 
 
 class ArchiveArguments(_Arguments):
-    """A memory that is to be in no answer any more."""
+    """Archive a memory, so that no search or context returns it."""
 
     memory: UUID
     revision: int | None = None
@@ -94,7 +94,7 @@ ARGUMENTS: Mapping[Kind, type[_Arguments]] = {
     "forget": ForgetArguments,
     "undo": UndoArguments,
 }
-"""What each kind of request takes."""
+"""The arguments of each kind of request."""
 
 _FAILURES: tuple[tuple[type[Exception], Failure], ...] = (
     (UnknownName, "not-found"),
@@ -133,7 +133,7 @@ class RequestWork:
     clock: Callable[[], datetime]
 
     def __call__(self, request: Request) -> dict[str, Any]:
-        """Do it, for the tenant of the request, in the name of whoever asked; answer the result as JSON.
+        """Carry out a request for its tenant, in the name of the requester; return the result as JSON.
 
         Raises Refused with the sentence of the service that refused, and Unavailable if a server does not answer.
         """

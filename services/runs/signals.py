@@ -1,4 +1,4 @@
-"""Signals of consolidation, for whoever wants to hook something to it: counters, notices, a cache to be emptied.
+"""Signals of consolidation, for code that reacts to it, such as counters, notifications, or a cache.
 
     consolidation_started    run, scope
     consolidation_completed  run, scope, duration_ms, persisted, links, triples
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class HarmlessSignal(NamedSignal):
-    """A signal whose receivers can't break the work that it tells of."""
+    """A signal whose receivers can't interrupt the work that sends it."""
 
     def send(
         self, sender: Any | None = None, /, *, _async_wrapper: Any = None, **fields: Any

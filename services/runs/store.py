@@ -1,4 +1,4 @@
-"""Runs: every pass over memories is one, with its statistics, its end, and a lease while it is under way.
+"""Runs: each pass over memories is stored as a run, with its statistics, its end, and a lease while it is running.
 
 Must not know: what a run does; which job it belongs to beyond its name.
 """
@@ -20,7 +20,7 @@ RunKind = Literal["working", "light", "deep", "review", "undo", "import", "files
 RunEnd = Literal["completed", "failed", "stopped"]
 MAX_ERROR_CHARACTERS = 2000
 LEASE_SECONDS = 60.0
-"""Of a run that belongs to no job; those of jobs have the lease of the settings."""
+"""The lease of a run without a job. Runs of jobs have the lease of the settings."""
 
 
 @dataclass(frozen=True, slots=True)
