@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo example test long drills lint types contracts docs reference picture screenshots check bench chaos chaos-short load mutants scale sizing fuzz audit redaction release digests lock clean
+.PHONY: help setup demo example test long drills lint types contracts docs reference picture screenshots check bench chaos chaos-short feed load mutants scale sizing fuzz audit redaction release digests lock clean
 
 help:  ## list all targets
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -87,6 +87,9 @@ chaos: setup  ## inject faults from printed seeds while agents talk, then check 
 
 chaos-short: setup  ## run three minutes of chaos with one seed
 	@$(BIN)/python -m proof.chaos --short
+
+feed: setup  ## make changes in batches while everything is killed in turn: no reader misses one: make feed [CHANGES=4000]
+	@$(BIN)/python -m proof.feed --changes $(or $(CHANGES),4000) --batch 100 --rate 5000 --fails-each 2000
 
 load: setup  ## let agents talk until the system is full: lag, fairness, backlog, memory of processes
 	@$(BIN)/python -m proof.load

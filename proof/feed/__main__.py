@@ -35,6 +35,8 @@ from slowwave_server.workers.stack.stack import Stack, StackOptions
 TENANT = "default"
 MEMORIES = 50
 QUIET_SECONDS = 120.0
+UNDER_FIRE = 0.9
+"""The part of the changes that every reader must have before the kills end."""
 VICTIMS = ("gateway", "postgres", "valkey", "worker", "beat")
 _MAKE = (
     "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, confidence, importance, trust, valid_from,"
@@ -195,6 +197,7 @@ class Proof:
 
     def _change_under_fire(self, memories: list[object]) -> None:
         calm, options = threading.Event(), self.options
+        until = time.monotonic() + options.minutes * 60
         noisy = range(options.calm, options.calm + options.changes)
         rate = options.rate / 2
         threads = [
@@ -209,6 +212,10 @@ class Proof:
             thread.start()
         for thread in threads:
             thread.join()
+        # Batches are committed long before they are delivered: the kills go on while the readers catch up.
+        enough = options.calm + int(options.changes * UNDER_FIRE)
+        while any(len(seen.known) < enough for seen in self.readers) and time.monotonic() < until:
+            time.sleep(1)
         calm.set()
         killer.join()
 
@@ -259,6 +266,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--calm", type=int, default=1000, help="changes before anything is killed, to time them")
     parser.add_argument("--every", type=float, default=6.0, help="seconds between two kills")
     parser.add_argument("--rate", type=float, default=200.0, help="changes a second, at most")
+    parser.add_argument("--minutes", type=float, default=60.0, help="the kills end after so long in any case")
     parser.add_argument("--batch", type=int, default=1, help="changes in one transaction")
     parser.add_argument("--fails-each", type=int, default=200, help="the receiver fails one request in so many")
     return parser.parse_args()
