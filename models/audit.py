@@ -1,4 +1,4 @@
-"""Who did what that changes no memory: logins, exports, revealed secrets, roles that were given, keys.
+"""The audit log of actions that change no memory: logins, exports, revealed secrets, granted roles, API keys.
 
 Must not know: who reads it.
 """

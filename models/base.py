@@ -1,4 +1,4 @@
-"""What all tables share: the schema, naming of constraints, column types that recur.
+"""The common parts of all tables: the schema, the names of constraints, and shared column types.
 
 Must not know: any single table.
 """

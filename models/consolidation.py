@@ -1,4 +1,4 @@
-"""What consolidation adds to memories: links, triples, conflicts, reviews, working memory, and keys of neighbourhood.
+"""Tables of consolidation: links, triples, conflicts, reviews, working memory, and the keys that find similar memories.
 
 Must not know: when two memories are alike, and what follows from it.
 """

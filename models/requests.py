@@ -1,4 +1,4 @@
-"""What a caller over HTTP, or a client, asks a worker to do: one row a request, which outlives a lost message.
+"""Requests of HTTP callers and clients to a worker: one row for each request, which stays if its message is lost.
 
 Must not know: how a request is carried out.
 """

@@ -30,10 +30,10 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 MIGRATION_LOCK = 7_305_118_240_001
 
 LOCK_SECONDS = 4.0
-"""So long a migration waits for a table that is in use: hooks that come meanwhile wait behind it, and no longer."""
+"""How long a migration waits for a table that is in use. Hooks that arrive meanwhile wait no longer than this."""
 TRIES = 30
 TURN_SECONDS = 900.0
-"""So long a migration waits for another one, which may make the index of a large table."""
+"""How long a migration waits for another migration, which may build the index of a large table."""
 _REST_SECONDS = 2.0
 _BUSY = frozenset({"55P03", "40P01"})
 _PARTITION = re.compile(r"events_(\d+|rest)")

@@ -1,4 +1,4 @@
-"""What calls of models cost: a row for each call, and counters per tenant and agent, day and week (I7).
+"""The cost of model calls: a row for each call, and counters per tenant and agent, day and week (I7).
 
 Must not know: prompts and answers; these tables never hold their text.
 """

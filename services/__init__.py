@@ -1,4 +1,4 @@
-"""What Slowwave does: read, decide (domain), call, write. Collaborators are arguments.
+"""The operations of Slowwave: each reads data, lets the domain decide, calls a model if needed, and writes the result.
 
 Must not know: Celery, kombu, settings files, the environment, the clock (`now` is an argument).
 """

@@ -32,7 +32,7 @@ from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, 
 PLACE = "corrections"
 """Where such words are noted to have been written, as those of memory files are by their file."""
 REASON_CHARACTERS = 500
-"""So much of a reason is kept."""
+"""The largest number of stored characters of a reason."""
 ATTEMPTS = 3
 # A deadlock; the scope of a memory that is being forgotten.
 _AGAIN = frozenset({"40P01", "23503"})

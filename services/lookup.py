@@ -13,7 +13,7 @@ from slowwave.errors import SlowwaveError
 from slowwave_server.models import Agent, Scope, Session
 
 NAMES_COMPARED = 2000
-"""So many of the newest names are compared with one that is not known."""
+"""The largest number of names, newest first, that are compared with an unknown name for a suggestion."""
 
 
 class UnknownName(SlowwaveError):

@@ -15,9 +15,9 @@ HOURS_KEPT = timedelta(days=90)
 MOST_SECONDS = 3600
 """No sample counts what happened longer ago."""
 TENANTS = 10_000
-"""Of more tenants, the first by name have samples."""
+"""The largest number of tenants with samples; of more tenants, the first by name."""
 RUNS_READ = 1_000
-"""So many of the newest runs are looked through for decisions."""
+"""The largest number of runs, newest first, that are searched for decisions."""
 
 _LAST = text("SELECT max(s.taken_at) FROM slowwave.status_samples s WHERE s.taken_at > :earliest AND NOT s.hourly")
 _TAKE = text(
@@ -79,7 +79,7 @@ _REMOVE = text("DELETE FROM slowwave.status_samples WHERE taken_at <= :before")
 
 
 def take_samples(engine: Engine, now: datetime) -> int:
-    """Write the sample of the current minute for every tenant; answers how many rows were new."""
+    """Write the sample of the current minute for every tenant; return the number of new rows."""
     minute = now.astimezone(UTC).replace(second=0, microsecond=0)
     with engine.begin() as connection:
         written = _take(connection, minute)

@@ -30,7 +30,7 @@ class TaskCounts:
 
 
 def note_task(redis: Redis, task: str, outcomes: Mapping[str, int], seconds: float) -> None:
-    """Count a task that has ended, by each word that it came to, and how often. Raises `RedisError` of redis-py."""
+    """Count an ended task under each of its outcomes. Raises `RedisError` of redis-py."""
     with redis.pipeline(transaction=False) as pipeline:
         for outcome, times in outcomes.items():
             pipeline.hincrby(TASKS_KEY, f"{task} {outcome}", times)

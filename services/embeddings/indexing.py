@@ -41,10 +41,11 @@ class Models(Protocol):
 
 @dataclass
 class IndexReport:
-    """What one run did.
+    """The result of one run of the indexer.
 
-    state: off (no driver), busy (another one is at it), done (nothing is left), more (time was up). memories, events:
-    how many got a vector; refused: texts that the model does not take. switched: the model that took over.
+    state: off (no driver), busy (another process is indexing), done (nothing is left), more (the time was up).
+    memories, events: how many got a vector. refused: texts that the model rejects. switched: the model that search now
+    uses, if this run completed its vectors.
     """
 
     state: Literal["off", "busy", "done", "more"]
@@ -56,7 +57,7 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """What a run works with. batch: texts a call of the model; more_time: whether to begin another batch."""
+    """The collaborators of a run. batch: texts in one call of the model; more_time: whether to begin another batch."""
 
     engine: Engine
     models: Models
@@ -196,7 +197,10 @@ def _one(embedder: Embedder, said: str) -> list[float] | None:
 
 @contextmanager
 def _alone(engine: Engine) -> Iterator[bool]:
-    """Give whether this is the only indexer. A separate connection holds the lock, without an open transaction."""
+    """Try to become the only indexer for a `with` block; yield whether it succeeded.
+
+    A separate connection holds the lock, without an open transaction.
+    """
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         ours = bool(connection.execute(_LOCK).scalar_one())
         try:

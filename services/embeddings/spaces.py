@@ -93,7 +93,7 @@ def retire_unwanted(engine: Engine, keep: int) -> None:
 
 
 def retire_all(engine: Engine) -> None:
-    """Give up all vectors: searches go by words until there are new ones."""
+    """Delete all vectors. Until there are new ones, searches use only words."""
     with engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.vector_spaces SET state = 'retired' WHERE state <> 'retired'"))
 

@@ -23,7 +23,7 @@ from slowwave_server.services.llm.gate import LEASE_MARGIN_SECONDS, SLOT_WAIT_SE
 
 
 def build_extractor(settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> Extractor:
-    """Who reads windows. Make it after a fork. Raises InvalidSettings where a setting or a package is missing."""
+    """Build the extractor, after a fork. Raises InvalidSettings if a setting or a package is missing."""
     known = ScopeKnowledge(engine, settings.memory.auto_flush.extractor.include_memory_context)
     model = extraction_model(settings, engine, redis, clock) if settings.memory.llm.extract else None
     if model is None:
@@ -38,7 +38,7 @@ def _answers(settings: Settings, engine: Engine, clock: Callable[[], datetime]) 
 
 
 def model_extractor(settings: Settings, model: AskModel, known: KnowsAlready, run: int | None = None) -> ModelExtractor:
-    """A model as an extractor. run: who pays for its calls, if a run asks."""
+    """A model as an extractor. run: the run to which its calls are charged, if a run requests them."""
     bounds = settings.memory.auto_flush.extractor
     return ModelExtractor(
         model, rules_extractor(settings), known, bounds.no_reply_token, run, max_chars=bounds.max_chars_per_flush
@@ -48,7 +48,7 @@ def model_extractor(settings: Settings, model: AskModel, known: KnowsAlready, ru
 def extraction_model(
     settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]
 ) -> AskModel | None:
-    """The model of the settings, all of whose tries end within `max_extraction_seconds`. None: there is none."""
+    """The configured model, or None. All attempts of a call end within `max_extraction_seconds`."""
     longest = settings.memory.auto_flush.extractor.max_extraction_seconds
     timeout = min(settings.memory.llm.timeout_seconds, longest)
     model = build_model(with_llm(settings, timeout_seconds=timeout), engine, redis, clock)

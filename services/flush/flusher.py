@@ -63,7 +63,7 @@ class LeaseKeeper(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """What one flush did. `more`: the session is still due; window: (from, to) of the committed events; ended_run:
+    """The result of a flush. `more`: the session is still due; window: (from, to) of the committed events; ended_run:
     whether a task's run ended in it; drained: whether it handed on to the last parked session of its agent, so that a
     sweep may find more (urgent ones are never that many); reclaimed: whether an earlier worker had begun this window
     without a commit or a failure; flush_id: the row of the ledger.

@@ -1,4 +1,4 @@
-"""What a flush reads from and writes to Postgres: rows in, dataclasses out. The SQL itself lives in the migrations.
+"""The reads and writes of a flush in Postgres, as dataclasses. The SQL functions are in the migrations.
 
 Must not know: Redis, leases, when a flush is due.
 """
@@ -258,7 +258,7 @@ def commit_flush(connection: Connection[Any], commit: Commit, now: datetime) -> 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a failed window leaves behind: the count of attempts that goes on, the next bound, when to try again."""
+    """The stored result of a failed window: the attempts so far, the next size limit, the time of the next attempt."""
 
     attempts: int
     window_limit: int | None

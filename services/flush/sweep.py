@@ -56,7 +56,7 @@ _WAKE = "SELECT slowwave.request_stale_flushes(%s, %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """What one cycle did. `more`: a cap ended it, and sessions that are due may be left of which no flush will tell."""
+    """The result of one sweep. `more`: a cap ended it, and due sessions may be left that only a sweep enqueues."""
 
     taken: int
     enqueued: int
@@ -102,7 +102,7 @@ def _look_again(engine: Engine, refs: Sequence[SessionRef], at: datetime) -> Non
 
 
 def wake_stale(engine: Engine, settings: AutoFlush, now: datetime, *, limit: int = 1000) -> int:
-    """Give stale dirty sessions that nothing would wake a last flush; answers how many. Never drops any."""
+    """Make stale sessions due whose unread events nothing else would flush; return their number. Drop no event."""
     with engine.begin() as connection:
         woken: int = connection.exec_driver_sql(_WAKE, (settings.stale_ttl_seconds, limit, now)).scalar_one()
     return woken

@@ -103,7 +103,7 @@ class Budget:
         self._end(_SETTLE, (reservation.id, reservation.tenant, outcome, tokens, self._clock()))
 
     def release(self, reservation: Reservation) -> None:
-        """Give all of it back: the model was not asked."""
+        """Cancel the reservation, because the model was not called."""
         self._end(_RELEASE, (reservation.id, reservation.tenant))
 
     def note_silence(self, reservation: Reservation, about: str) -> Silence:

@@ -72,7 +72,7 @@ class Dialect:
 
 
 def first_dialect(host: str) -> Dialect:
-    """What to begin with. host: without its port."""
+    """The first form of a request that is tried at an endpoint. host: without its port."""
     if host == "api.openai.com":
         return Dialect(limits=("max_completion_tokens", "max_tokens"))
     # Local servers may ignore a bound that they don't know, without a word.

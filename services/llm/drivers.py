@@ -19,7 +19,7 @@ from slowwave.recall.tokens import estimate
 from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt
 
 _TOKENS_A_MESSAGE = 8
-"""What endpoints add around each message, rather too many."""
+"""The tokens that endpoints add to each message; a high estimate."""
 
 
 class UnfitAnswer(ModelFailed):
@@ -47,7 +47,7 @@ class Driver(Protocol):
 
     @property
     def endpoint(self) -> str:
-        """What fails together: a host or a program, with a digest of its full address. Holds no key."""
+        """The unit that fails as a whole: a host or a program, with a digest of its full address; never a key."""
         ...
 
     def complete(self, prompt: Prompt, *, max_output_tokens: int, timeout_seconds: float) -> Answer:

@@ -15,7 +15,7 @@ import httpx2
 
 
 class _Call(local):
-    """Of each thread: when the call that it makes must have ended, and who waits for that moment."""
+    """For each thread the deadline of its running call, and the waiter that ends the call at the deadline."""
 
     ends: float | None = None
     timers: tuple[Timer, ...] = ()

@@ -103,7 +103,7 @@ class MemoryWriter:
             return _counts(make_plan(connection, scope_id, statements))
 
     def store(self, batch: list[Moved]) -> dict[str, int]:
-        """Store a batch in full, or not at all. Raises SlowwaveError where a pass holds the scope for a minute."""
+        """Store a batch in full, or not at all. Raises SlowwaveError if a pass has locked the scope for a minute."""
         statements, problem = self._statements(batch), None
         for _ in range(_TRIES):
             try:

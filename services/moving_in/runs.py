@@ -32,7 +32,7 @@ _MARK = text(
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a moving-in works with. clock: asked whenever a time is noted."""
+    """The collaborators of an import from another system. clock: gives each stored time."""
 
     engine: Engine
     tenant: str

@@ -56,7 +56,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a window stands."""
+    """The position of a window in the ledger."""
 
     session: int
     from_seq: int

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 3
 DEADLOCK = "40P01"
 FAILURES_IN_A_ROW = 5
-"""So many windows without an answer of use, and it is not the windows."""
+"""After this many windows in a row without a usable answer, the rebuild stops: the cause is not in the windows."""
 
 _EVENTS = text("SELECT e.memory_id, e.session_id, e.seq FROM slowwave.rebuild_evidence e WHERE e.run_id = :run")
 _CALLS = text("SELECT count(*) FROM slowwave.llm_calls c WHERE c.run_id = :run")
@@ -54,11 +54,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a rebuild came to.
+    """The result of a rebuild.
 
-    windows: all there are; read: how many of them the extractor has read, with any call so far; gone: those of which
-    events are not kept; failed: those without an answer of use. All three others keep the memories that they have.
-    calls: of this run; tokens: of all that was read. changed: said otherwise. stopped: why not all was read.
+    windows: the number of all windows. read: windows that the extractor has read, now or earlier. gone: windows
+    whose events are deleted. failed: windows without a usable answer. Windows that were not read keep their memories.
+    calls: the calls of this run. tokens: the tokens of all reads. changed: memories with another text. stopped: why
+    not all windows were read.
     """
 
     agent: str

@@ -1,4 +1,4 @@
-"""What another extractor made of windows, kept beside the live memories until it is switched or given up.
+"""The results of another extractor, stored beside the live memories until the rebuild switches to them or is given up.
 
 Must not know: how windows are read, and when answers differ.
 """

@@ -93,7 +93,7 @@ class CannotSwitch(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """What a switch did. reweighed: memories that stay with other source events or other scores."""
+    """The result of a switch. reweighed: memories that stay, with other source events or other scores."""
 
     created: frozenset[UUID]
     archived: frozenset[UUID]

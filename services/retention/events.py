@@ -1,4 +1,4 @@
-"""Removing old events, where nothing needs them any more.
+"""Remove old events that nothing needs any more.
 
 An event is removed if all of this holds: it is old enough by its own time and by its arrival, it was flushed, its day
 is final, it is not quarantined, and no live memory rests on it. Its day keeps its summaries and the segments that they
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, Row, text
 from slowwave_server.services.search.statistics import refresh_statistics
 
 BATCH = 1000
-"""So many events a transaction: a conversation that goes on waits for no more than that."""
+"""The largest number of events in one transaction. It bounds how long a running conversation waits for the lock."""
 DAYS_PAGE = 500
 
 # The newest days first: of the older ones mostly that is left which must stay.

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 WIDTH = 1_000_000
-"""So many sessions a partition: about ten million events, whose index is held in memory by a small server."""
+"""The number of sessions in one partition: about ten million events, whose index fits into a small server's memory."""
 
 _EXTEND = text("SELECT slowwave.add_event_partitions(:width)")
 _EMPTY = text("SELECT slowwave.truncate_empty_partitions()")

@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 from slowwave.settings_sections import Sessions
 
 BATCH = 1000
-"""So many rows one statement locks."""
+"""The largest number of rows that one statement locks."""
 ROUNDS = 100
 
 _CLOSE = "SELECT slowwave.close_sessions(%s, %s, %s)"

@@ -34,7 +34,7 @@ from slowwave_server.services.review.effects import carry_out
 from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, start_run
 
 ATTEMPTS = 3
-"""So often a decision is made anew where a pass changed the memories meanwhile."""
+"""The largest number of attempts at a decision, if a pass changes the memories during each attempt."""
 DEADLOCK = "40P01"
 EXPIRED_AT_ONCE = 500
 CHANGED = "what it is about was changed after you had looked at it; look again before you decide"
@@ -65,7 +65,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What came of one question or conflict, by its number; `text` says it in words."""
+    """The result for one question or conflict, with its number; `text` is a sentence."""
 
     number: int
     outcome: Outcome
@@ -74,7 +74,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class DecisionReport:
-    """What a batch of decisions did. run: None without a decision, and for a dry run."""
+    """The result of a batch of decisions. run: None if no decision was made, and for a dry run."""
 
     run: int | None
     dry_run: bool
@@ -261,7 +261,7 @@ def _one(
 
 
 def answer_to(connection: Connection, case: Case, decision: Decision) -> Answer:
-    """What a decision would do in a case that is open. Raises ValueError if the case does not allow this decision."""
+    """The effect of a decision in an open case. Raises ValueError if the case does not allow this decision."""
     if decision.kind == "lapse":
         return review.lapse(case.memory)
     if case.memory is not None and decision.kind in {"accept", "reject"}:

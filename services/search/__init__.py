@@ -1,4 +1,4 @@
-"""What search needs besides its query: passages and statistics of terms.
+"""Data for searches: passages of events, and statistics of terms.
 
 Must not know: Celery, HTTP, the command line.
 """
