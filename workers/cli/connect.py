@@ -41,6 +41,12 @@ class Branches(StrEnum):
     APART = "apart"
 
 
+InProject = Annotated[
+    bool,
+    typer.Option(
+        "--project", help="Write the files of the project in the working directory, for everybody who works on it."
+    ),
+]
 NOTES = {
     Host.CLAUDE_CODE: "Claude Code reads this when its next session starts; `/hooks` in it lists the hooks.",
     Host.CODEX: "Codex runs hooks only after you have reviewed and trusted them: open `/hooks` in Codex once.",
@@ -62,12 +68,7 @@ def connect(
     context: typer.Context,
     host: Annotated[Host, typer.Argument(help="The coding agent's host.", show_default=False)],
     *,
-    project: Annotated[
-        bool,
-        typer.Option(
-            "--project", help="Write the files of the project in the working directory, for everybody who works on it."
-        ),
-    ] = False,
+    project: InProject = False,
     agent: Annotated[str | None, typer.Option(help="The agent; default: one per repository.")] = None,
     branches: Annotated[
         Branches, typer.Option(help="Whether the branches of a repository share one memory.")

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from slowwave_server.services.moving_in.importing import MovingReport
 
 System = Literal["mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "claude-code", "codex"]
+SourcePlace = Annotated[
+    str,
+    typer.Argument(help="A file, a zip archive, a folder, or a Postgres URL (mem0, langgraph).", show_default=False),
+]
 SHOWN = 10
 
 
@@ -28,12 +32,7 @@ def import_from(
     system: Annotated[
         System, typer.Argument(help="The system; zep also reads Graphiti, langgraph also reads LangMem.")
     ],
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="A file, a zip archive, a folder, or a Postgres URL (mem0, langgraph).", show_default=False
-        ),
-    ],
+    source: SourcePlace,
     *,
     agent: Annotated[
         str | None,

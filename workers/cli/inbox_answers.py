@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from slowwave_server.services.review.decisions import Decision, DecisionReport
 
 Answer = Literal["keep", "archive", "later", "earlier", "both", "neither", "same"]
+AnswerWord = Annotated[
+    Answer,
+    typer.Argument(
+        help="One memory: keep, archive, same. Two statements: later, earlier, both, neither, same.",
+        show_default=False,
+    ),
+]
+ItemIds = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids of items: q12, c7.", show_default=False)]
 OF_A_CLAIM: frozenset[Answer] = frozenset({"keep", "archive"})
 
 
@@ -43,16 +51,8 @@ class Batch(NamedTuple):
 
 def answer(
     context: typer.Context,
-    answer: Annotated[
-        Answer,
-        typer.Argument(
-            help="One memory: keep, archive, same. Two statements: later, earlier, both, neither, same.",
-            show_default=False,
-        ),
-    ],
-    ids: Annotated[
-        list[str] | None, typer.Argument(metavar="ID", help="Ids of items: q12, c7.", show_default=False)
-    ] = None,
+    answer: AnswerWord,
+    ids: ItemIds = None,
     *,
     agent: OnlyAgent = None,
     scope: OnlyScope = None,

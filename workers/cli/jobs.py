@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 JobName = Annotated[
     str, typer.Argument(metavar="JOB", help="The job's name, as `job list` shows it.", show_default=False)
 ]
+Weekday = Annotated[
+    str | None,
+    typer.Option(metavar="DAY", help="For the cadence weekly: monday to sunday; none: a week after the last run."),
+]
+WindowEnd = Annotated[
+    str | None,
+    typer.Option(help="The end of the window in local time, exclusive; may be after midnight; none: no end."),
+]
 
 
 def list_jobs(context: typer.Context, *, as_json: Json = False) -> None:
@@ -159,17 +167,11 @@ def config(
     interval_minutes: Annotated[
         int | None, typer.Option(min=1, metavar="MINUTES", help="The interval of the cadence interval.")
     ] = None,
-    weekday: Annotated[
-        str | None,
-        typer.Option(metavar="DAY", help="For the cadence weekly: monday to sunday; none: a week after the last run."),
-    ] = None,
+    weekday: Weekday = None,
     window_start: Annotated[
         str | None, typer.Option(help="The start of the window in local time; none: midnight.")
     ] = None,
-    window_end: Annotated[
-        str | None,
-        typer.Option(help="The end of the window in local time, exclusive; may be after midnight; none: no end."),
-    ] = None,
+    window_end: WindowEnd = None,
     time_zone: Annotated[
         str | None, typer.Option(help="The time zone of the window: an IANA name, such as Europe/Berlin.")
     ] = None,

@@ -3,6 +3,7 @@
 Must not know: SQL, how memories are made.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,20 +25,21 @@ from slowwave_server.workers.cli.state import shell_of
 if TYPE_CHECKING:
     from slowwave_server.services.reports.memories import ListedMemory
 
+OnlyStatus = Annotated[
+    MemoryStatus | None, typer.Option(help="Only memories with this status; default: all but archived.")
+]
+AsOf = Annotated[str | None, typer.Option(help="Only memories that were valid at this day or time (event time).")]
+
 
 def list_memories(
     context: typer.Context,
     agent: Agent,
     *,
-    status: Annotated[
-        MemoryStatus | None, typer.Option(help="Only memories with this status; default: all but archived.")
-    ] = None,
+    status: OnlyStatus = None,
     kind: Annotated[MemoryType | None, typer.Option("--type", help="Only memories of this type.")] = None,
     session: Annotated[str | None, typer.Option(help="Only memories that come from this session.")] = None,
     scope: Scope = None,
-    as_of: Annotated[
-        str | None, typer.Option(help="Only memories that were valid at this day or time (event time).")
-    ] = None,
+    as_of: AsOf = None,
     known_at: Annotated[str | None, typer.Option(help="The memories as they were stored at this day or time.")] = None,
     limit: Limit = 50,
     as_json: Json = False,
@@ -64,12 +66,14 @@ def list_memories(
     if as_json:
         print_json(found)
         return
+    _print_all(found, limit, filtered=bool(held or known or kind or status or session))
+
+
+def _print_all(found: "Sequence[ListedMemory]", limit: int, *, filtered: bool) -> None:
     for memory in found:
         _print(memory)
     if not found:
-        console().print(
-            "No memory matches." if held or known or kind or status or session else "There are no memories yet."
-        )
+        console().print("No memory matches." if filtered else "There are no memories yet.")
     elif len(found) == limit:
         console(stderr=True).print(f"These are the newest {limit}; --limit shows more.")
 

@@ -20,6 +20,8 @@ from slowwave_server.workers.shared.shell import Shell
 from slowwave_server.workers.shared.task_sender import sender
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from slowwave_server.services.dead_letters.quarantine import RetryResult
     from slowwave_server.services.reports.dead_letters import ListedDeadLetter
     from slowwave_server.services.reports.quarantine import QuarantinedEvent
@@ -67,11 +69,7 @@ def list_(
     for event in events:
         _print_event(event)
     for letter in letters:
-        age = duration_words((shell.now() - letter.created_at).total_seconds())
-        print_rows(
-            console(), [(styled(f"{letter.id}", "bold"), "dead letter", letter.state, letter.task, f"{age} ago")]
-        )
-        print_rows(console(), [(one_line(letter.error, 300),)], indent=4)
+        _print_listed(letter, shell.now())
     if not events and not letters:
         console().print("The queue is empty.")
 
@@ -91,6 +89,12 @@ def _print_event(event: "QuarantinedEvent") -> None:
     error = one_line(event.error or "no error was recorded", 300)
     print_rows(console(), [(styled(event_id(event), "bold"), "quarantined event", f"since {since}")])
     print_rows(console(), [("event", said), ("error", error)], indent=4)
+
+
+def _print_listed(letter: "ListedDeadLetter", now: "datetime") -> None:
+    age = duration_words((now - letter.created_at).total_seconds())
+    print_rows(console(), [(styled(f"{letter.id}", "bold"), "dead letter", letter.state, letter.task, f"{age} ago")])
+    print_rows(console(), [(one_line(letter.error, 300),)], indent=4)
 
 
 def show(

@@ -26,6 +26,9 @@ ExtractorOption = Annotated[
     Literal["rules", "model"] | None,
     typer.Option(help="The rules, or the model of the settings; default: the extractor of flushes."),
 ]
+OnlyFallback = Annotated[
+    bool, typer.Option("--only-fallback", help="Only events that the rules read because the model did not answer.")
+]
 
 
 def rebuild(
@@ -33,9 +36,7 @@ def rebuild(
     agent: Agent,
     *,
     extractor: ExtractorOption = None,
-    only_fallback: Annotated[
-        bool, typer.Option("--only-fallback", help="Only events that the rules read because the model did not answer.")
-    ] = False,
+    only_fallback: OnlyFallback = False,
     yes: Yes = False,
     dry_run: Annotated[
         bool,

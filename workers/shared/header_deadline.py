@@ -6,15 +6,19 @@ Must not know: routes, whose server it is.
 """
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+if TYPE_CHECKING:
+    # uvicorn chooses its protocol at run time; both have the members that are used here.
+    from uvicorn.protocols.http.h11_impl import H11Protocol as AutoHTTPProtocol
+else:
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 HEADER_SECONDS = 10.0
 _TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-class DeadlineProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+class DeadlineProtocol(AutoHTTPProtocol):
     """uvicorn's protocol, which closes a connection whose headers are not complete in time.
 
     The time begins when the connection opens, and for a later request on the same connection with its first byte. No
@@ -29,7 +33,7 @@ class DeadlineProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the time."""
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", transport))
         self._await_headers()
 
     def data_received(self, data: bytes) -> None:

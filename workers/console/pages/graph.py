@@ -84,13 +84,9 @@ def _graph(
     nodes = {} if found is None else _nodes(found, trusted)
     weaker, stated = len(stated) - len(trusted), trusted
     ring = None
-    words: dict[tuple[str, str], list[str]] = {}
     if found is not None and nodes:
-        ring = lay_out_graph(
-            list(nodes), [(row.source, row.target) for row in stated], found.entity, margin=_margin(nodes)
-        )
-        for row in stated:
-            words.setdefault((row.source, row.target), []).append(row.predicate)
+        pairs = [(row.source, row.target) for row in stated]
+        ring = lay_out_graph(list(nodes), pairs, found.entity, margin=_margin(nodes))
     return req.page(
         "graph.html",
         problem=problem,
@@ -101,7 +97,7 @@ def _graph(
         depths=[(str(steps), str(steps)) for steps in range(1, MOST_STEPS + 1)],
         nodes=nodes,
         ring=ring,
-        words=words,
+        words={} if ring is None else _words(stated),
         worded=ring is not None and sum(curve.spoke for curve in ring.curves) <= NAMED,
         stated=stated,
         cut=found is not None and found.cut,
@@ -117,6 +113,14 @@ def _nodes(found: EntityGraph, stated: Sequence[Stated]) -> dict[str, Any]:
     """The entities of these relations and the entity in the address, in the order of the graph."""
     ends = {end for row in stated for end in (row.source, row.target)} | {found.entity}
     return {name: node for name, node in found.graph.nodes(data=True) if name in ends}
+
+
+def _words(stated: Sequence[Stated]) -> dict[tuple[str, str], list[str]]:
+    """The predicates between two entities, by the two."""
+    words: dict[tuple[str, str], list[str]] = {}
+    for row in stated:
+        words.setdefault((row.source, row.target), []).append(row.predicate)
+    return words
 
 
 def _margin(nodes: Mapping[str, Any]) -> float:
