@@ -156,7 +156,7 @@ def test_longer_conversation_goes_on_in_its_own_session(house: House, tmp_path: 
 def test_session_that_went_on_is_not_undone(house: House, tmp_path: Path) -> None:
     run = house.bring("claude", longer_export(tmp_path, "one")).runs["ines"]
     house.scene.say("claude:d1", "said live", agent="ines")
-    with pytest.raises(CannotUndo, match=r"went on since, with 1 event .*slowwave agent forget ines"):
+    with pytest.raises(CannotUndo, match=r"went on since, with 1 event .*slowwave session forget ines claude:d1"):
         house.undo(run)
     assert len(house.events()) == 2
 
