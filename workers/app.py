@@ -51,7 +51,7 @@ from slowwave_server.workers.task_counting import count_tasks
 log = logging.getLogger(__name__)
 
 AT_START = ((SWEEP_SESSIONS, HIGH_QUEUE), (FINALIZE_DAYS, "days"), (MAINTENANCE_TICK, "maintenance"))
-"""What a worker asks for when it is ready: each task with its queue."""
+"""The tasks that a worker enqueues when it is ready, each with its queue."""
 LOADER = "slowwave_server.workers.loader:InstalledLoader"
 
 

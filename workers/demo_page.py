@@ -28,7 +28,7 @@ _INDENT = (0, 0, 0, 2)
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
-    """What a flush of one conversation came to: the memories that it is a source of, and how many secrets it masked."""
+    """The result of a flush of one conversation: its memories, and the number of masked secrets."""
 
     memories: tuple[str, ...]
     redactions: int

@@ -44,4 +44,4 @@ WEEK_TWO = (
 TODAY = "dinner"
 QUESTION = "Where do we celebrate Ana's birthday, and may I order mushrooms for her?"
 EXPECTED = ("celebrate Ana's birthday in Bergen", "Ana doesn't like mushrooms", "allergies: peanuts")
-"""What the context of the last prompt must tell."""
+"""Statements that the context of the last prompt must contain."""

@@ -1,4 +1,4 @@
-"""What runs the maintenance jobs of this version, by their type; for the workers and for the shell.
+"""The runners of this version's maintenance jobs, by job type; for workers and for the command line.
 
 Must not know: when jobs are due; the work itself.
 """

@@ -58,7 +58,7 @@ class Liveness:
         self._seen = self._monotonic()
 
     def look(self) -> bool:
-        """Give the signs if the work goes on, or can't for a reason that no restart removes. Answer whether."""
+        """Give the signs if work proceeds, or if its obstacle would survive a restart. Return whether it gave them."""
         works = self._seen is not None and self._monotonic() - self._seen <= self._patience
         alive = works or not self._answers()
         if alive:

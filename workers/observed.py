@@ -1,4 +1,4 @@
-"""What makes a worker's own work visible, put into its processes by Celery's signals: traces, and logs as JSON.
+"""Observability of workers: Celery's signals start traces and JSON logs in each process of a worker.
 
 Must not know: contents of traces and logs.
 """

@@ -46,7 +46,7 @@ def scratch_servers(settings: Settings) -> Iterator[Settings]:
 
 @contextmanager
 def rules_flusher(settings: Settings) -> Iterator[Flusher]:
-    """What a worker flushes with, by the rules, in this process."""
+    """Build the flusher of a worker, with the rules extractor, in this process."""
     rules = settings.memory.auto_flush
     redis = connect_broker(settings)
     engine = make_engine(settings.database_url)

@@ -32,7 +32,7 @@ from slowwave.tracing import switch_on
 SERVICE = "slowwave-worker"
 _NAMELESS = "unknown_service"
 _CLOSE_SECONDS = 2.0
-"""What a collector that does not answer may cost a worker that is told to stop."""
+"""The longest time that a stopping worker waits for a collector that does not answer."""
 
 _LEAVES = frozenset(
     (

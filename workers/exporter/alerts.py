@@ -26,7 +26,7 @@ from slowwave_server.domain.waiting import SILENT_SWEEPS
 from slowwave_server.services.reports.backlog import LATE_SYNCS
 
 JOB = "slowwave"
-"""What Prometheus calls the exporter, in `deploy/prometheus/prometheus.yml`."""
+"""The name of the exporter's scrape job in `deploy/prometheus/prometheus.yml`."""
 _HERE = "on (instance, job)"
 _LATE_DELIVERY = LATE_SYNCS * Files().sync_seconds
 _CLOCK = "slowwave_clock_offset_seconds"
