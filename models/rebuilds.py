@@ -41,7 +41,7 @@ class Rebuild(Base):
 
 
 class RebuildWindow(Base):
-    """What an extractor made of one window of the ledger. candidates: as flushes store them; none once it is switched.
+    """An extractor's result for one window. candidates: as flushes store them; none after the switch.
 
     tokens: what a model took. dropped: how many of its memories were not believed, by why.
 

@@ -30,7 +30,7 @@ from slowwave_server.services.review.cases import lock_scopes
 from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, start_run
 
 PLACE = "corrections"
-"""Where such words are noted to have been written, as those of memory files are by their file."""
+"""The stored place of edits that were not made in a memory file; edits in a file have the file's path."""
 REASON_CHARACTERS = 500
 """The largest number of stored characters of a reason."""
 ATTEMPTS = 3

@@ -30,7 +30,7 @@ from slowwave_server.domain.failures import TransientError
 from slowwave_server.domain.model_extraction import KnownContext, KnownMemory, is_presentable
 
 MORE_HITS = 4
-"""So many times the memories that a prompt takes are searched for: some of them are of a later day, or ended."""
+"""A search reads this many times the memories of a prompt, because some hits are of a later day, or have ended."""
 
 _SCOPE = text("SELECT k.kind, k.name FROM slowwave.scopes k WHERE k.id = :scope AND k.tenant = :tenant")
 _MEMORIES = (

@@ -1,4 +1,4 @@
-"""What an error of the `openai` client means, for chat and for vectors alike.
+"""Map errors of the `openai` client to the failures of this package, for chat and for embeddings.
 
     no connection                           Unanswered, cost nothing
     time-out, cut connection, 408, 504      Unanswered, unknown cost
@@ -42,7 +42,7 @@ _UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where calls go. clock: the current time, aware: `Retry-After` may be a date."""
+    """The endpoint of calls. clock: the current time, aware, because `Retry-After` may be a date."""
 
     base_url: str
     clock: Callable[[], datetime]
@@ -76,7 +76,7 @@ class Endpoint:
         return Unanswered(f"{self.host} gave no answer in time", tokens=None)
 
     def of_status(self, status: int, code: str | None, retry_after: float | None = None) -> Unanswered | ModelFailed:
-        """What a status means. code: the endpoint's own short code."""
+        """The failure for an HTTP status. code: the endpoint's own short code."""
         said = f"{self.host} answered {status}" + (f" ({code})" if code else "")
         if status in _REFUSING or code in _QUOTA:
             return AccessRefused(said)

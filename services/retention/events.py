@@ -61,7 +61,7 @@ def remove_old_events(
     dry_run: bool = False,
     go_on: Callable[[], bool] = lambda: True,
 ) -> Removal:
-    """Remove the events of all tenants that are older than `event_days` days, where nothing needs them. 0: none.
+    """Remove events of all tenants that are older than `event_days` days and that nothing needs. 0: remove none.
 
     logged: only events that their session's log holds. go_on: asked before each day; False stops. Doing it twice
     removes nothing more.

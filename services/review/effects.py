@@ -25,7 +25,7 @@ _CLOSES: dict[str, ItemState] = {
     "archived": "expired",
     "merged": "merged",
 }
-"""What becomes of open questions about a memory itself, by what was done to it."""
+"""The new state of open questions about a memory, by the change of this memory."""
 
 
 def carry_out(connection: Connection, case: Case, answer: Answer, *, author: Author, now: datetime) -> None:
