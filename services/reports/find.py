@@ -51,7 +51,10 @@ class Found:
 
 
 def find_anything(connection: Connection, tenant: str, words: str) -> Found:
-    """Find agents and memories of one tenant. Archived memories are left out."""
+    """Find agents and memories of one tenant; nothing for blank words. Archived memories are left out."""
+    words = words.replace("\0", "").strip()
+    if not words:
+        return Found((), ())
     agents = connection.execute(_AGENTS, {"tenant": tenant, "words": words, "most": AGENTS}).scalars().all()
     scopes = list(connection.execute(_SCOPES, {"tenant": tenant, "most": SCOPES}).scalars())
     query = quick_query(connection, scopes, words)

@@ -7,27 +7,31 @@ called here nor listed with a reason.
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import networkx as nx
 import pytest
 import redis
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.orm import Session
 
 from slowwave import Memory
 from slowwave.errors import InvalidName
 from slowwave.identity import SessionRef
 from slowwave.recall import Context
 from slowwave.settings import Days, Llm
+from slowwave_server.models import MemoryChange
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services import lookup, reports
+from slowwave_server.services import lookup, reports, samples
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.days import agents, book, due
 from slowwave_server.services.lookup import UnknownName
@@ -45,9 +49,13 @@ from slowwave_server.services.reports import (
     dirty,
     explain,
     files,
+    find,
     graph,
+    history,
+    inbox,
     memories,
     memory_ids,
+    mentioned,
     metrics,
     quarantine,
     records,
@@ -56,7 +64,9 @@ from slowwave_server.services.reports import (
     runs,
     spending,
     status,
+    text_filter,
     timeline,
+    transcript,
     unkept,
     why,
     working,
@@ -137,6 +147,45 @@ def _paths(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
 
 
+def _changes(memories: Sequence[UUID]) -> list[mentioned.Changed]:
+    """Changes that name these memories, as a merge names the survivor."""
+    return [SimpleNamespace(before=None, after={"merged_into": str(memory)}) for memory in memories]
+
+
+def _said(place: Place, seq: int = 1) -> list[tuple[str, str, int]]:
+    return [(place.agent, f"{place.word}-{session}", seq) for session in ("talk", "odd", "tail")]
+
+
+def _keys(connection: Connection, place: Place) -> list[str]:
+    return inbox.open_keys(connection, place.tenant, scope=place.key)
+
+
+def _answered(world: World, connection: Connection, place: Place) -> tuple[int, str]:
+    """A run of the place that answered its first question, and the key of that; gone with the transaction."""
+    run, question = (world.numbers(table, place)[0] for table in ("maintenance_runs", "review_items"))
+    change = MemoryChange(
+        memory_id=world.memories(place)[0],
+        run_id=run,
+        action="decided",
+        after={"review_item": question, "by": place.word},
+        reason=f"{place.word} was asked",
+    )
+    with Session(connection, join_transaction_mode="create_savepoint") as session:
+        session.add(change)
+        session.flush()
+        session.commit()
+    return run, f"q{question}"
+
+
+def _keys_answered(world: World, connection: Connection, place: Place) -> list[str]:
+    """What is found of the place's run, after the runs of all places have answered."""
+    answered = {other: _answered(world, connection, other) for other in PLACES}
+    run, key = answered[place]
+    found = inbox.keys_of_run(connection, place.tenant, run)
+    assert found == [key]
+    return found
+
+
 def _of_relation(function: Callable[..., Any]) -> Reader:
     return Reader(function, lambda w, c, p: [function(c, w.scope_id(p), memory) for memory in w.memories(p)])
 
@@ -205,6 +254,40 @@ READERS = [
     Reader(dead_letters.count_open, lambda _, c, p: dead_letters.count_open(c, p.tenant), silent=True),
     Reader(listed.list_agents, lambda _, c, p: listed.list_agents(c, p.tenant), "tenant", silent=True),
     Reader(listed.agent_names, lambda _, c, p: listed.agent_names(c, p.tenant), "tenant", silent=True),
+    Reader(listed.read_agent, lambda _, c, p: listed.read_agent(c, p.tenant, p.agent), silent=True),
+    Reader(find.find_anything, lambda _, c, p: find.find_anything(c, p.tenant, p.word)),
+    Reader(find.find_anything, lambda _, c, p: find.find_anything(c, p.tenant, "boat key tide"), "tenant", silent=True),
+    Reader(
+        text_filter.quick_query,
+        lambda w, c, p: text_filter.quick_query(c, [w.scope_id(p)], "editor boat key"),
+        silent=True,
+    ),
+    Reader(history.read_history, lambda _, c, p: history.read_history(c, p.tenant, datetime.now(UTC)), silent=True),
+    Reader(inbox.open_keys, lambda _, c, p: _keys(c, p), silent=True),
+    Reader(inbox.count_kinds, lambda _, c, p: inbox.count_kinds(c, p.tenant, scope=p.key), silent=True),
+    Reader(inbox.keys_of_run, _keys_answered, silent=True),
+    Reader(inbox.read_items, lambda _, c, p: inbox.read_items(c, p.tenant, _keys(c, p))),
+    Reader(inbox.read_items, lambda _, c, p: inbox.read_items(c, p.tenant, inbox.open_keys(c, p.tenant)), "tenant"),
+    Reader(inbox.read_item, lambda _, c, p: [inbox.read_item(c, p.tenant, key) for key in _keys(c, p)]),
+    Reader(
+        mentioned.contents_named,
+        lambda w, c, p: mentioned.contents_named(c, p.tenant, _changes(w.memories(p))),
+    ),
+    Reader(
+        transcript.read_transcript,
+        lambda _, c, p: [transcript.read_transcript(c, p.tenant, p.agent, session) for _, session, _ in _said(p)],
+        "place",
+    ),
+    Reader(
+        transcript.read_transcript,
+        lambda _, c, p: transcript.read_transcript(c, p.tenant, p.agent, f"{p.word}-talk", at=2),
+        "place",
+    ),
+    Reader(
+        transcript.read_surroundings,
+        lambda _, c, p: list(transcript.read_surroundings(c, p.tenant, _said(p), around=50).values()),
+        "place",
+    ),
     Reader(listed.list_sessions, lambda _, c, p: listed.list_sessions(c, p.tenant, p.agent), "agent"),
     Reader(dirty.dirty_sessions, lambda _, c, p: dirty.dirty_sessions(c, p.tenant, p.agent), "agent"),
     Reader(dirty.goals_of, lambda _, c, p: dirty.goals_of(c, [_ref(p, "tail")]), "place"),
@@ -230,6 +313,10 @@ READERS = [
             c, p.tenant, p.agent, scope=_shared(p), session=f"{p.word}-talk", status="archived"
         ),
         silent=True,
+    ),
+    Reader(
+        memories.list_memories,
+        lambda _, c, p: memories.list_memories(c, p.tenant, p.agent, scope=_shared(p), words="editor"),
     ),
     Reader(
         records.read_record,
@@ -266,6 +353,10 @@ READERS = [
     Reader(
         review.read_question,
         lambda w, c, p: [review.read_question(c, p.tenant, number) for number in w.numbers("review_items", p)],
+    ),
+    Reader(
+        review.read_questions,
+        lambda w, c, p: review.read_questions(c, p.tenant, w.numbers("review_items", p)),
     ),
     Reader(runs.list_runs, lambda _, c, p: runs.list_runs(c, p.tenant, scope=p.key)),
     Reader(runs.list_runs, lambda _, c, p: runs.list_runs(c, p.tenant, limit=500), "tenant"),
@@ -348,7 +439,8 @@ NOT_CALLED = {
     "check.counts_by_tenant": "called by check_stranded and its like: counts by tenant",
     "sessions.read_sessions": "figures of the whole installation: counts and ages",
     "flushes.read_flushes": "as read_sessions",
-    "quarantine.read_aside": "as read_sessions",
+    "quarantine.read_quarantine": "as read_sessions",
+    "samples.take_samples": "writes, of every tenant; the test of a tenant's figures reads what it wrote",
     "runs.read_jobs": "jobs belong to the installation",
     "runs.read_runs": "as read_sessions, by kind",
     "budgets.read_usage": "tokens by tenant, for the installation's operator",
@@ -401,12 +493,20 @@ def _letter(world: World, place: Place) -> int:
     return int(row.id)
 
 
+def _keys_of(world: World, place: Place) -> list[str]:
+    """The keys of the place's questions and contradictions, whether the inbox lists them or not."""
+    questions, conflicts_there = (world.numbers(table, place) for table in ("review_items", "memory_conflicts"))
+    assert questions
+    assert conflicts_there
+    return [*(f"q{number}" for number in questions), *(f"c{number}" for number in conflicts_there)]
+
+
 def modules() -> Iterator[ModuleType]:
     """Where reading functions stand."""
     for package in (reports, metrics):
         for found in pkgutil.iter_modules(package.__path__):
             yield import_module(f"{package.__name__}.{found.name}")
-    yield from (lookup, conflict_sides, file_lines, masking, book, due, agents, export)
+    yield from (lookup, conflict_sides, file_lines, masking, book, due, agents, export, samples)
 
 
 def readers() -> dict[str, Callable[..., Any]]:
@@ -455,6 +555,13 @@ def test_mistake_39_a_number_or_an_id_from_the_other_side_is_as_unknown_as_one_t
             partial(runs.read_run, tenant=mine.tenant, run_id=world.numbers("maintenance_runs", theirs)[0]),
             partial(dead_letters.read_dead_letter, tenant=mine.tenant, number=_letter(world, theirs)),
             partial(lookup.find_session, tenant=mine.tenant, agent=mine.agent, session=f"{theirs.word}-talk"),
+            partial(transcript.read_transcript, tenant=mine.tenant, agent=mine.agent, session=f"{theirs.word}-talk"),
+            partial(
+                transcript.read_surroundings,
+                tenant=mine.tenant,
+                places=[(mine.agent, f"{theirs.word}-talk", 1)],
+            ),
+            *(partial(inbox.read_item, tenant=mine.tenant, key=key) for key in _keys_of(world, theirs)),
         ]
         for ask in asks:
             with world.engine.connect() as connection, pytest.raises(UnknownName) as refused:
@@ -464,6 +571,13 @@ def test_mistake_39_a_number_or_an_id_from_the_other_side_is_as_unknown_as_one_t
         with world.engine.connect() as connection:
             memories_there = world.memories(theirs)
             assert conflict_sides.read_sides(connection, mine.tenant, memories_there) == {}
+            assert mentioned.contents_named(connection, mine.tenant, _changes(memories_there)) == {}
+            assert review.read_questions(connection, mine.tenant, world.numbers("review_items", theirs)) == []
+            assert inbox.read_items(connection, mine.tenant, _keys_of(world, theirs)) == []
+            run, key = _answered(world, connection, theirs)
+            assert inbox.keys_of_run(connection, theirs.tenant, run) == [key]
+            assert inbox.keys_of_run(connection, mine.tenant, run) == []
+            assert find.find_anything(connection, mine.tenant, theirs.word) == find.Found((), ())
             assert list(file_lines.files_among(connection, mine.tenant, memories_there)) == []
             for function in (relations.links_of, relations.conflicts_of, relations.questions_of, relations.notes_of,
                              relations.parts_of, relations.chain_of, relations.triples_of,
@@ -478,6 +592,11 @@ def test_mistake_39_a_question_about_a_name_of_the_other_side_names_nothing_from
             lookup.find_agent(connection, "globex", "boreas")
         assert "boreas" in str(refused.value)
         assert refused.value.nearest == ()
+        with pytest.raises(UnknownName) as overview:
+            listed.read_agent(connection, "globex", "boreas")
+        assert overview.value.nearest == ()
+        assert find.find_anything(connection, "globex", "borea").agents == ()
+        assert find.find_anything(connection, "acme", "borea").agents == ("boreas",)
         with pytest.raises(UnknownName) as unrelated:
             graph.neighbourhood(connection, "globex", "atlas", "Quorve")
         assert words_in(str(unrelated.value)) <= {"Jaskill"}
@@ -519,6 +638,22 @@ def test_mistake_39_an_empty_filter_answers_with_nothing_and_never_with_everythi
         assert quarantine.list_quarantined(connection, "acme", agent="") == []
         assert quarantine.list_quarantined(connection, "acme", agent="atlas", session="") == []
         assert dead_letters.list_dead_letters(connection, "initech") == []
+        for tenant in ("", "initech", "ACME", "acm%", "%"):
+            assert inbox.open_keys(connection, tenant) == []
+            assert set(inbox.count_kinds(connection, tenant).values()) == {0}
+            assert inbox.read_items(connection, tenant, inbox.open_keys(connection, "acme")) == []
+            assert find.find_anything(connection, tenant, own.word) == find.Found((), ())
+            assert find.find_anything(connection, tenant, "a") == find.Found((), ())
+        for scope in (("agent", ""), ("agent", "atl%"), ("room", "nowhere"), ("", "")):
+            assert inbox.open_keys(connection, "acme", scope=scope) == []
+        for words in ("", " ", "\0", "%", "'' | ''"):
+            assert find.find_anything(connection, "acme", words) == find.Found((), ())
+            assert text_filter.quick_query(connection, [], words) is None
+        assert text_filter.quick_query(connection, [], own.word) is None
+        assert review.read_questions(connection, "acme", []) == []
+        assert inbox.read_items(connection, "acme", []) == []
+        assert mentioned.contents_named(connection, "acme", []) == {}
+        assert transcript.read_surroundings(connection, "acme", []) == {}
 
 
 def test_mistake_39_a_day_of_a_room_is_none_of_the_agents_own_and_none_of_the_other_agents(world: World) -> None:
@@ -555,3 +690,63 @@ def test_mistake_39_counts_are_those_of_the_tenant_alone(world: World) -> None:
             counted = world.of(place).stats(place.agent, place.scope)
             here = [other for other in its if other.key == place.key]
             assert (counted.noted, counted.open) == (2 * len(here), len(here))
+
+
+def test_mistake_39_figures_over_time_and_the_inbox_are_those_of_the_tenant_and_its_scopes_alone(world: World) -> None:
+    now = datetime.now(UTC)
+    samples.take_samples(world.engine, now)
+    with world.engine.connect() as connection:
+        for tenant in ("acme", "globex"):
+            its = [place for place in PLACES if place.tenant == tenant]
+            keys = inbox.open_keys(connection, tenant)
+            by_scope = {place.key: inbox.open_keys(connection, tenant, scope=place.key) for place in its}
+            assert sorted(keys) == sorted(key for found in by_scope.values() for key in found)
+            assert sum(inbox.count_kinds(connection, tenant).values()) == len(keys) > 0
+            steps = history.read_history(connection, tenant, now + timedelta(minutes=5))
+            (figures,) = [step for step in steps if step.sessions_waiting is not None]
+            assert (figures.sessions_waiting, figures.events_waiting) == (len(its), len(its))
+            assert figures.inbox_open == len(keys)
+        for tenant in ("initech", "", "ACME"):
+            steps = history.read_history(connection, tenant, now + timedelta(minutes=5))
+            assert {step.sessions_waiting for step in steps} == {None}
+
+
+def test_mistake_39_contradictions_without_a_question_are_those_of_the_scope_alone(world: World) -> None:
+    with world.engine.connect() as connection:  # never committed
+        connection.execute(text("DELETE FROM slowwave.review_items"))
+        for place in PLACES:
+            mine = {f"c{number}" for number in world.numbers("memory_conflicts", place)}
+            keys = _keys(connection, place)
+            assert keys
+            assert {*keys} <= mine
+            its = [other for other in PLACES if other.tenant == place.tenant]
+            held = words_in(inbox.read_items(connection, place.tenant, keys))
+            assert held == {other.word for other in its if other.key == place.key}
+            of_tenant = {f"c{number}" for other in its for number in world.numbers("memory_conflicts", other)}
+            assert {*inbox.open_keys(connection, place.tenant)} <= of_tenant
+        assert inbox.open_keys(connection, "initech") == []
+
+
+def test_mistake_39_an_agents_counts_are_those_of_its_own_scope(world: World) -> None:
+    """Of the same name on both sides, and of none of its rooms."""
+    with world.engine.connect() as connection:
+        for place in (place for place in PLACES if place.scope is None):
+            found = listed.read_agent(connection, place.tenant, place.agent)
+            here = [other for other in PLACES if (other.tenant, other.agent) == (place.tenant, place.agent)]
+            assert (found.agent.name, found.agent.sessions) == (place.agent, 3 * len(here))
+            assert found.agent.dirty == len(here)
+            (kept,) = world.sql(
+                "SELECT count(*) AS memories FROM slowwave.memories WHERE scope_id = :scope",
+                scope=world.scope_id(place),
+            )
+            assert sum(found.memories.values()) == kept.memories
+            assert found.questions == len(world.numbers("review_items", place))
+
+
+def test_mistake_39_a_quick_search_asks_for_words_of_its_own_scopes_alone(world: World) -> None:
+    """The stems of a query carry the scopes that it may find; the index holds no word without one."""
+    with world.engine.connect() as connection:
+        scopes = [world.scope_id(place) for place in PLACES if place.tenant == "globex"]
+        query = text_filter.quick_query(connection, scopes, "editor' | '1:key")
+        assert query is not None
+        assert {int(prefix) for prefix in re.findall(r"'(\d+):", query)} == {*scopes}
