@@ -147,11 +147,11 @@ def test_explain_masks_evidence_until_an_operator_reveals_it(scene: Scene) -> No
     _flush(scene, "s1")
     memory = scene.sql("SELECT id FROM slowwave.memories")[0].id
     settings = {"SLOWWAVE_DATABASE_URL": scene.engine.url.render_as_string(hide_password=False)}
-    shown = CliRunner().invoke(shell_app, ["explain", str(memory)], env=settings)
+    shown = CliRunner().invoke(shell_app, ["memory", "show", str(memory)], env=settings)
     assert shown.exit_code == 0
     assert SECRET not in shown.output
     assert "[redacted:password]" in shown.output
-    revealed = CliRunner().invoke(shell_app, ["explain", str(memory), "--reveal", "--json"], env=settings)
+    revealed = CliRunner().invoke(shell_app, ["memory", "show", str(memory), "--reveal", "--json"], env=settings)
     assert revealed.exit_code == 0
     assert SECRET in revealed.output
 
