@@ -1,4 +1,4 @@
-"""The console as an application: its pages, its one style sheet, and what every answer carries.
+"""The console as a Starlette application: its pages, its style sheet, and the headers of every response.
 
 Must not know: any single page, how it is served.
 """
@@ -45,7 +45,7 @@ HEADERS = {
 
 
 class Hardened:
-    """Puts the headers on every answer, errors and files too."""
+    """Adds the security headers to every response, including error pages and static files."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -69,9 +69,10 @@ def make_app(
     secure: bool = False,
     body_seconds: float = BODY_SECONDS,
 ) -> Starlette:
-    """The console over these servers. memory: reads what agents know, as they would. clock: answers an aware time.
+    """Return the console's application over these servers.
 
-    secure: cookies are for https alone. body_seconds: how long a form may take to arrive.
+    memory: reads memories exactly as agents read them. clock: returns an aware time. secure: send cookies over https
+    only. body_seconds: the most seconds that the body of a form may take to arrive.
     """
     patient = HealthProbe(settings, engine, redis, lambda: listening(redis, settings), clock)
     state = AppState(settings, engine, redis, clock, secure, NAVIGATION, HealthCache(patient), memory, body_seconds)
@@ -89,12 +90,12 @@ def make_app(
 
 
 async def _alive(_request: Request) -> Response:
-    """For probes: restarting the console would not mend the servers behind it, so they are not asked."""
+    """Answer liveness probes. It does not check Postgres or the broker: a restart of the console would not repair them."""
     return PlainTextResponse("ok\n")
 
 
 class _Unrouted:
-    """Answers what no page is at."""
+    """Answers a request that matches no route."""
 
     def __init__(self, state: AppState) -> None:
         self._state = state

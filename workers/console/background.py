@@ -1,9 +1,9 @@
-"""Work that may take longer than somebody wants to look at an empty page: it goes on beside, and the page says so.
+"""Runs slow work in a background thread, so that the page can answer before the work ends and say that it continues.
 
-Should the console end meanwhile, so does the work: what asks for it must bear that, as everything does that has a lease
-or a transaction.
+If the console process ends, the work ends with it. The caller must tolerate that; work that holds a lease or a
+transaction does.
 
-Must not know: any single page, what the work is.
+Must not know: any single page, the kind of work.
 """
 
 import logging
@@ -20,14 +20,16 @@ WAIT_SECONDS = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Finished(Generic[T]):
-    """The work came to its end in time; what it answered."""
+    """The result of work that ended in time."""
 
     value: T
 
 
 def run_in_background(name: str, work: Callable[[], T], *, wait_seconds: float = WAIT_SECONDS) -> Finished[T] | None:
-    """Do it in a thread of its own. None: it goes on after `wait_seconds`. Raises what it raised within that time; what
-    it raises later stands in the log, by its kind alone: its text may quote what somebody said.
+    """Run `work` in its own thread and wait at most `wait_seconds`; None means that the work continues.
+
+    Raises the work's exception if it comes within that time. For a later exception, the log gets only its type, because
+    its text may quote a conversation.
     """
     done: list[Finished[T]] = []
     failed: list[BaseException] = []
@@ -36,10 +38,10 @@ def run_in_background(name: str, work: Callable[[], T], *, wait_seconds: float =
     def run() -> None:
         try:
             done.append(Finished(work()))
-        except BaseException as error:  # noqa: BLE001 (it is raised where somebody waits for it)
+        except BaseException as error:  # noqa: BLE001 (the waiting thread raises it again)
             failed.append(error)
             if given_up.is_set():
-                log.error("%s failed: %s", name, type(error).__name__)  # noqa: TRY400 (its text may quote somebody)
+                log.error("%s failed: %s", name, type(error).__name__)  # noqa: TRY400 (its text may quote a conversation)
 
     thread = threading.Thread(target=run, name=f"console-{name}", daemon=True)
     thread.start()

@@ -1,6 +1,6 @@
-"""A plot of bars beside each other, as numbers that an SVG takes: one bar a day, and a line for a limit.
+"""Computes a bar chart as numbers for an SVG: one bar for each day, and a line for a limit.
 
-Must not know: what is plotted, how it is drawn.
+Must not know: the meaning of the values, how the template draws them.
 """
 
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 WIDTH, HEIGHT = 640.0, 180.0
 TOP, BOTTOM = 16.0, 24.0
 GAP = 0.25
-"""Of the room of a bar, so much is left empty."""
+"""The share of a bar's width that stays empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar. height 0: nothing is drawn. label: below it, "" for most."""
+    """One bar. height 0: nothing is drawn. label: the text below the bar, "" for most bars."""
 
     x: float
     y: float
@@ -26,7 +26,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """A plot within WIDTH and HEIGHT. limit_y: where the line of the limit is; None without one. most: of the scale."""
+    """A bar chart within WIDTH and HEIGHT. limit_y: the y of the limit's line, or None. most: the largest value of the
+    scale.
+    """
 
     bars: tuple[Bar, ...]
     base_y: float
@@ -35,9 +37,9 @@ class BarChart:
 
 
 def draw_bar_chart(values: Sequence[tuple[int, str, str]], *, limit: int | None) -> BarChart:
-    """BarChart for (value, words, label) from left to right. values: not negative.
+    """Return the BarChart for (value, words, label) tuples from left to right. values: not negative.
 
-    A limit far above all values is no part of the scale: else every bar would be a line on the ground.
+    A limit above four times the largest value is not drawn: on its scale every bar would be almost flat.
     """
     largest = max((value for value, _, _ in values), default=0)
     shown = limit is not None and limit <= max(1, largest) * 4

@@ -1,4 +1,4 @@
-"""What forms that decide have in common: what the person saw, and what came of it.
+"""Shared parts of the forms that send decisions: the memories that the person saw, and the outcome of the decisions.
 
 Must not know: questions and conflicts, what a decision does.
 """
@@ -12,12 +12,12 @@ from slowwave_server.services.review.decisions import DecisionReport
 
 
 def written(seen: Mapping[UUID, int]) -> str:
-    """Memories with their revisions, as a hidden field of a form has them."""
+    """Write memories with their revisions as the value of a hidden form field."""
     return " ".join(f"{memory}:{revision}" for memory, revision in sorted(seen.items()))
 
 
 def read_seen(fields: Iterable[str]) -> dict[UUID, int]:
-    """The same read back, of all the fields of a form. Raises InvalidMessage."""
+    """Read memories and revisions back from all such fields of a form. Raises InvalidMessage."""
     seen = {}
     for word in " ".join(fields).split():
         memory, _, revision = word.partition(":")
@@ -29,7 +29,10 @@ def read_seen(fields: Iterable[str]) -> dict[UUID, int]:
 
 
 def told(report: DecisionReport, thing: str) -> str:
-    """What came of decisions, in sentences: for the next page where all were made, beside the form where not."""
+    """Describe the outcome of decisions in sentences.
+
+    The next page shows them if all decisions were made; otherwise the form shows them.
+    """
     said = [f"{thing.capitalize()} {result.number}: {result.text}." for result in report.results if result.text]
     if report.run is not None:
         done = f"{pluralize(report.decided, thing)} decided in run {report.run}, which can be undone."

@@ -1,4 +1,4 @@
-"""What went wrong, as a page: what it was and what to do, in the words that the shell has for it.
+"""Shows an error as a page: the error and its fix, in the same words that the command line uses.
 
 Must not know: any single page.
 """
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def trouble_of(req: PageRequest, error: Exception) -> PageError:
-    """What to tell about an error, foreseen or not."""
+    """Turn any error, expected or unexpected, into the PageError to show."""
     if isinstance(error, PageError):
         return error
     if isinstance(error, UnknownName):
@@ -35,7 +35,7 @@ def trouble_of(req: PageRequest, error: Exception) -> PageError:
     tenant = req.state.settings.tenant if req.login is None else req.tenant
     expected = explain_failure(error, req.state.shell(tenant))
     if expected is None or (isinstance(error, OSError) and not isinstance(error, SlowwaveError)):
-        # Its text may quote what somebody said: the log has its kind, and where it happened.
+        # The error's text may quote a conversation: the log gets only the type and the traceback.
         where = "".join(traceback.format_tb(error.__traceback__))
         log.error("a page failed: %s at %s\n%s", type(error).__name__, req.path, where)
         cure = "the console's log says where; `slowwave doctor` looks at the rest"
@@ -47,7 +47,7 @@ def trouble_of(req: PageRequest, error: Exception) -> PageError:
 
 
 def _of_catalogue(req: PageRequest, error: Exception) -> str | None:
-    """The trouble behind an error of Postgres, where it is one that everybody else has the same words for."""
+    """Return the id of the health issue behind a Postgres error, or None if the catalogue has no issue for the error."""
     if isinstance(error, (OperationalError, InterfaceError)) and getattr(error.orig, "sqlstate", None) is None:
         return "postgres-away" if cure_of_refusal("postgres", first_line(error)) is None else "postgres-refuses"
     if isinstance(error, ProgrammingError):
@@ -62,6 +62,6 @@ def _of_catalogue(req: PageRequest, error: Exception) -> str | None:
 
 
 def answer_failure(req: PageRequest, error: Exception) -> Response:
-    """The page that says it."""
+    """Return the error page."""
     trouble = trouble_of(req, error)
     return req.page("error.html", status_code=trouble.status, trouble=trouble)

@@ -1,4 +1,4 @@
-"""What a page says once, after a change: a cookie that only this login could have signed.
+"""The flash message that the next page shows once after a change, in a cookie signed with the login's secret.
 
 Must not know: pages.
 """
@@ -18,21 +18,21 @@ LONGEST = 1000
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """A sentence that one page shows. undo: the run that a button beside it takes back; None without a button."""
+    """A sentence that one page shows. undo: the run that the button beside it undoes; None without a button."""
 
     sentence: str
     undo: int | None = None
 
 
 def write_flash(response: Response, login: Login, flash: Flash, *, cookie: str, secure: bool) -> None:
-    """Show a flash on the next page. cookie: its name."""
+    """Show a flash message on the next page. cookie: the cookie's name."""
     value = _signer(login).dumps([flash.sentence[:LONGEST], flash.undo])
     said = value if isinstance(value, str) else value.decode()
     response.set_cookie(cookie, said, max_age=SECONDS, path="/", httponly=True, samesite="strict", secure=secure)
 
 
 def read_flash(request: Request, login: Login, *, cookie: str) -> Flash | None:
-    """The flash that waits for this page; None without one, or if another login signed it."""
+    """Return the flash message for this page; None without one, or if another login signed it."""
     try:
         said = _signer(login).loads(request.cookies.get(cookie, ""), max_age=SECONDS)
     except BadData:
@@ -41,7 +41,7 @@ def read_flash(request: Request, login: Login, *, cookie: str) -> Flash | None:
 
 
 def clear_flash(request: Request, response: Response, *, cookie: str, secure: bool) -> None:
-    """It was said."""
+    """Delete the cookie after a page has shown its message."""
     if cookie in request.cookies:
         response.delete_cookie(cookie, path="/", httponly=True, samesite="strict", secure=secure)
 

@@ -1,9 +1,9 @@
-"""A graph as numbers that an SVG takes: nodes around a circle, their names outside of it, relations as curves within.
+"""Lays out a graph as numbers for an SVG: nodes on a circle, names outside the circle, relations as curves inside it.
 
-However many entities there are, no name covers another one: each has a place of its own, and points away from the
-middle. Where one entity was asked for it stands in the middle.
+Names never overlap, however many entities the graph has: each name gets its own place on the circle and points away
+from the centre. If the user asked for one entity, that entity is at the centre.
 
-Must not know: what the nodes are, how it is drawn.
+Must not know: the meaning of the nodes, how the template draws them.
 """
 
 import math
@@ -14,16 +14,16 @@ from typing import Generic, TypeVar
 T = TypeVar("T", bound=Hashable)
 
 ROOM = 26.0
-"""Along the circle, so much is left for each name."""
+"""The length along the circle that each name gets."""
 LEAST_RADIUS = 130.0
 PULL = 0.45
-"""How far curves bend towards the middle: 0 is a straight line, 1 goes through it."""
+"""How far a curve bends towards the centre: 0 is a straight line, 1 goes through the centre."""
 _QUARTER, _THREE_QUARTERS = 90.0, 270.0
 
 
 @dataclass(frozen=True, slots=True)
 class Spot(Generic[T]):
-    """Where a node stands. turn: of its name, in degrees; end: whether that ends at the spot, instead of beginning."""
+    """The position of a node. turn: the rotation of its name, in degrees. end: True if the name ends at the position."""
 
     node: T
     x: float
@@ -35,7 +35,7 @@ class Spot(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Curve(Generic[T]):
-    """One relation. path: as the attribute `d` of an SVG has it; turn: of words along it, at (x, y)."""
+    """One relation. path: the SVG attribute `d`. turn: the rotation of the words at (x, y), which follow the curve."""
 
     source: T
     target: T
@@ -48,7 +48,7 @@ class Curve(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class GraphLayout(Generic[T]):
-    """A picture of width and height `size`."""
+    """A graph with its positions and curves, in a picture of width and height `size`."""
 
     size: float
     spots: tuple[Spot[T], ...]
@@ -58,9 +58,9 @@ class GraphLayout(Generic[T]):
 def lay_out_graph(
     nodes: Sequence[T], pairs: Iterable[tuple[T, T]], middle: T | None = None, *, margin: float = 190.0
 ) -> GraphLayout[T]:
-    """Place `nodes`, the most important first, and a curve for each of `pairs`. middle: one of the nodes, or none.
+    """Place `nodes`, the most important first, and draw a curve for each of `pairs`. middle: one of the nodes, or None.
 
-    margin: around the circle, for the longest name.
+    margin: the space around the circle, which must fit the longest name.
     """
     joined = [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
     around = _beside_each_other([node for node in nodes if node != middle], joined)
@@ -74,7 +74,7 @@ def lay_out_graph(
 
 
 def _beside_each_other(nodes: Sequence[T], pairs: Sequence[tuple[T, T]]) -> list[T]:
-    """An order in which those that are related stand near each other: a walk from each to what it is related to."""
+    """Order the nodes so that related nodes are close to each other: walk from each node to its related nodes."""
     neighbours: dict[T, list[T]] = {node: [] for node in nodes}
     for a, b in pairs:
         if a in neighbours and b in neighbours:
@@ -106,7 +106,7 @@ def _curve(a: Spot[T], b: Spot[T], centre: float) -> Curve[T]:
     if a.central or b.central:
         outer = b if a.central else a
         path = f"M {a.x} {a.y} L {b.x} {b.y}"
-        # Nearer to the circle than to the middle, where there is room.
+        # Nearer to the circle than to the centre: the lines are further apart near it.
         x, y = centre + (outer.x - centre) * 0.66, centre + (outer.y - centre) * 0.66
         return Curve(a.node, b.node, path, round(x, 1), round(y, 1), outer.turn, True)
     bent_x, bent_y = (a.x + b.x) / 2, (a.y + b.y) / 2

@@ -1,4 +1,4 @@
-"""The doctor's findings, kept for a few seconds: asking all workers takes one, and no page should.
+"""Caches the doctor's findings for a few seconds: to ask all workers takes one second, which no page should wait for.
 
 Must not know: how findings are shown.
 """
@@ -13,16 +13,18 @@ from slowwave_server.services.reports.check import Check
 from slowwave_server.services.reports.doctor import HealthProbe, examine
 
 FRESH_SECONDS = 4.0
-"""What is older is looked at again, beside the page that asked."""
+"""If a snapshot is older, a background check replaces it while the page shows the old one."""
 OLD_SECONDS = 120.0
-"""What is older is not shown any more: the page waits."""
+"""If a snapshot is older, no page shows it: the page waits for a new check."""
 
 Workers = Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class HealthSnapshot:
-    """One look. workers: the queues of each that answered; None where nobody could be asked."""
+    """The result of one health check. workers: the queues of each worker that answered; None if the broker was
+    unreachable.
+    """
 
     at: datetime
     checks: tuple[Check, ...]
@@ -30,7 +32,7 @@ class HealthSnapshot:
 
 
 class HealthCache:
-    """Looks when it is asked, one look at a time whoever asks. steady: a clock that only goes forward, in seconds."""
+    """Checks on demand, one check at a time for all callers. steady: a monotonic clock, in seconds."""
 
     def __init__(self, patient: HealthProbe, steady: Callable[[], float] = time.monotonic) -> None:
         self._patient = patient
@@ -41,7 +43,10 @@ class HealthCache:
         self._failed: Exception | None = None
 
     def latest(self, *, again: bool = False) -> HealthSnapshot:
-        """What was seen last; again: a look that begins now, or has begun. Raises what a look raised."""
+        """Return the latest snapshot. again: wait for a check that starts now or is already running.
+
+        Raises the error of a check that failed.
+        """
         with self._lock:
             seen, now = self._seen, self._steady()
             age = float("inf") if seen is None else now - seen[0]
@@ -74,7 +79,7 @@ class HealthCache:
         checks: tuple[Check, ...] = ()
         try:
             checks = tuple(examine(patient))
-        except Exception as error:  # noqa: BLE001 (it is raised where somebody waits for it)
+        except Exception as error:  # noqa: BLE001 (the waiting thread raises it again)
             failed = error
         with self._lock:
             self._failed, self._looking = failed, None

@@ -1,5 +1,6 @@
-"""Tokens of login forms: signed by the consoles of this installation, so that a cookie that somebody else made is of no
-use, and new with each form.
+"""Tokens of login forms. Each form gets a new token, signed with a key that all consoles of this installation share.
+
+Because of the signature, a cookie that an attacker planted is useless.
 
 Must not know: passwords, pages.
 """
@@ -17,21 +18,21 @@ SECONDS = 12 * 3600
 KEY_SECONDS = 30 * 86_400
 _KEY = f"{PREFIX}login-form-key"
 _own_key = secrets.token_urlsafe(32)
-"""Of this process, for while the broker is away."""
+"""The signing key of this process while the broker is unavailable."""
 
 
 class LoginForms:
-    """Makes and checks tokens. The key is in `redis`: a form of one console may be sent to another one."""
+    """Makes and checks tokens. The key is in `redis`, so a form of one console may be sent to another console."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
     def make(self) -> str:
-        """A token that nobody has had before."""
+        """Return a new random token, signed."""
         return str(TimestampSigner(self._key()).sign(secrets.token_urlsafe(24)), "ascii")
 
     def made(self, token: str) -> bool:
-        """Whether a console of this installation made this token, within SECONDS."""
+        """Return whether a console of this installation made this token within the last SECONDS."""
         for key in (self._key(), _own_key):
             try:
                 TimestampSigner(key).unsign(token.encode("utf-8", "replace"), max_age=SECONDS)

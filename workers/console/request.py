@@ -1,8 +1,9 @@
-"""One request of one person: who asks, for which tenant, what the form says; and how it is answered.
+"""One request of one user: the user, the tenant, the form's fields, and the response.
 
-A page is a function of a `PageRequest` that answers a `Response`. It runs in a thread, so it may wait for Postgres.
+A page is a function that takes a `PageRequest` and returns a `Response`. It runs in a thread, so it may wait for
+Postgres.
 
-Must not know: any single page, how somebody logs in.
+Must not know: any single page, how a user logs in.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,11 +33,11 @@ from slowwave_server.workers.console.templating import TEMPLATES
 from slowwave_server.workers.shared.shell import Shell
 
 DIGITS = 19
-"""As many as any id has."""
+"""The most digits that an id can have."""
 
 
 class PageError(Exception):
-    """A page that says what was wrong and what to do, in place of what was asked for."""
+    """An error that is shown as a page with a sentence and its fix, instead of the requested page."""
 
     def __init__(self, status: HTTPStatus, sentence: str, cure: str | None = None) -> None:
         super().__init__(sentence)
@@ -47,9 +48,9 @@ class PageError(Exception):
 
 @dataclass
 class PageRequest:
-    """One request. login: None on the login page alone. form: of a POST whose token was right; else empty.
+    """One request. login: None only on the login page. form: the fields of a POST with a valid token; otherwise empty.
 
-    Names and ids in `request.path_params` and `query` are text of whoever asks: look them up with `tenant`.
+    Names and ids in `request.path_params` and `query` are untrusted input: look them up with `tenant`.
     """
 
     state: AppState
@@ -57,36 +58,40 @@ class PageRequest:
     login: Login | None
     form: FormData
     path: str
-    """The route's own path, as it was registered."""
+    """The route's own path, as registered."""
     connections: int = 0
-    """So many are held at this moment. While one is, no page is made: a second one may have to be waited for."""
+    """The number of connections that this request holds now. A page is never rendered while a connection is held,
+    because rendering may need a second connection and would wait for it.
+    """
 
     @property
     def user(self) -> User:
-        """Who asks. Raises RuntimeError where nobody has to be logged in."""
+        """The logged-in user. Raises RuntimeError on a route without login."""
         if self.login is None:
             raise RuntimeError("this page is for whoever comes")
         return self.login.user
 
     @property
     def tenant(self) -> str:
-        """Whose memories are looked at: everything that this req reads or changes is of this tenant."""
+        """The tenant of the login: everything that this request reads or changes belongs to this tenant."""
         if self.login is None:
             raise RuntimeError("this page is of no tenant")
         return self.login.tenant
 
     def may(self, needed: UserRole) -> bool:
-        """Whether this person may do what needs a role; templates leave out what they may not."""
+        """Return whether this user may do what needs the role `needed`; templates hide actions that the user may not
+        do.
+        """
         return may(self.user.role, needed)
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings, for this tenant."""
+        """The settings of this tenant."""
         return self.shell.settings
 
     @cached_property
     def shell(self) -> Shell:
-        """What the shell's commands work with, for this tenant: queue, writer, listening(), build_model."""
+        """The connections and helpers that CLI commands use, for this tenant: queue, writer, listening(), build_model."""
         return self.state.shell(self.tenant)
 
     @property
@@ -95,7 +100,7 @@ class PageRequest:
 
     @cached_property
     def memory(self) -> Memory:
-        """What an agent's host has: search and context as agents get them, of this tenant."""
+        """The client that an agent's host uses, for this tenant: search and context return what agents get."""
         return self.state.memory.for_tenant(self.tenant)
 
     @property
@@ -104,20 +109,20 @@ class PageRequest:
 
     @cached_property
     def now(self) -> datetime:
-        """When this req began, aware."""
+        """The aware time at which this request began."""
         return self.state.clock()
 
     @property
     def query(self) -> Mapping[str, str]:
-        """The parameters of the address; of one that is given twice, the last."""
+        """The query parameters; if one is given twice, the last value counts."""
         return self.request.query_params
 
     def word(self, name: str) -> str | None:
-        """A parameter of the address without the blanks around it; None where it is missing or blank."""
+        """Return a query parameter without surrounding blanks; None if it is missing or blank."""
         return self.query.get(name, "").strip() or None
 
     def number(self, name: str, default: int, *, least: int = 0, most: int = 1_000_000) -> int:
-        """A whole number of the address. Raises PageError for anything else."""
+        """Return a query parameter as an integer. Raises PageError for any other value."""
         given = self.word(name)
         if given is None:
             return default
@@ -128,25 +133,25 @@ class PageRequest:
         return int(given)
 
     def field(self, name: str) -> str:
-        """A field of the form, without the blanks around it; "" where it is missing."""
+        """Return a form field without surrounding blanks; "" if it is missing."""
         value = self.form.get(name, "")
         return value.strip() if isinstance(value, str) else ""
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that Postgres lets write nothing."""
+        """Open a connection on which Postgres refuses every write."""
         with self.state.reading() as connection, self._held():
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction, committed at the end of the block: for a service that takes a connection."""
+        """Open a transaction for a service that takes a connection; the end of the block commits it."""
         with self.engine.begin() as connection, self._held():
             yield connection
 
     @property
     def noted(self) -> ActDetails:
-        """What every row of the audit log says of this req."""
+        """The details that every audit entry of this request contains."""
         return {"tenant": self.tenant, "via": "console", "now": self.now}
 
     @contextmanager
@@ -166,9 +171,9 @@ class PageRequest:
         cure: str | None = None,
         **values: Any,
     ) -> Response:
-        """Answer a page. problem and cure: shown above it, for a form that was refused.
+        """Return a page. problem and cure: shown at the top when a form was refused.
 
-        Raises RuntimeError while this req holds a connection.
+        Raises RuntimeError while this request holds a connection.
         """
         if self.connections:
             raise RuntimeError(f"{template} is made while a connection is held; make it after the block")
@@ -179,20 +184,22 @@ class PageRequest:
         return response
 
     def part(self, template: str, **values: Any) -> Response:
-        """Answer a part of a page, for a live update: it shows no flash and leaves the one that waits for a page."""
+        """Return a part of a page for a live update. It shows no flash message and leaves a waiting one for the next
+        page.
+        """
         if self.connections:
             raise RuntimeError(f"{template} is made while a connection is held; make it after the block")
         return TEMPLATES.TemplateResponse(self.request, template, values | {"req": self})
 
     @property
     def wants_part(self) -> bool:
-        """Whether htmx asks: the answer is a part of a page."""
+        """Whether htmx sent the request, so that the response is a part of a page."""
         return self.request.headers.get("hx-request") == "true"
 
     def go(self, path: str, *, say: str | None = None, undo: int | None = None, **query: str | int | None) -> Response:
-        """After a change: see another page (of this console), which says `say` once.
+        """Redirect to another page of this console after a change; that page shows `say` once.
 
-        undo: the run that a button beside `say` takes back.
+        undo: the run that the button beside `say` undoes.
         """
         if urlsplit(path).netloc or not path.startswith("/") or path.startswith("//"):
             raise ValueError(f"{path!r} is no page of this console")
@@ -205,27 +212,27 @@ class PageRequest:
         return response
 
     def link(self, **changed: str | int | None) -> str:
-        """This page's address with some parameters changed; None takes one away."""
+        """Return this page's address with some query parameters changed; None removes a parameter."""
         given: dict[str, Any] = dict(self.query) | changed
         kept = urlencode({name: value for name, value in given.items() if value not in {None, ""}})
         return f"{self.request.url.path}?{kept}" if kept else self.request.url.path
 
     def is_within(self, path: str) -> bool:
-        """Whether this page is at `path` or below it."""
+        """Return whether this page is at `path` or below it."""
         here = self.request.url.path
         return here == path or (path != "/" and here.startswith(f"{path}/"))
 
     def is_at(self, link: Link) -> bool:
-        """Whether this page belongs to an entry of the sidebar."""
+        """Return whether this page belongs to an entry of the sidebar."""
         return any(self.is_within(path) for path in (link.path, *link.also))
 
     def tenants(self) -> list[str]:
-        """The tenants that this person may look at."""
+        """Return the tenants that this user may see."""
         with self.reading() as connection:
             return tenants_of(connection, self.user)
 
     def _groups(self) -> list[str]:
-        """The headings of the sidebar that have an entry for this person."""
+        """Return the headings of the sidebar that have at least one entry for this user."""
         if self.login is None:
             return []
         return list(dict.fromkeys(link.group for link in self.state.navigation if self.may(link.role)))

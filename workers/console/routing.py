@@ -1,10 +1,10 @@
-"""Routes: a path, the role that it needs, and the function of a req that answers it.
+"""Routes: a path, the role that it needs, and the function that answers a request.
 
     ROUTES = [reads("/memories/{memory:uuid}", life), changes("/memories/{memory:uuid}/pin", pin, role="curator")]
 
-Who is not logged in is sent to the login page, who may not is told so, and a form without the token of its own login
-changes nothing: a page is asked only after that. The body of a form is read after the login and the role are known; it
-has a deadline, and so many bytes as the role may send.
+The checks run before the page's function. A user without login is redirected to the login page. A user without the role
+gets an error page. A form without the token of its own login is refused and changes nothing. The body of a form is read
+after login and role are known; it has a deadline and a size limit that depends on the role.
 
 Must not know: any single page.
 """
@@ -31,16 +31,17 @@ from slowwave_server.workers.console.request import PageError, PageRequest
 COOKIE = "slowwave_console"
 FIELDS = 2_000
 BODY_BYTES = 1 << 20
-"""The longest form of a role that decides: words for a memory are long."""
+"""The largest form of a role that decides: the text of a memory can be long."""
 SMALL_BODY_BYTES = 16 << 10
-"""The longest form of a viewer, and of whoever is not logged in: a name, a password, a page to go to."""
+"""The largest form of a viewer or of a user without login: a name, a password, a page to go to."""
 LOGIN_THREADS = 4
-"""Logins that are answered at once. The others wait without a thread, so that all other pages have theirs."""
+"""The most logins that are answered at once. Other logins wait without a thread, so that all other pages get threads.
+"""
 Answer = Callable[[PageRequest], Response]
 
 
 class Page(NamedTuple):
-    """One route. role: None for whoever comes, logged in or not."""
+    """One route. role: None for a route that needs no login."""
 
     path: str
     method: str
@@ -53,17 +54,17 @@ class Page(NamedTuple):
 
 
 def reads(path: str, answer: Answer, *, role: UserRole = "viewer") -> Page:
-    """A page to look at: it changes nothing."""
+    """A route that shows a page and changes nothing."""
     return Page(path, "GET", role, answer)
 
 
 def changes(path: str, answer: Answer, *, role: UserRole) -> Page:
-    """A form that is sent: it changes something, in the person's name."""
+    """A route that receives a form and changes data on behalf of the user."""
     return Page(path, "POST", role, answer)
 
 
 class Endpoint:
-    """What Starlette calls for one route."""
+    """The function that Starlette calls for one route."""
 
     def __init__(self, state: AppState, page: Page) -> None:
         self._state = state
@@ -79,10 +80,10 @@ class Endpoint:
             try:
                 req.form = await _form(request, self._page.body_bytes, self._state.body_seconds)
             except PageError as trouble:
-                # Its traceback holds what was read of the body for as long as the page's values live.
+                # The traceback would keep the partly read body in memory as long as the page's values live.
                 refused = await run_in_threadpool(answer_failure, req, trouble.with_traceback(None))
         if refused is not None:
-            # The rest of the body is not waited for.
+            # Do not wait for the rest of the body.
             refused.headers["Connection"] = "close"
             return refused
         if self._page.role is None:
@@ -90,12 +91,12 @@ class Endpoint:
         return await run_in_threadpool(self._answer, req)
 
     def _admit(self, req: PageRequest) -> Response | None:
-        """Find out who asks; answers a refusal, or None for whoever may ask for this page."""
+        """Find the user of the request; return a refusal, or None if the user may ask for this page."""
         try:
             req.login = self._login(req.request)
             _check_text(req.request)
             return None if self._page.role is None else self._refused(req, self._page.role)
-        except Exception as error:  # noqa: BLE001 (one that nobody foresaw is logged there, and told without details)
+        except Exception as error:  # noqa: BLE001 (answer_failure logs an unexpected error and shows no details)
             return answer_failure(req, error)
 
     def _answer(self, req: PageRequest) -> Response:
@@ -131,7 +132,7 @@ class Endpoint:
 
 
 def check_token(form: FormData, token: str) -> None:
-    """Raise PageError unless the form was made by this login, for the tenant that it looks at."""
+    """Raise PageError unless this login received the form, for its current tenant."""
     given = form.get("token", "")
     if not token or not isinstance(given, str) or not hmac.compare_digest(given.encode(), token.encode()):
         raise PageError(
@@ -142,15 +143,16 @@ def check_token(form: FormData, token: str) -> None:
 
 
 def _check_text(request: Request) -> None:
-    """Raise PageError for what no text of Postgres holds; half of a surrogate pair never gets here."""
+    """Raise PageError for text that Postgres can't store (NUL). Unpaired surrogates never reach this function."""
     given = (*request.query_params.values(), *map(str, request.path_params.values()))
     if any("\0" in value for value in given):
         raise PageError(HTTPStatus.BAD_REQUEST, "An address holds no NUL")
 
 
 async def _form(request: Request, most: int, seconds: float) -> FormData:
-    """The form of a request. Raises PageError for a form that is too long, that tells no length,
-    or that is too slow. Of the first two it reads nothing.
+    """Return the form of a request. Raises PageError for a form that is too long, has no length, or is too slow.
+
+    In the first two cases it does not read the body.
     """
     declared = request.headers.get("content-length", "")
     if not declared.isascii() or not declared.isdigit():

@@ -1,4 +1,4 @@
-"""Serving the console: its connections, and uvicorn.
+"""Runs the console: its connections, and uvicorn.
 
 Must not know: any page.
 """
@@ -20,22 +20,22 @@ from slowwave_server.workers.shared.header_deadline import DeadlineProtocol
 from slowwave_server.workers.shared.proxies import BehindProxies, read_proxies
 
 CONNECTIONS = 10
-"""To Postgres. A req takes one at a time, and none while its page is made or a password is compared."""
+"""The most connections to Postgres. A request holds at most one, and none during rendering or password hashing."""
 
 
 def serve(
     settings: Settings, wanted: Serving, redis: Redis, clock: Callable[[], datetime], tell: Callable[[str], None]
 ) -> None:
-    """Answer until SIGTERM or SIGINT; what is being answered is finished first. Raises OSError for a taken port.
+    """Serve until SIGTERM or SIGINT, then finish the running requests. Raises OSError if the port is taken.
 
-    tell: is told the address, once it is listened on.
+    tell: called with the address when the console listens.
     """
     engine = make_engine(settings.database_url, pool_size=CONNECTIONS)
     try:
         with Memory(settings) as memory, listen_on(wanted.host, wanted.port) as listening:
             app = make_app(settings, engine, redis, clock, memory, secure=wanted.secure)
             server = uvicorn.Server(_config(app, wanted))
-            # What was loaded lives as long as the process: a collection while a page is made need not look through it.
+            # Loaded modules live as long as the process, so garbage collection during a request can skip them.
             gc.freeze()
             with ended_by_signals(server):
                 tell(wanted.url(listening.getsockname()[1]))
@@ -54,7 +54,7 @@ def _config(app: Starlette, wanted: Serving) -> uvicorn.Config:
         server_header=False,
         ssl_certfile=wanted.tls_cert,
         ssl_keyfile=wanted.tls_key,
-        # Of a chain that it trusts throughout, uvicorn takes the first entry, which a client can choose.
+        # If uvicorn trusts a whole chain, it takes the first entry, which a client can choose.
         proxy_headers=False,
         timeout_graceful_shutdown=10,
     )

@@ -1,6 +1,6 @@
-"""The templates, and the words that all of them use: times, durations, counts.
+"""The Jinja environment, and the text filters that all templates use: times, durations, counts.
 
-Everything that a template shows is escaped; nothing here is marked as safe.
+Every value in a template is escaped; this module marks nothing as safe.
 
 Must not know: any single page, where values come from.
 """
@@ -19,7 +19,7 @@ LONG_AGO = 14 * 86_400
 
 
 def ago(moment: datetime | None, now: datetime) -> str:
-    """How long ago in words, or in how long: "3 min ago", "in 2 h"; a date where it is weeks away; "" for None."""
+    """Return a relative time: "3 min ago", "in 2 h"; a date if it is more than two weeks away; "" for None."""
     if moment is None:
         return ""
     seconds = (now - moment).total_seconds()
@@ -31,19 +31,19 @@ def ago(moment: datetime | None, now: datetime) -> str:
 
 
 def utc(moment: datetime | None) -> str:
-    """The moment in full: "2026-03-01 14:03:12 UTC"; "" for None."""
+    """Return the full time: "2026-03-01 14:03:12 UTC"; "" for None."""
     return "" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def day(moment: date | None) -> str:
-    """A day, or the day of an event in UTC: "10 June 2025"; "" for None."""
+    """Return a date, or the UTC date of a time: "10 June 2025"; "" for None."""
     if moment is None:
         return ""
     return f"{moment.astimezone(UTC) if isinstance(moment, datetime) else moment:%-d %B %Y}"
 
 
 def pairs(words: Iterable[str]) -> list[tuple[str, str]]:
-    """Choices of a field whose values are their own words."""
+    """Return (value, label) choices of a form field with the same text for value and label."""
     return [(word, word) for word in words]
 
 

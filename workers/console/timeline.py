@@ -1,6 +1,7 @@
-"""Values that followed each other as numbers that an SVG takes: a row each, a bar for the time in which it held.
+"""Lays out successive values as numbers for an SVG: one row for each value, with a bar for the time in which it was
+valid.
 
-Must not know: what the values are, how it is drawn.
+Must not know: the meaning of the values, how the template draws them.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from datetime import datetime, timedelta
 
 WIDTH = 760.0
 LABELS = 190.0
-"""On the left, for the values."""
+"""The width on the left for the text of the values."""
 RIGHT = 20.0
 TOP, ROW, BAR = 8.0, 30.0, 14.0
 BOTTOM = 26.0
@@ -19,7 +20,9 @@ LEAST_BAR = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One value. key: how others name it as what replaced them; until: None while it holds; next: what replaced it."""
+    """One value. key: its identifier for `next`. until: None while it is valid. next: the key of the value that
+    replaced it.
+    """
 
     key: str
     words: str
@@ -30,7 +33,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One row. y: its middle; x, width: of its bar; arrow: the path to what replaced it, or ""."""
+    """One row. y: its middle. x, width: of its bar. arrow: the SVG path to the value that replaced this one, or ""."""
 
     held: Held
     y: float
@@ -45,7 +48,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A picture of WIDTH and `height`. ticks: (x, words) of moments below it."""
+    """A picture of WIDTH and `height`. ticks: (x, date) labels below the rows."""
 
     height: float
     spans: tuple[Span, ...]
@@ -53,7 +56,10 @@ class Timeline:
 
 
 def draw_timeline(values: Sequence[Held], now: datetime) -> Timeline:
-    """Rows in the order of `values`. Those that hold end at `now`, or a day after the last beginning."""
+    """Return one row for each of `values`, in their order.
+
+    A value that is still valid ends at `now`, or one day after the latest start if that is later.
+    """
     begin = min(value.since for value in values)
     end = max(now, *(value.since + timedelta(days=1) for value in values))
     whole = (end - begin).total_seconds()

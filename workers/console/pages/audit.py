@@ -1,6 +1,6 @@
-"""The audit log: who logged in, failed to, exported, revealed secrets, gave a role or a key.
+"""The audit log: who logged in, failed to log in, exported data, revealed secrets, or gave a role or a key.
 
-Must not know: SQL, what is noted when.
+Must not know: SQL, which acts are recorded.
 """
 
 from typing import get_args
@@ -18,7 +18,7 @@ ACTIONS: tuple[Action, ...] = get_args(Action)
 
 
 def listing(req: PageRequest) -> Response:
-    """The acts of this tenant, the newest first; those of no tenant to whoever sees all tenants."""
+    """List this tenant's audit entries, newest first; a user who sees all tenants also gets entries without a tenant."""
     action, before = req.word("action"), req.number("before", 0, most=2**63 - 1)
     if action is not None and action not in ACTIONS:
         raise InvalidQuery(f"action is one of {', '.join(ACTIONS)}, not {action!r:.60}")

@@ -1,4 +1,4 @@
-"""Budgets: what models cost by day, week, model and purpose, what is left, and which cap holds until when.
+"""Budgets: model cost by day, week, model and purpose; the remaining budget; and which cap is reached until when.
 
 Must not know: SQL, how tokens are reserved.
 """
@@ -14,11 +14,11 @@ from slowwave_server.workers.console.routing import Page, reads
 
 AGENTS = 50
 LABELLED = 7
-"""Every so many days one is named below its bar."""
+"""Every LABELLED-th bar has its date below it."""
 
 
 def show(req: PageRequest) -> Response:
-    """What was used and what is left, of the tenant and its dearest agents, or of one agent beside the tenant."""
+    """Show used and remaining budget: of the tenant and its most expensive agents, or of the tenant and one agent."""
     agent = req.word("agent")
     caps = req.settings.memory.llm
     with req.reading() as connection:
@@ -36,7 +36,7 @@ def show(req: PageRequest) -> Response:
 
 
 def _plot(found: BudgetReport, spent: Spending, agent: str | None) -> BarChart | None:
-    """None where nothing was spent on any of the days."""
+    """Return the chart of daily spending; None if no day had a model call."""
     if not any(day.calls for day in spent.days):
         return None
     values = []

@@ -1,6 +1,8 @@
-"""Forgetting for good: a form of its own, what would go, and only after the name was typed once more, the deed.
+"""Forgetting (hard deletion) in three steps: a form, a preview of what would be deleted, and the deletion.
 
-Must not know: SQL, where things stand that are deleted.
+The deletion runs only after the user has typed the name again.
+
+Must not know: SQL, which tables and files hold the deleted data.
 """
 
 from http import HTTPStatus
@@ -23,17 +25,19 @@ RECEIPTS = 20
 
 
 def form(req: PageRequest) -> Response:
-    """What may be forgotten, and what was. The address may name something already: links from other pages do."""
+    """Show the form and the receipts of earlier deletions. Links from other pages may fill the form by query
+    parameters.
+    """
     return _form(req, {name: req.word(name) or "" for name in FIELDS})
 
 
 def preview(req: PageRequest) -> Response:
-    """What would go; nothing is changed."""
+    """Show what would be deleted; change nothing."""
     return _preview(req, _target(req))
 
 
 def forget(req: PageRequest) -> Response:
-    """Do it, if the name was typed as it is."""
+    """Delete the target if the typed name matches."""
     target = _target(req)
     if req.field("confirm") != confirmation(target):
         problem = "Nothing was forgotten: what you typed is not the name"
@@ -51,7 +55,7 @@ def forget(req: PageRequest) -> Response:
 
 
 def confirmation(target: Target) -> str:
-    """What has to be typed: the name of what is to be forgotten; of a memory the first eight characters of its id."""
+    """Return the text that the user must type: the target's name, or the first eight characters of a memory's id."""
     if target.kind == "memory":
         return str(target.memory)[:8]
     return (target.scope_label or target.session or target.agent) or ""
@@ -83,7 +87,7 @@ def _forgetter(req: PageRequest) -> Forgetter:
 
 
 def _target(req: PageRequest) -> Target:
-    """What the form names. Raises PageError and InvalidName."""
+    """Return the target that the form names. Raises PageError and InvalidName."""
     kind, tenant = req.field("kind"), req.tenant
     if kind == "agent":
         return Target.of_agent(tenant, req.field("agent"))

@@ -1,6 +1,6 @@
-"""API keys of the HTTP gateway: a list of them, a form to make one, and a button to revoke one.
+"""API keys of the HTTP gateway: the list of keys, a form to make a key, and a button to revoke one.
 
-Must not know: SQL, how a key is kept.
+Must not know: SQL, how a key is stored.
 """
 
 from datetime import timedelta
@@ -28,12 +28,12 @@ DAYS = ("", "30", "90", "365")
 
 
 def listing(req: PageRequest) -> Response:
-    """The keys of this tenant, the newest first."""
+    """List this tenant's keys, newest first."""
     return _page(req)
 
 
 def make(req: PageRequest) -> Response:
-    """Make a key, in the person's name; the page shows it this once."""
+    """Make a key on behalf of the user; only this page shows the secret, once."""
     try:
         wanted = _wanted(req)
         with req.writing() as connection:
@@ -46,7 +46,7 @@ def make(req: PageRequest) -> Response:
 
 
 def revoke(req: PageRequest) -> Response:
-    """Revoke a key, in the person's name."""
+    """Revoke a key on behalf of the user."""
     which = UUID(str(req.request.path_params["key"]))
     with req.writing() as connection:
         key = revoke_key(connection, req.tenant, which, now=req.now)
@@ -59,7 +59,7 @@ def revoke(req: PageRequest) -> Response:
 
 
 def _wanted(req: PageRequest) -> NewKey:
-    """What the form asks for. Raises InvalidKey."""
+    """Return the key that the form requests. Raises InvalidKey."""
     days = req.field("days")
     if days not in DAYS:
         raise InvalidKey(f"the form sent {days!r:.60} as its number of days; load the page again")

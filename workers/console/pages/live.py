@@ -1,6 +1,6 @@
-"""Parts of pages that are asked for again and again while a page is open: the counts beside entries of the sidebar.
+"""Parts of pages that an open page reloads at intervals: the counts beside entries of the sidebar.
 
-Must not know: how anything is counted.
+Must not know: how the counts are computed.
 """
 
 from starlette.responses import Response
@@ -14,7 +14,7 @@ from slowwave_server.workers.console.routing import Page, reads
 
 
 def badges(req: PageRequest) -> Response:
-    """How much waits in the inbox and in quarantine."""
+    """Return the number of items in the inbox and in quarantine."""
     with req.reading() as connection:
         nobodys = sees_everything(connection, req.user)
         counts = {

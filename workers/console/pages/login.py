@@ -1,6 +1,6 @@
-"""Logging in and out, and whose memories to look at.
+"""Log in, log out, and choose the tenant.
 
-Must not know: how passwords are kept, other pages.
+Must not know: how passwords are stored, other pages.
 """
 
 import hmac
@@ -31,11 +31,11 @@ NOBODY = "Nobody may use this console yet"
 FIRST = "`slowwave admin users add NAME --role operator` adds the first person, on the host that Slowwave runs on"
 FOREIGN = "This form was not made for this browser, or is too old"
 OWN_SITES = frozenset({"same-origin", "none"})
-"""What browsers say of a form that no other site sent."""
+"""Values of the header Sec-Fetch-Site for a form that no other site sent."""
 
 
 def show(req: PageRequest) -> Response:
-    """The form; who is logged in is sent on."""
+    """Show the form; redirect a user who is already logged in."""
     if req.login is not None:
         return req.go(_next(req.query.get("next", "")))
     return _form(req)
@@ -44,7 +44,7 @@ def show(req: PageRequest) -> Response:
 def _form(
     req: PageRequest, *, status: int = 200, name: str = "", problem: str | None = None, cure: str | None = None
 ) -> Response:
-    """The form with a new token: whatever cookie the browser sent is replaced."""
+    """Return the form with a new token, which replaces the browser's cookie."""
     with req.reading() as connection:
         nobody = not anybody(connection)
     if nobody:
@@ -66,7 +66,7 @@ def _form(
 
 
 def log_in(req: PageRequest) -> Response:
-    """Compare the password, and remember the login. Nobody is told which of name and password was wrong."""
+    """Check the password and create the login. The response never says whether the name or the password was wrong."""
     name = req.field("name")
     if not _is_own_form(req):
         return _form(req, status=HTTPStatus.FORBIDDEN, name=name, problem=FOREIGN, cure="send it once more")
@@ -90,8 +90,9 @@ def log_in(req: PageRequest) -> Response:
 
 
 def _is_own_form(req: PageRequest) -> bool:
-    """Whether this browser sent a form that a console made for it: not one of another site, nor with a cookie that
-    somebody planted.
+    """Return whether a console made this form for this browser.
+
+    This refuses a form that another site sent, and a token cookie that an attacker planted.
     """
     kept = req.request.cookies.get(req.state.cookie(BEFORE), "")
     same = hmac.compare_digest(req.field("token").encode(), kept.encode())
@@ -100,9 +101,7 @@ def _is_own_form(req: PageRequest) -> bool:
 
 
 def _open(req: PageRequest, user: User, lasts: timedelta) -> Login | None:
-    """A login with a secret of its own; None where there is no tenant that this person may look at. The login that the
-    browser had before ends.
-    """
+    """Create a login with a new secret; None if this user may see no tenant. The browser's previous login ends."""
     with req.writing() as connection:
         tenant = _first_tenant(req, tenants_of(connection, user), user)
         if tenant is None:
@@ -115,7 +114,7 @@ def _open(req: PageRequest, user: User, lasts: timedelta) -> Login | None:
 
 
 def _note_failure(req: PageRequest, name: str, address: str) -> None:
-    """Leave a row. A name that nobody has is not kept: it may be a password that was typed into the wrong field."""
+    """Record the failed login. An unknown name is not stored: it may be a password typed into the wrong field."""
     with req.writing() as connection:
         user = find_user(connection, name)
         own = req.state.settings.tenant
@@ -141,12 +140,12 @@ def _delete_cookie(req: PageRequest, response: Response, name: str) -> None:
 
 
 def account(req: PageRequest) -> Response:
-    """Who is logged in, whose memories they look at, and the way out."""
+    """Show the user's name, the tenants to choose from, and the logout button."""
     return req.page("account.html", tenants=req.tenants())
 
 
 def choose(req: PageRequest) -> Response:
-    """Look at another tenant."""
+    """Switch to another tenant."""
     wanted = req.field("tenant")
     with req.writing() as connection:
         if req.login is None or not choose_tenant(connection, req.login, wanted):
@@ -165,13 +164,13 @@ def log_out(req: PageRequest) -> Response:
 
 
 def _first_tenant(req: PageRequest, tenants: list[str], user: User) -> str | None:
-    """The settings' own, where the person may look at it; else the first that they may."""
+    """Return the settings' own tenant if the user may see it; otherwise the first tenant that the user may see."""
     own = req.state.settings.tenant
     return own if user.sees(own) else next(iter(tenants), None)
 
 
 def _next(path: str) -> str:
-    """A page of this console, whatever the address says."""
+    """Return `path` if it is a page of this console; otherwise the start page."""
     parts = urlsplit(path)
     if parts.scheme or parts.netloc or not path.startswith("/") or path.startswith(("//", "/\\", "/login")):
         return "/"
