@@ -90,7 +90,7 @@ def make_app(
 
 
 async def _alive(_request: Request) -> Response:
-    """Answer liveness probes. It does not check Postgres or the broker: a restart of the console would not repair them."""
+    """Answer liveness probes. It does not check Postgres or the broker: a console restart would not repair them."""
     return PlainTextResponse("ok\n")
 
 

@@ -47,7 +47,7 @@ def trouble_of(req: PageRequest, error: Exception) -> PageError:
 
 
 def _of_catalogue(req: PageRequest, error: Exception) -> str | None:
-    """Return the id of the health issue behind a Postgres error, or None if the catalogue has no issue for the error."""
+    """Return the id of the health issue behind a Postgres error, or None if the catalogue lists no such issue."""
     if isinstance(error, (OperationalError, InterfaceError)) and getattr(error.orig, "sqlstate", None) is None:
         return "postgres-away" if cure_of_refusal("postgres", first_line(error)) is None else "postgres-refuses"
     if isinstance(error, ProgrammingError):

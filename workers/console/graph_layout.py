@@ -23,7 +23,7 @@ _QUARTER, _THREE_QUARTERS = 90.0, 270.0
 
 @dataclass(frozen=True, slots=True)
 class Spot(Generic[T]):
-    """The position of a node. turn: the rotation of its name, in degrees. end: True if the name ends at the position."""
+    """A node's position. turn: the rotation of its name, in degrees. end: whether the name ends at the position."""
 
     node: T
     x: float

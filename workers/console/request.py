@@ -91,7 +91,7 @@ class PageRequest:
 
     @cached_property
     def shell(self) -> Shell:
-        """The connections and helpers that CLI commands use, for this tenant: queue, writer, listening(), build_model."""
+        """Connections and helpers that CLI commands use, for this tenant: queue, writer, listening(), build_model."""
         return self.state.shell(self.tenant)
 
     @property

@@ -18,7 +18,7 @@ ACTIONS: tuple[Action, ...] = get_args(Action)
 
 
 def listing(req: PageRequest) -> Response:
-    """List this tenant's audit entries, newest first; a user who sees all tenants also gets entries without a tenant."""
+    """List this tenant's audit entries, newest first; users who see all tenants also get entries without a tenant."""
     action, before = req.word("action"), req.number("before", 0, most=2**63 - 1)
     if action is not None and action not in ACTIONS:
         raise InvalidQuery(f"action is one of {', '.join(ACTIONS)}, not {action!r:.60}")
