@@ -1,8 +1,8 @@
-"""Write alert rules, dashboard and the page of metrics from the catalogues in the code.
+"""Write the alert rules, the dashboard and the metrics page from the catalogues in the code.
 
 Run it as `python -m slowwave_server.workers.exporter`.
 
-Must not know: what is in them.
+Must not know: the content of these files.
 """
 
 import argparse
@@ -21,12 +21,12 @@ DASHBOARD = "grafana/slowwave.json"
 
 
 def files(runbooks: str = RUNBOOKS) -> Mapping[str, str]:
-    """The text of each file, by its place in the folder."""
+    """Return the text of each file by its path in the folder."""
     return {ALERTS: rules_file(RULES.values(), runbooks=runbooks), DASHBOARD: dashboard_file(ROWS)}
 
 
 def main() -> None:
-    """Write them."""
+    """Write the files."""
     parser = argparse.ArgumentParser(
         prog="python -m slowwave_server.workers.exporter", description="Write alert rules, dashboard, docs."
     )

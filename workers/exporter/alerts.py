@@ -1,7 +1,7 @@
-"""Alert rules: for each trouble of the catalogue what of the metrics says that it is there, and for how long it must.
+"""Alert rules: for each health issue a PromQL expression that detects it, and how long the expression must hold.
 
-Words and urgency are the catalogue's, so that an alert says what the doctor, the console and the runbook say.
-`deploy/prometheus/alerts.yaml` is written from these (`python -m slowwave_server.workers.exporter`).
+Wording and urgency come from the catalogue, so an alert says the same as the doctor, the console and the runbook.
+`python -m slowwave_server.workers.exporter` writes `deploy/prometheus/alerts.yaml` from these rules.
 
 Must not know: where figures come from, how rules are loaded.
 """
@@ -36,11 +36,11 @@ _CLOCKS_APART = (
 )
 _SWEEPS_SILENT = (
     f"slowwave_sweep_age_seconds > {SILENT_SWEEPS} * slowwave_sweep_interval_seconds"
-    # No trace of any for a week, though the broker, which keeps it, answers.
+    # No sweep left a trace for a week, although the broker, which stores the traces, answers.
     f' or slowwave_sweep_interval_seconds and {_HERE} slowwave_up{{server="broker"}} == 1'
     f" unless {_HERE} slowwave_sweep_age_seconds"
 )
-# Without a limit automatic flushing is switched off, and nothing is due by itself.
+# Without a dirty limit, automatic flushing is off and no session becomes due.
 _OVERDUE = (
     f"slowwave_sessions_overdue > 0 and {_HERE} slowwave_dirty_limit_seconds"
     f" unless {_HERE} sum by (instance, job) (slowwave_recent_flushes) > 0"
@@ -48,15 +48,17 @@ _OVERDUE = (
 _FAILED = 'slowwave_tasks_total{outcome="failed"}'
 _TASKS_FAIL = (
     f"sum by (task) (increase({_FAILED}[15m])) > 0"
-    # A counter's first value is no increase of it; it is news where the exporter was there before.
+    # increase() ignores a counter's first value; that value counts if the exporter was already up before.
     f" or sum by (task) ({_FAILED} unless slowwave_tasks_total offset 15m and {_HERE} up offset 15m) > 0"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """expr: PromQL that is empty while all is well. seconds: how long it must not be. found: what was seen, in
-    Prometheus' template.
+    """One alert rule. expr: PromQL with an empty result while all is well. seconds: how long the result must be
+    non-empty.
+
+    found: the observed value, as a Prometheus template.
     """
 
     issue: HealthIssue
@@ -179,7 +181,7 @@ _DELIVERIES = _rules(
 _BY_ISSUE = _SERVERS | _WORK | _ASIDE | _MODELS | _DELIVERIES
 
 RULES: Mapping[str, Rule] = {name: _BY_ISSUE[name] for name in HEALTH_ISSUES if name in _BY_ISSUE}
-"""Every rule by its trouble, in the order of the catalogue."""
+"""All rules by the name of their issue, in the order of the catalogue."""
 
 WITHOUT_ALERT: Mapping[str, str] = {
     "postgres-refuses": "Postgres refuses the exporter as well; `SlowwavePostgresAway` fires instead.",

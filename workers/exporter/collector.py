@@ -1,6 +1,7 @@
-"""The figures of one moment as Prometheus' metric families; servers that do not answer in time count as away.
+"""Exposes the current figures as Prometheus metric families; a server that does not answer in time counts as
+unavailable.
 
-Must not know: how figures are read, how they travel.
+Must not know: how figures are read, how they are transferred.
 """
 
 import threading
@@ -16,21 +17,21 @@ from prometheus_client.registry import Collector
 from slowwave_server.workers.exporter.catalogue import CATALOGUE
 
 DEADLINE_SECONDS = 8.0
-"""Prometheus waits for ten seconds, unless it is told otherwise."""
+"""Prometheus waits ten seconds by default."""
 SHARED_SECONDS = 1.0
-"""Scrapes that come closer together are answered with one reading: whoever asks often asks no server more often."""
+"""Scrapes within this interval share one reading, so frequent scrapes do not put more load on the servers."""
 
 Labels = tuple[str, ...]
 Read = Callable[[], Sequence[Any]]
-"""Answers dataclasses whose fields are metrics."""
+"""Returns dataclasses whose fields are metrics."""
 
 
 class FiguresCollector(Collector):
-    """Reads each server in a thread of its own, and offers what all of them said.
+    """Reads each server in its own thread and offers the figures of all servers.
 
-    servers: of each server its name and how it is read, which never raises for a server that is away. here: what is
-    read of this host. about: the labels of `build_info`. One that does not answer within `deadline` seconds counts as
-    away; it is not asked again before it has answered.
+    servers: for each server its name and its read function, which must not raise if the server is unavailable. here:
+    the read function for this host. about: the labels of `build_info`. A server that does not answer within `deadline`
+    seconds counts as unavailable; the collector does not ask it again before the outstanding answer arrives.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class FiguresCollector(Collector):
         self._read_at: float | None = None
 
     def collect(self) -> Iterable[Metric]:
-        """The families that are known now, in the catalogue's order."""
+        """Return the current metric families, in the catalogue's order."""
         with self._lock:
             started = self._monotonic()
             if self._read_at is None or started - self._read_at >= SHARED_SECONDS:
@@ -69,7 +70,7 @@ class FiguresCollector(Collector):
             return self._families
 
     def close(self) -> None:
-        """Ask no server any more; who was asked last is not waited for."""
+        """Stop asking the servers; do not wait for outstanding answers."""
         for threads in self._threads.values():
             threads.shutdown(wait=False, cancel_futures=True)
 
@@ -84,7 +85,7 @@ class FiguresCollector(Collector):
         yield from self._here()
 
     def _ask(self, name: str) -> Future[Sequence[Any]] | None:
-        """None: it has not answered the last time yet."""
+        """Start a read; None if the server has not yet answered the previous one."""
         last = self._asked.get(name)
         if last is not None and not last.done():
             return None
@@ -93,14 +94,14 @@ class FiguresCollector(Collector):
 
 
 class _Away:
-    """Stands for the figures of a server that did not answer."""
+    """Replaces the figures of a server that did not answer."""
 
     def __init__(self, name: str) -> None:
         self.up = {(name,): 0.0}
 
 
 def _values(group: Any) -> Mapping[str, Mapping[Labels, float]]:
-    """A group's figures by metric and labels; what is None is not known, and left out."""
+    """Return a group's figures by metric and labels; a figure that is None is unknown and left out."""
     named = vars(group) if isinstance(group, _Away) else {f.name: getattr(group, f.name) for f in fields(group)}
     return {
         name: value if isinstance(value, Mapping) else {(): float(value)}

@@ -1,6 +1,6 @@
-"""The dashboard as the JSON that Grafana imports, from the rows of panels.
+"""Builds the dashboard from the rows of panels, as JSON that Grafana imports.
 
-Must not know: what is shown.
+Must not know: the content of the panels.
 """
 
 import json
@@ -16,7 +16,7 @@ _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 
 
 def dashboard_file(rows: Sequence[Row]) -> str:
-    """The file's text. Which Prometheus it asks is a variable of the dashboard; nothing else is to be filled in."""
+    """Return the file's text. Its only variable is the Prometheus data source; no other value has to be set."""
     board: dict[str, Any] = {
         "uid": "slowwave",
         "title": "Slowwave",

@@ -1,8 +1,9 @@
-"""The exporter as a server: /metrics for Prometheus, /healthz for whoever watches the process.
+"""The exporter's HTTP server: /metrics for Prometheus, /healthz for health checks.
 
-It speaks plain HTTP and asks nobody who they are: names of tenants that were asked for are all that it tells of anyone.
+It speaks plain HTTP without authentication. The only personal names in the metrics are the tenants that the operator
+asked for.
 
-Must not know: what is read, the shell.
+Must not know: which figures are read, the shell.
 """
 
 import logging
@@ -28,19 +29,19 @@ _PAGE = b"Slowwave's exporter. Figures are at /metrics.\n"
 
 
 def registry_of(collector: Collector) -> CollectorRegistry:
-    """A registry of its own: nothing of this process is exported beside the figures."""
+    """Return a new registry with only this collector: metrics of the exporter process itself are not exported."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(collector)
     return registry
 
 
 def metrics_text(registry: CollectorRegistry) -> str:
-    """All figures once, in Prometheus' text format."""
+    """Return all figures once, in Prometheus' text format."""
     return generate_latest(registry).decode()
 
 
 def address_of(listen: str) -> tuple[str, int]:
-    """HOST:PORT, or [HOST]:PORT for IPv6. Raises InvalidSettings."""
+    """Parse HOST:PORT, or [HOST]:PORT for IPv6. Raises InvalidSettings."""
     try:
         parts = urlsplit(f"//{listen}")
         host, port = parts.hostname, parts.port
@@ -52,7 +53,7 @@ def address_of(listen: str) -> tuple[str, int]:
 
 
 def serve(registry: CollectorRegistry, listen: str, *, ready: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT. ready: is told the URL once it listens. Raises InvalidSettings."""
+    """Serve until SIGTERM or SIGINT. ready: called with the URL when the server listens. Raises InvalidSettings."""
     host, port = address_of(listen)
     families = {family for family, *_ in _resolved(listen, host, port)}
 
@@ -65,7 +66,7 @@ def serve(registry: CollectorRegistry, listen: str, *, ready: Callable[[str], No
         raise InvalidSettings(f"nobody can listen on {listen}: {error.strerror or error}") from None
 
     def end(_number: int, _frame: FrameType | None) -> None:
-        # In a thread: it waits until the loop has ended, which this signal interrupts.
+        # In a thread: shutdown() waits for the serve loop to end, and this signal handler interrupts that loop.
         threading.Thread(target=server.shutdown, daemon=True).start()
 
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -101,9 +102,9 @@ def _app(registry: CollectorRegistry) -> Callable[[WSGIEnvironment, StartRespons
 
 
 class _Quiet(WSGIRequestHandler):
-    """Logs no request: they come every few seconds."""
+    """Logs no request at the default level, because requests come every few seconds."""
 
-    timeout = 10  # of a client that sends nothing
+    timeout = 10  # seconds until the server drops a client that sends nothing
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (its name in the library)
         log.debug(format, *args)
