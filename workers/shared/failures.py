@@ -1,4 +1,4 @@
-"""Expected failures: for each an exit code, a sentence and what to do.
+"""Expected failures: for each an exit code, a sentence and a fix.
 
 Must not know: any single command or page; how a sentence is shown.
 """
@@ -26,7 +26,7 @@ Expected = tuple[int, str, str | None]
 
 
 def explain_failure(error: Exception, shell: Shell | None) -> Expected | None:
-    """The exit code, the sentence and the cure of an expected failure; None for one that nobody foresaw."""
+    """Return the exit code, the sentence and the fix of an expected failure; None for an unexpected failure."""
     return _explain_own(error) or (None if shell is None else _explain_server(error, shell))
 
 
@@ -39,11 +39,11 @@ def _explain_own(error: Exception) -> Expected | None:
         return UNAVAILABLE, str(error), None
     if isinstance(error, InvalidSettings) and error.problems:
         return USAGE, error.problems[0], None
-    if isinstance(error, SlowwaveError):  # those of names, queries and settings are ValueErrors
+    if isinstance(error, SlowwaveError):  # errors of names, queries and settings are ValueErrors
         return USAGE if isinstance(error, ValueError) else FOUND, str(error), None
-    if isinstance(error, UnicodeEncodeError):  # bytes of an argument that are no UTF-8 come as surrogates
+    if isinstance(error, UnicodeEncodeError):  # bytes of an argument that are not UTF-8 become surrogates
         return USAGE, "a word of this call is no text in UTF-8", None
-    if isinstance(error, OSError) and error.errno != errno.EPIPE:  # a reader that has seen enough is no failure
+    if isinstance(error, OSError) and error.errno != errno.EPIPE:  # a reader that closes the pipe is not a failure
         return USAGE, str(error), None
     return None
 

@@ -1,6 +1,6 @@
-"""Ask workers to flush sessions now.
+"""Request that workers flush sessions now.
 
-Must not know: who asks.
+Must not know: who sends the request.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,10 @@ from slowwave_server.workers.shared.shell import Shell
 
 
 def ask_for_flush(shell: Shell, refs: Sequence[SessionRef], *, priority: Priority) -> list[SessionRef]:
-    """Ask for a flush of each dirty one of `refs`, and answer these. Raises RedisError after Postgres knows of it."""
+    """Request a flush of each dirty session of `refs`; return these sessions.
+
+    Raises RedisError after the requests are recorded in Postgres.
+    """
     if not refs:
         return []
     dirty = request_flush(shell.writer, shell.queue, refs, by="operator", priority=priority, now=shell.now())
@@ -22,7 +25,7 @@ def ask_for_flush(shell: Shell, refs: Sequence[SessionRef], *, priority: Priorit
 
 
 def flush_sessions(shell: Shell, agent: str) -> int:
-    """Request a flush of the agent's sessions with unprocessed events; answer their number, 0 for an unknown agent."""
+    """Request a flush of the agent's sessions with unprocessed events; return their number, 0 for an unknown agent."""
     with shell.connection() as connection:
         try:
             names = dirty_sessions(connection, shell.tenant, agent)

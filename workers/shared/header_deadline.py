@@ -1,15 +1,16 @@
-"""HTTP for uvicorn with a deadline for a request's headers: uvicorn waits for them without limit.
+"""An HTTP protocol for uvicorn with a deadline for a request's headers; uvicorn itself has no such deadline.
 
-A client that sends its headers byte by byte would hold a connection, and with many of them a whole server, for good.
+A client that sends its headers byte by byte would keep a connection open without limit. Many such clients would block a
+whole server.
 
-Must not know: routes, whose server it is.
+Must not know: routes, the server's application.
 """
 
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    # uvicorn chooses its protocol at run time; both have the members that are used here.
+    # uvicorn chooses its protocol at run time; both classes have the members that this module uses.
     from uvicorn.protocols.http.h11_impl import H11Protocol as AutoHTTPProtocol
 else:
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -19,10 +20,11 @@ _TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Leng
 
 
 class DeadlineProtocol(AutoHTTPProtocol):
-    """uvicorn's protocol, which closes a connection whose headers are not complete in time.
+    """uvicorn's protocol, which closes a connection if its headers are not complete in time.
 
-    The time begins when the connection opens, and for a later request on the same connection with its first byte. No
-    byte extends it. uvicorn itself closes a connection that stays silent between two requests.
+    The timer starts when the connection opens; for a later request on the same connection, it starts with the first
+    byte. Further bytes do not extend the deadline. uvicorn itself closes a connection that is idle between two
+    requests.
     """
 
     header_seconds = HEADER_SECONDS
@@ -32,12 +34,12 @@ class DeadlineProtocol(AutoHTTPProtocol):
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Start the time."""
+        """Start the timer."""
         super().connection_made(cast("asyncio.Transport", transport))
         self._await_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Stop the time if a request began with these bytes; else it goes on, or starts."""
+        """Stop the timer if these bytes completed a request's headers; otherwise let the timer run, or start it."""
         super().data_received(data)
         if self._answers():
             self._stop()
@@ -45,12 +47,12 @@ class DeadlineProtocol(AutoHTTPProtocol):
             self._await_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the time."""
+        """Stop the timer."""
         self._stop()
         super().connection_lost(exc)
 
     def _answers(self) -> bool:
-        """Whether a request has begun that is not answered yet."""
+        """Return whether a request has begun and its response is not complete."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _await_headers(self) -> None:
@@ -67,12 +69,12 @@ class DeadlineProtocol(AutoHTTPProtocol):
         if self._answers() or self.transport.is_closing():
             return
         if self.transport.get_write_buffer_size():
-            self.transport.abort()  # the client does not read either
+            self.transport.abort()  # the client does not read responses either
             return
         self.transport.write(_TIMED_OUT)
         self.transport.close()
 
 
 def protocol_within(seconds: float) -> type[DeadlineProtocol]:
-    """The protocol with another deadline."""
+    """Return the protocol class with another deadline."""
     return type("DeadlineProtocol", (DeadlineProtocol,), {"header_seconds": seconds})

@@ -1,4 +1,4 @@
-"""Which workers are alive, and which queues they take from: asks them through Celery's remote control.
+"""Asks the live workers for their queues through Celery's remote control.
 
 Must not know: which queues there should be.
 """
@@ -17,12 +17,12 @@ ANSWER_SECONDS = 1.0
 
 
 def listening(redis: Redis, settings: Settings) -> Mapping[str, frozenset[str]] | None:
-    """The queues of each worker that answers in time; None when the broker can't be reached.
+    """Return the queues of each worker that answers in time; None if the broker is unreachable.
 
-    It waits no longer than it takes all that listen to answer. A worker whose pool is `solo` answers only between two
-    tasks.
+    It stops waiting as soon as all listening workers have answered. A worker with the pool `solo` answers only between
+    two tasks.
     """
-    # Asked through our own client first: Celery's would try again for seconds.
+    # Ask through our own client first: Celery's client would retry for seconds.
     try:
         redis.ping()
     except RedisError:
@@ -42,7 +42,7 @@ def listening(redis: Redis, settings: Settings) -> Mapping[str, frozenset[str]] 
 
 
 def _listeners(redis: Redis) -> int | None:
-    """How many connections listen for messages to all: each worker has one at least; None where it may not be asked."""
+    """Return the number of connections that listen for broadcasts (one or more a worker); None if not permitted."""
     try:
         return sum(client.get("psub") != "0" for client in redis.client_list(_type="pubsub"))
     except RedisError:

@@ -1,7 +1,7 @@
-"""Where a request comes from if a proxy stands before the console: the address that this proxy itself wrote down.
+"""Finds the client address of a request behind a trusted proxy: the address that the proxy itself recorded.
 
-Of `X-Forwarded-For` only the last entry counts: the named proxy added it. All entries before it are what the client
-sent, so that nobody chooses the address by which failed logins are counted.
+Only the last entry of `X-Forwarded-For` counts, because the trusted proxy added it. The client sent all earlier
+entries. So no client can choose the address by which failed logins are counted.
 
 Must not know: pages, logins.
 """
@@ -18,7 +18,9 @@ HEADER = b"x-forwarded-for"
 
 
 def read_proxies(given: str) -> tuple[Network, ...]:
-    """The addresses and networks between commas. Raises InvalidSettings for anything else, and for all addresses."""
+    """Parse comma-separated addresses and networks. Raises InvalidSettings for other text, and for a network of all
+    addresses.
+    """
     return tuple(_read(one.strip()) for one in given.split(","))
 
 
@@ -36,7 +38,9 @@ def _read(one: str) -> Network:
 
 
 class BehindProxies:
-    """Tells the application the client that a proxy of these networks names. Others name nobody."""
+    """Gives the application the client address that a proxy of these networks sent. It ignores the header of other
+    peers.
+    """
 
     def __init__(self, app: ASGIApp, networks: Sequence[Network]) -> None:
         self._app = app
@@ -56,7 +60,7 @@ class BehindProxies:
 
 
 def _address(word: str) -> str | None:
-    """The address of `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711` or `::ffff:192.0.2.1`; None: there is none."""
+    """Parse `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711` or `::ffff:192.0.2.1`; None if there is no address."""
     word = word.strip()
     if word.startswith("["):
         word = word[1:].partition("]")[0]

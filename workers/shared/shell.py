@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-# Imported where they are needed, so that `slowwave --help` answers at once.
+# Imported inside the functions that need them, so that `slowwave --help` answers at once.
 if TYPE_CHECKING:
     from uuid import UUID
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Shell:
-    """One invocation of the command line, or one process of the console or gateway.
+    """The shared state of one CLI call, or of one console or gateway process.
 
     tenant_option: the value of `--tenant`; None for the tenant of the settings.
     """
@@ -34,14 +34,14 @@ class Shell:
 
     @classmethod
     def over(cls, settings: "Settings", engine: "Engine", redis: "Redis") -> "Shell":
-        """Use connections that are open already; `close` leaves them open."""
+        """Use open connections of the caller; `close` closes a connection only if this object holds it."""
         shell = cls()
         shell.settings, shell.engine, shell.redis = settings, engine, redis
         return shell
 
     @cached_property
     def settings(self) -> "Settings":
-        """Raises InvalidSettings."""
+        """The settings. Raises InvalidSettings."""
         from slowwave.settings import load_settings
 
         return load_settings() if self.tenant_option is None else load_settings(tenant=self.tenant_option)
@@ -58,7 +58,7 @@ class Shell:
 
     @cached_property
     def writer(self) -> "Engine":
-        """The same engine for services that write by single statements, each a transaction of its own."""
+        """The same engine in autocommit mode, for services that write by single statements."""
         return self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     @cached_property
@@ -80,14 +80,14 @@ class Shell:
         )
 
     def build_model(self, settings: "Settings") -> "AskModel | None":
-        """The model of some settings, within its budgets; None without one. Raises InvalidSettings."""
+        """Return the model of `settings`, limited by its budgets; None if none is set up. Raises InvalidSettings."""
         from slowwave_server.services.llm.build import build_model
 
         return build_model(settings, self.engine, self.redis, self.now)
 
     @contextmanager
     def connection(self) -> "Iterator[Connection]":
-        """A connection to a database that is at the right revision. Raises WrongSchema, OperationalError."""
+        """Open a connection to a database at the right revision. Raises WrongSchema, OperationalError."""
         from slowwave_server.models.schema import require_current
 
         with self.engine.connect() as connection:
@@ -95,10 +95,10 @@ class Shell:
             yield connection
 
     def memory_id(self, name: str) -> "UUID":
-        """The id of a memory by that id, or by its last group. Raises InvalidQuery, UnknownName."""
+        """Return a memory's id from the full id or its last group. Raises InvalidQuery, UnknownName."""
         from slowwave_server.services.reports.memory_ids import check_memory_name, memory_called
 
-        check_memory_name(name)  # before anything is connected
+        check_memory_name(name)  # before any connection is opened
         with self.connection() as connection:
             return memory_called(connection, self.tenant, name)
 
@@ -108,24 +108,24 @@ class Shell:
             pass
 
     def listening(self) -> Mapping[str, frozenset[str]] | None:
-        """The queues of each worker that answers within a second; None when the broker can't be reached."""
+        """Return the queues of each worker that answers within a second; None if the broker is unreachable."""
         from slowwave_server.workers.shared.listening import listening
 
         return listening(self.redis, self.settings)
 
     def queues_with_listener(self) -> frozenset[str] | None:
-        """The queues that some worker takes from; None when nobody could be asked."""
+        """Return the queues that at least one worker takes from; None if the broker is unreachable."""
         workers = self.listening()
         return None if workers is None else frozenset[str]().union(*workers.values())
 
     def spooled(self) -> "Spooled":
-        """What waits in this host's spool."""
+        """Return the records that wait in this host's spool."""
         from slowwave.spool import spooled
 
         return spooled(self.settings.spool)
 
     def swept_ago(self) -> float | None:
-        """Seconds since the last sweep; None without a trace, or without a broker."""
+        """Return the seconds since the last sweep; None without a trace of one, or without a broker."""
         from redis.exceptions import RedisError
 
         from slowwave_server.services.maintenance.heartbeat import swept_ago
@@ -136,7 +136,7 @@ class Shell:
             return None
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Close the connections that are open."""
         if "engine" in self.__dict__:
             self.engine.dispose()
         if "redis" in self.__dict__:
