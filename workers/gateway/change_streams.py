@@ -1,7 +1,7 @@
-"""The streams of changes of one process, over one feed a tenant and one connection that hears of changes.
+"""All change streams of one gateway process, over one feed for each tenant and one connection that listens for changes.
 
-A stream first reads what its client missed, by itself; then it is given what the tenant's feed reads. A stream whose
-client is slower than the feed ends: the client connects again, and reads on from where it was.
+A stream first reads on its own the changes that its client missed; then it receives the changes of the tenant's feed. A
+stream whose client is slower than the feed ends: the client reconnects and continues from its last position.
 
 Must not know: HTTP.
 """
@@ -28,12 +28,12 @@ T = TypeVar("T")
 
 BEAT_SECONDS = 15.0
 READERS = 4
-"""Threads that read changes: as many connections to Postgres at most, however many clients connect at once."""
+"""Threads that read changes. They limit the connections to Postgres, however many clients connect at once."""
 _AWAIT = PreparedStatement(b"slowwave_await", b"SELECT slowwave.await_changes($1, $2::double precision)")
 
 
 class Streams:
-    """All streams of this process. most: how many one key may have."""
+    """All streams of this process. most: the limit of streams for one key."""
 
     def __init__(self, gate: "Gate") -> None:
         self._gate = gate
@@ -46,7 +46,9 @@ class Streams:
 
     @asynccontextmanager
     async def lives(self) -> AsyncIterator[None]:
-        """While the gateway answers: each stream hears now and then that it is alive, and its key is asked about."""
+        """Run the streams' heartbeat while the gateway serves: it sends a ping to each stream and checks the stream's
+        key.
+        """
         beat = asyncio.create_task(self._beat())
         try:
             yield
@@ -58,7 +60,7 @@ class Streams:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def first(self, stream: Stream) -> ChangePage:
-        """What a stream begins with. Raises RateLimited, CursorExpired, StoreUnavailable, KeyRefused."""
+        """Return a stream's first page. Raises RateLimited, CursorExpired, StoreUnavailable, KeyRefused."""
         self._loop = asyncio.get_running_loop()
         if self._open[stream.caller.digest] >= self.most:
             raise RateLimited(f"this key follows changes with {self.most} streams already", 30.0)
@@ -70,7 +72,7 @@ class Streams:
         return ChangePage((), stream.cursor or "0-0", more=False)
 
     async def frames(self, stream: Stream, page: ChangePage) -> AsyncIterator[bytes]:
-        """What a stream sends, until the client disconnects, the key is revoked, or the client is too slow."""
+        """Yield a stream's frames until the client disconnects, the key is revoked, or the client is too slow."""
         key, feed = stream.caller.digest, self._feed(stream.caller.tenant)
         self._open[key] += 1
         feed.coming += 1
@@ -82,7 +84,7 @@ class Streams:
                 if frame:
                     yield frame
         except (KeyRefused, SlowwaveError):
-            return  # the client connects again, and is told
+            return  # the client reconnects and then gets the error
         finally:
             feed.coming -= 1
             feed.streams.discard(stream)
@@ -91,7 +93,7 @@ class Streams:
                 del self._open[key]
 
     async def _missed(self, stream: Stream, page: ChangePage, feed: Feed) -> AsyncIterator[bytes]:
-        """What was changed before now; at its end the stream follows the feed."""
+        """Yield the changes that the client missed; after the last one, the stream follows the feed."""
         await feed.begin(stream.caller)
         while True:
             for change in page.changes:
@@ -106,7 +108,7 @@ class Streams:
             head = feed.head
             page = await self._read(stream.caller, stream.cursor, stream.places)
             if not page.changes and not page.more and head is not None and position(head) > position(page.cursor):
-                # All that the feed had told by then was read, and none of it is this stream's.
+                # The stream has read everything up to the feed's head, and none of these changes is for it.
                 page = ChangePage((), head, more=False)
 
     async def _read(self, caller: Caller, after: str | None, places: list[str] | None) -> ChangePage:
@@ -162,11 +164,11 @@ class Streams:
                     stream.offer(frame)
 
     async def _holds(self, caller: Caller) -> bool:
-        """Whether a key still may read; while Postgres is away it does."""
+        """Return whether the key may still read; True while Postgres is unavailable."""
         keys = self._gate.keys
         try:
             return (await self._run(caller, lambda: keys.caller(caller.digest))).may("read")
         except KeyRefused:
             return False
-        except Exception:  # noqa: BLE001 (whatever it is, a server that is away says nothing about a key)
+        except Exception:  # noqa: BLE001 (no other error tells anything about the key)
             return True

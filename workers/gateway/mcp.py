@@ -1,8 +1,8 @@
 """MCP over streamable HTTP at `/mcp`: the tools of one agent, which the key fixes.
 
-Requests are independent: no session lives in a process, so any process of any host answers.
+Requests are independent: no process holds a session, so any process of any host can answer.
 
-Must not know: what the tools do.
+Must not know: the work of the tools.
 """
 
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def _tools(right: Right) -> AgentTools:
 
 
 def agent_of(visit: Visit) -> str:
-    """The agent that the key fixes. Raises Problem for a key of none, of several, or of a pattern."""
+    """Return the agent that the key fixes. Raises Problem for a key with no agent, several agents, or a pattern."""
     agents = visit.caller.agents
     if len(agents) != 1 or ANY in agents[0]:
         raise Problem(
@@ -99,11 +99,11 @@ class McpEndpoint:
 
     def __init__(self) -> None:
         server = make_server(CallersTools())
-        self._manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)  # noqa: SLF001 (the SDK makes a whole application else)
+        self._manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)  # noqa: SLF001 (otherwise the SDK makes a whole application)
 
     @property
     def run(self) -> Callable[[], AbstractAsyncContextManager[None]]:
-        """What runs while the gateway answers."""
+        """The session manager's context, which must be open while the gateway serves."""
         run: Callable[[], AbstractAsyncContextManager[None]] = self._manager.run
         return run
 
@@ -111,7 +111,7 @@ class McpEndpoint:
         request = Request(scope, receive, send)
         try:
             body = await self._admitted(request)
-        except Exception as error:  # noqa: BLE001 (one that nobody foresaw is logged, and told without details)
+        except Exception as error:  # noqa: BLE001 (problem_response logs an unexpected error and shows no details)
             response = await to_thread.run_sync(problem_response, request, error, PATH)
             await response(scope, receive, send)
             return
@@ -130,7 +130,7 @@ class McpEndpoint:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """What was read already, then whatever comes: the end of the connection."""
+    """Return a receive function that first replays `body`, then passes on later messages, such as the disconnect."""
     left = [body]
 
     async def replay() -> Message:

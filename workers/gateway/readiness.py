@@ -1,7 +1,7 @@
-"""Whether a gateway can answer: it has found Postgres at the right revision once.
+"""Readiness of a gateway: it is ready after it has once found Postgres at the right revision.
 
-From then on it stays ready: while Postgres is away, it records into its spool, which nobody would reach if all gateways
-said that they were not ready.
+From then on it stays ready. While Postgres is unavailable, the gateway records into its spool; if all gateways reported
+that they are not ready, no request would reach the spool.
 
 Must not know: HTTP.
 """
@@ -16,11 +16,11 @@ from sqlalchemy.exc import DBAPIError
 from slowwave_server.models.schema import WrongSchema, require_current
 
 LOOK_SECONDS = 1.0
-"""Anybody may ask, and Postgres is asked no more often."""
+"""The least seconds between two checks of Postgres, because any client may ask for readiness."""
 
 
 class Readiness:
-    """Looks when it is asked, until it has found Postgres. steady: a clock that only goes forward, in seconds."""
+    """Checks on demand, until it has found Postgres. steady: a monotonic clock, in seconds."""
 
     def __init__(self, engine: Engine, steady: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
@@ -30,7 +30,7 @@ class Readiness:
         self._looks_at = float("-inf")
 
     def ready(self) -> bool:
-        """Whether Postgres was found."""
+        """Return whether Postgres has been found at the right revision."""
         with self._lock:
             if self._found or self._steady() < self._looks_at:
                 return self._found

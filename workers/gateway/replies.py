@@ -1,4 +1,4 @@
-"""Answers that are JSON already: they need no second look by FastAPI, whose model of them is for the document.
+"""Responses that are already JSON: FastAPI need not validate them again; its models only feed the OpenAPI document.
 
 Must not know: any single route.
 """
