@@ -2,9 +2,10 @@
 
     ROUTES = [reads("/memories/{memory:uuid}", life), changes("/memories/{memory:uuid}/pin", pin, role="curator")]
 
-The checks run before the page's function. A user without login is redirected to the login page. A user without the role
-gets an error page. A form without the token of its own login is refused and changes nothing. The body of a form is read
-after login and role are known; it has a deadline and a size limit that depends on the role.
+The checks run before the page's function. Without a login, a GET is redirected to the login page, and a form gets an
+error page. A user without the role gets an error page. A form without the token of its own login is refused and changes
+nothing. The body of a form is read after login and role are known; it has a deadline and a size limit that depends on
+the role.
 
 Must not know: any single page.
 """
@@ -35,8 +36,7 @@ BODY_BYTES = 1 << 20
 SMALL_BODY_BYTES = 16 << 10
 """The largest form of a viewer or of a user without login: a name, a password, a page to go to."""
 LOGIN_THREADS = 4
-"""The most logins that are answered at once. Other logins wait without a thread, so that all other pages get threads.
-"""
+"""The most logins that run at once. Other logins wait without a thread, so that other pages get threads."""
 Answer = Callable[[PageRequest], Response]
 
 
