@@ -1,4 +1,4 @@
-"""Consolidation: what becomes of memories after they were extracted; passes over a scope, plans, effects.
+"""Consolidation: passes over a scope that merge, end, link and promote memories after their extraction.
 
 Must not know: Celery, and when a pass is due.
 """

@@ -1,17 +1,17 @@
 """Ask a model about conflicts that the rules could not decide: once for each state of a conflict's two memories.
 
-    open conflict ── asked already in this state, or nothing a model may decide ──▶ left alone
+    open conflict ── already asked in this state, or no decision that a model may make ──▶ skipped
          │
-    ask, with no transaction open ── no answer, unclear, not borne out ──▶ stays open, and what was said is noted
+    ask, with no transaction open ── no answer, unclear, not supported by events ──▶ stays open; the answer is stored
          │
-    one transaction, if both sides still are what they were: a run like that of a person's decision, by "model …",
-    which explains itself and can be undone
+    one transaction, if both memories are unchanged: a run as for a person's decision, by "model …"; the run can be
+    explained and undone
 
 If a model decided by event order and the losing memory is said again later than the other, the decision is reverted
 (I9). The conflict's evidence keeps each question and answer under "asked", also after an undo, so that a model does not
 repeat a decision that a person has reverted.
 
-Must not know: which model, how it is called, when a scope's turn comes.
+Must not know: which model is asked, how it is called, when a scope is due.
 """
 
 import logging
@@ -82,10 +82,10 @@ def adjudicate(
     clock: Callable[[], datetime],
     go_on: Callable[[], bool] = lambda: True,
 ) -> Asking | None:
-    """Put a scope's open conflicts to a model, where there is one for that; answers what was asked and how it ended.
+    """Ask the model about a scope's open conflicts. Return the calls and their outcomes; None if no model may decide.
 
-    run: the one that the calls count for, unless `use` names one. go_on: asked before each call. No pass may be at the
-    scope by this process: what is taken back needs its lock.
+    run: the run to which the calls are charged, unless `use` names one. go_on: checked before each call; False ends the
+    calls. This process must not run a pass over the scope meanwhile, because an undo needs the lock of the scope.
     """
     if use is None or not use.adjudicate:
         return None
@@ -123,7 +123,7 @@ class Court:
         return f"model {self.asking.model.name}"
 
     def sit(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Take back what event order no longer bears out, then ask about what is open until a cap is reached."""
+        """Undo decisions that event order no longer supports, then ask about open conflicts until a cap is reached."""
         self._retract()
         for docket in islice(self._dockets(), ASKED_AT_ONCE):
             if self.asking.reached or not go_on():
@@ -161,7 +161,7 @@ class Court:
 
     def _conclude(self, docket: Docket, verdict: Verdict, outcome: Ruling) -> None:
         """Store the model's answer. Carry it out if both memories are unchanged since the model was asked."""
-        # Whatever the engine is used for otherwise: here it is all or nothing.
+        # Whatever isolation level the engine has, the decision and its note are one transaction.
         engine = self.engine.execution_options(isolation_level="READ COMMITTED")
         with engine.begin() as connection:
             lock_scopes(connection, [self.scope_id])
@@ -185,7 +185,7 @@ class Court:
             part_of=self.part_of,
         )
         answer = _answer(docket, outcome)
-        # Why it says so stands in the evidence alone, where a forget finds it.
+        # Only the conflict's evidence stores the model's reason, so that a forget finds it.
         said = replace(answer, resolution=f"{answer.resolution}, says {self.by}")
         carry_out(connection, case, said, author=Author(run.id, self.by), now=now)
         stats = {"decision": verdict.holds, "decided": 1, "prompt": VERSION}
@@ -208,7 +208,7 @@ class Court:
         connection.execute(_NOTE, values)
 
     def _retract(self) -> None:
-        """Revert decisions whose losing memory was said again later. The conflict is open again, for a new question."""
+        """Undo decisions whose losing memory was later said again. The conflicts reopen for new questions."""
         with self.engine.connect() as connection:
             rows = connection.execute(_DECIDED, {"scope": self.scope_id}).all()
             sides = statements(connection, self.scope_id, _ends(rows))
@@ -241,7 +241,7 @@ def _answer(docket: Docket, outcome: Ruling) -> Answer:
 
 
 def _evidence(connection: Connection, tenant: str, docket: Docket) -> list[Evidence]:
-    """The newest events of each side, the older side's first, each side's in their order."""
+    """The newest events of both memories: first the older memory's events, then the newer one's, in event order."""
     sides = read_sides(connection, tenant, [docket.older.id, docket.newer.id])
     return [
         Evidence(of_newer, said.speaker, said.content, said.happened_at)

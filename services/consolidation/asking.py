@@ -1,6 +1,6 @@
-"""The model calls of one run. They end when a cap is reached. Failures are counted, and no memory is lost by them.
+"""The model calls of one run. The calls end when a cap is reached. A failed call is counted and loses no memory.
 
-Must not know: what is asked, which model it is, where budgets are kept.
+Must not know: the questions, which model is asked, where budgets are kept.
 """
 
 import logging
@@ -73,7 +73,7 @@ class Asking:
             log.info("%s: %s", prompt.purpose, cap)
             return "not_asked"
         except AccessRefused as error:
-            # It says nothing about what was asked: once the key is mended, the same question is a good one.
+            # The endpoint refused the key, not the question: with a valid key, the same question can succeed.
             log.warning("%s, %s: not asked: %s", self.model.name, prompt.version, error)
             return "unreachable"
         except ModelFailed as error:
@@ -85,7 +85,7 @@ class Asking:
 
 
 def spender_of(engine: Engine, scope_id: int, run: int | None) -> Spender:
-    """To whom the tokens of calls about a scope are charged: its tenant and, for an agent's own scope, the agent."""
+    """The payer of model calls about a scope: the scope's tenant and, for an agent's own scope, the agent."""
     with engine.connect() as connection:
         scope = connection.execute(select(Scope.tenant, Scope.kind, Scope.name).where(Scope.id == scope_id)).one()
     return Spender(scope.tenant, scope.name if scope.kind == "agent" else None, run)

@@ -1,7 +1,6 @@
-"""One batch of a pass, in one transaction: what is alike becomes one, what contradicts is registered, what is sure is
-promoted.
+"""One batch of a pass, in one transaction: merge repetitions, register contradictions, promote memories with evidence.
 
-Must not know: which memories a pass takes, and when it stops.
+Must not know: which memories a pass takes, when a pass stops.
 """
 
 from collections.abc import Sequence
@@ -41,7 +40,7 @@ _NOT_PROMOTED = text(
     " JOIN slowwave.memories m ON m.id = c.memory_id"
     f" WHERE c.memory_id = ANY(:ids) AND c.action = 'promoted' AND {NOT_AGAIN}"
 )
-# What a run made active; what a person did stays.
+# Memories whose last change of status was a promotion by a run. A person's decision stays.
 _PROMOTED = text(
     "SELECT DISTINCT ON (c.memory_id) CASE WHEN c.action = 'promoted' THEN c.memory_id END"
     " FROM slowwave.memory_changes c WHERE c.memory_id = ANY(:ids) AND c.after ? 'status'"
@@ -53,7 +52,7 @@ _PROMOTED = text(
 class Batch:
     """The inputs of a batch. A batch is one transaction and never waits for a model.
 
-    again: compare pairs again whose earlier decision was undone. may_ask: the largest number of questions about
+    again: also decide about pairs whose earlier decision was undone. may_ask: the largest number of questions about
     contradictions that the batch may add to the inbox.
     """
 
@@ -67,7 +66,7 @@ class Batch:
 
 
 def thresholds_of(settings: Consolidation) -> Thresholds:
-    """The similarities of the settings as the judge takes them."""
+    """The similarity thresholds of the settings, in the form that the judge takes."""
     return Thresholds(
         merge=settings.merge_threshold,
         synthesize=settings.synthesize_threshold,
@@ -77,7 +76,7 @@ def thresholds_of(settings: Consolidation) -> Thresholds:
 
 
 def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
-    """Consolidate these memories of one scope with all that they may have to do with. Raises Stale."""
+    """Consolidate these memories of one scope with their neighbours and merged memories. Raises Stale."""
     effects = Effects(batch.connection, batch.scope_id, batch.author, batch.now, batch.may_ask)
     index_blocks(batch.connection, batch.scope_id, memories)
     world = World(
@@ -112,7 +111,7 @@ def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
 
 
 def _make_one(effects: Effects, world: World, component: list[MemoryRevision]) -> None:
-    """Bring what is connected into its canonical groups: merge, and take back merges that no longer hold."""
+    """Divide connected memories into canonical groups: merge each group, and revert merges that no longer hold."""
     if len(component) > MAX_COMPONENT:
         effects.ask(
             f"{len(component)} memories are alike in a chain: too many to merge without a look",
@@ -136,7 +135,7 @@ def _gather(effects: Effects, world: World, group: Group) -> None:
 
 
 def _settle_values(batch: Batch, effects: Effects, world: World, standing: Sequence[MemoryRevision]) -> None:
-    """Let the statements of one attribute end each other by event time."""
+    """For each attribute, let later values end earlier values, in the order of event time."""
     done: set[tuple[str, str]] = set()
     for memory in standing:
         one = valued(memory)
@@ -163,7 +162,7 @@ def _same_attribute(batch: Batch, one: Valued) -> list[Valued]:
 
 
 def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[MemoryRevision]) -> None:
-    """Register contradictions, link what is related."""
+    """Register contradictions, and link related memories."""
     settled = {memory.id: valued(memory) for memory in standing}
     for memory in standing:
         others = dict.fromkeys(world.head(other) for other in world.near.get(memory.id, ()))
@@ -180,32 +179,33 @@ def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[Me
                     effects.dispute(newer, older, "; ".join(judgement.reasons))
             elif judgement.verdict in {"related", "synthesise"} and judgement.score >= batch.settings.link_threshold:
                 related.append((judgement.score, other_id))
-                # With one trust: a sentence that a model makes of two must not lift what an agent noted.
+                # Only with equal trust: a model's sentence from two memories must not raise the trust of a note.
                 if judgement.verdict == "synthesise" and memory.trust == other.trust:
                     effects.middle.add(frozenset((memory.id, other_id)))
         for score, other_id in sorted(related, reverse=True)[:MAX_LINKS]:
-            # One link a pair, in one direction whichever side came first.
+            # One link per pair, in the same direction whichever memory arrived first.
             source, target = sorted((memory.id, other_id))
             effects.link(source, target, score)
 
 
 def _ended_by_value(one: Valued | None, other: Valued | None) -> bool:
-    """Whether the pair is a matter of one attribute's values, which has been settled."""
+    """Whether both state values of one attribute; `_settle_values` has then already decided about the pair."""
     if one is None or other is None:
         return False
     return (one.claim.subject, one.claim.attribute) == (other.claim.subject, other.claim.attribute)
 
 
 def _not_promoted(batch: Batch, ids: Sequence[UUID]) -> set[UUID]:
-    """Those whose promotion was undone, and that may not be promoted again yet."""
+    """The memories whose promotion was undone and that this pass may not promote again yet."""
     values = {"ids": list(ids), "again": batch.again}
     return set(batch.connection.execute(_NOT_PROMOTED, values).scalars()) if ids else set()
 
 
 def promote(batch: Batch, effects: Effects, ids: set[UUID]) -> None:
-    """Make active what has enough evidence; take that back where the evidence turned out to be another's.
+    """Promote memories with enough evidence; demote memories whose evidence turned out to belong to another memory.
 
-    Nothing else counts, neither an end nor a conflict: else the order in which things became known would decide (I9).
+    Only promotions by a run are reverted. Neither an end nor a conflict counts as evidence: otherwise the arrival order
+    would decide (I9).
     """
     known = sorted(load(batch.connection, batch.scope_id, ids).values(), key=lambda memory: memory.order)
     witnesses = count_witnesses(batch.connection, [memory.id for memory in known])

@@ -1,6 +1,6 @@
 """The work of a pass over one scope: batches of memories, each in its own transaction, all recorded under one run.
 
-Must not know: Celery, when a pass is due, who asks for it.
+Must not know: Celery, when a pass is due, who requests a pass.
 """
 
 import logging
@@ -43,10 +43,10 @@ DUE: Mapping[PassKind, str] = {
     "deep": "m.status IN ('inbox', 'episode', 'active')"
     f" AND (m.status <> 'active' OR m.checked_at IS NULL OR {RESTORED})",
 }
-"""Which memories `m` a pass of a kind is about, their age aside, in SQL."""
+"""By kind of pass, the SQL condition for due memories `m`, apart from their age."""
 OLD_ENOUGH = "least(m.recorded_at, m.reaffirmed_at) <= :until"
-"""Whether a memory `m` is old enough for a pass by its event time, so that an import of last year does not wait."""
-# The oldest first, past the place where the last batch ended: what could not be settled is not met again in this run.
+"""The SQL condition for memories `m` that are old enough. Event time counts, so imported old events do not wait."""
+# Oldest first, after the last memory of the previous batch: a run does not retry a memory that failed.
 _NEXT = {
     kind: text(
         f"SELECT m.id, m.recorded_at FROM slowwave.memories m WHERE m.scope_id = :scope AND {due}"
@@ -66,7 +66,7 @@ def next_due(
     now: datetime,
     place: tuple[datetime, UUID] = BEGINNING,
 ) -> Sequence[Row[tuple[UUID, datetime]]]:
-    """The next memories (id, recorded_at) that a pass of this kind is about, old enough, behind `place`."""
+    """The next memories (id, recorded_at) after `place` that are due for this kind of pass and old enough."""
     parameters = {
         "scope": scope_id,
         "until": now - timedelta(days=settings.min_age_days),
@@ -90,9 +90,10 @@ Transaction = Callable[[], AbstractContextManager[Connection]]
 
 @dataclass
 class Pass:
-    """One pass under way. `transaction` begins one, which ends in a commit, or in nothing where it fails.
+    """A pass in progress. `transaction` opens a transaction, which commits at its end or rolls back on an error.
 
-    asking: a model, and what it is asked for, synthesize: one sentence of two; triples: relations of what is new.
+    asking: the model, or None. synthesize: ask it for one sentence from two memories. triples: ask it for the relations
+    of new memories.
     """
 
     transaction: Transaction
@@ -114,7 +115,7 @@ class Pass:
     place: tuple[datetime, UUID] = BEGINNING
 
     def work(self) -> None:
-        """Settle batch after batch until nothing is due or a cap is reached. Raises RunawayStopped."""
+        """Settle batch after batch until no memory is due or a cap is reached. Raises RunawayStopped."""
         while True:
             with self.transaction() as connection:
                 due = next_due(connection, self.scope_id, self.kind, self.settings, self.clock(), self.place)
@@ -128,7 +129,7 @@ class Pass:
         self._put_waiting()
 
     def _put_waiting(self) -> None:
-        """Ask about what earlier passes, or this one in its course, had to leave."""
+        """Ask a person about contradictions that earlier passes or batches left without a question."""
         with self.transaction() as connection:
             now = self.clock()
             if not renew_run(connection, self.run, now):
@@ -142,7 +143,7 @@ class Pass:
         return MOST_ASKED - self.counts["asked"]
 
     def _batch(self, ids: Sequence[UUID]) -> None:
-        """Settle these together; where that fails, one by one, so that one bad item stops none of the rest."""
+        """Settle these memories together. If that fails, settle each alone, so that one bad memory stops no other."""
         try:
             self._settle(ids)
         except (RunawayStopped, LeaseLost):
@@ -171,7 +172,7 @@ class Pass:
                 with self.transaction() as connection:
                     middle = self._settle_in(connection, ids)
             except (Stale, OperationalError):
-                # A flush heard one of them in between, or two transactions wanted the same rows: read again.
+                # A flush changed one of these memories meanwhile, or two transactions needed the same rows: read again.
                 if attempt == TRIES:
                     raise
             else:
@@ -225,7 +226,7 @@ class Pass:
         self._check_share(connection, effects.counts["merged"])
         self.counts.update(effects.counts)
         self.checked += len(memories)
-        # In one order every time: what is made of two depends on nothing else.
+        # Always in the same order, so that the result of a synthesis depends on nothing else.
         return sorted(effects.middle, key=lambda pair: sorted(str(memory) for memory in pair))
 
     def _batch_in(self, connection: Connection, now: datetime) -> Batch:
@@ -237,7 +238,7 @@ class Pass:
         if total <= ALWAYS_ALLOWED or self.allow_archive:
             return
         if self.live_at_start is None:
-            # Only a pass that archives many needs to know: a large scope takes long to count.
+            # Only a pass that archives many memories counts them, because the count of a large scope takes long.
             live = select(func.count()).where(Memory.scope_id == self.scope_id, Memory.status.in_(LIVE))
             self.live_at_start = connection.execute(live).scalar_one() + total
         allowed = max(ALWAYS_ALLOWED, self.settings.max_archived_share * self.live_at_start)

@@ -1,6 +1,8 @@
-"""What a pass does to memories: merge, supersede, register, link, promote. Each is a change that can be explained.
+"""Apply a pass's decisions: merge, supersede or promote memories, register conflicts, ask a person, add links.
 
-Must not know: why.
+Each effect is stored as a change that can be explained.
+
+Must not know: the reasons of a decision.
 """
 
 from collections import Counter
@@ -24,7 +26,7 @@ from slowwave_server.services.memories.merging import merge_into, part_again
 from slowwave_server.services.review.conflicts import open_review, register_conflict
 
 ENDED = "it ended: "
-"""How the reason of a change begins that ends a memory by the words of another one (domain.endings)."""
+"""The beginning of a change's reason if the words of another memory ended the memory (domain.endings)."""
 _CORRECTED = text(
     "SELECT EXISTS (SELECT FROM slowwave.memory_changes c WHERE c.memory_id = :id AND c.action = 'superseded'"
     f" AND (c.flush_id IS NOT NULL OR c.reason LIKE '{ENDED}%') AND c.after ->> 'superseded_by' = :by)"
@@ -49,13 +51,13 @@ class Effects:
     may_ask: int = MOST_ASKED
     counts: Counter[str] = field(default_factory=Counter)
     touched: set[UUID] = field(default_factory=set)
-    # Pairs about the same of which a model may make one.
+    # Pairs about the same matter. A model may write one sentence from each pair.
     middle: set[frozenset[UUID]] = field(default_factory=set)
 
     def merge(self, part: MemoryRevision, into: MemoryRevision, reason: str, score: float) -> None:
-        """Archive `part` with what was merged into it, and let `into` know what they knew.
+        """Archive `part` and the memories merged into it, and copy their sources to `into`.
 
-        Nothing happens where it came along with a part that was merged before it.
+        Nothing happens if an earlier merge of this batch already moved `part` into `into`.
         """
         part = self._fresh(part)
         if part.merged_into == into.id:
@@ -70,14 +72,14 @@ class Effects:
             now=self.now,
             confidence=score,
         )
-        # All that lost or gained evidence by it has another revision now.
+        # Every memory that lost or gained evidence by this merge now has a new revision.
         before = () if part.merged_into is None else (part.merged_into,)
         self._did("moved" if before else "merged", part.id, into.id, *before)
         for along in moved:
             self._did("moved", along)
 
     def part(self, part: MemoryRevision, reason: str) -> None:
-        """Take a merge back."""
+        """Revert a merge: `part` becomes independent again."""
         part = self._fresh(part)
         part_again(
             self.connection,
@@ -91,7 +93,7 @@ class Effects:
         self._did("unmerged", part.id, *((part.merged_into,) if part.merged_into else ()))
 
     def end(self, ended: Ended) -> None:
-        """Let a statement end where another value began, or hold on where nothing ended it after all."""
+        """End a statement when another value began, or make it valid again if nothing ended it after all."""
         older, newer = ended.older, ended.newer
         if (older.superseded_by, older.valid_to) == (newer.id if newer else None, ended.valid_to):
             return
@@ -108,7 +110,7 @@ class Effects:
         self._register(newer, older, ended.reason, f"{newer.id} was said later and holds")
 
     def take_back(self, ended: Ended) -> None:
-        """End a memory because another one says so, or let it hold again where nothing that is known ends it."""
+        """End a memory because another memory says so, or reopen it if no known memory ends it any more."""
         older, newer = ended.older, ended.newer
         fields = {"valid_to": ended.valid_to, "superseded_by": newer.id if newer else None}
         action, reason = ("superseded", ended.reason) if newer else ("reopened", "nothing ends it any more")
@@ -118,14 +120,16 @@ class Effects:
             add_link(self.connection, newer.id, older.id, "supersedes", author=self.author, now=self.now)
 
     def _corrected(self, older: MemoryRevision) -> bool:
-        """Whether a conversation itself said that it ended: then no rival value is needed."""
+        """Whether a conversation itself said that the memory ended. Such an end needs no newer value."""
         by = {"id": older.id, "by": str(older.superseded_by)}
         return bool(self.connection.execute(_CORRECTED, by).scalar())
 
     def dispute(self, newer: MemoryRevision, older: MemoryRevision, reason: str) -> None:
-        """Register an open conflict, once, and ask about it, unless its group is asked about or the run asked enough.
+        """Register an open conflict, once, and ask a person about it.
 
-        Of people's statements that differ in numbers alone, as the lines of a list do, one pair stands for all.
+        The run does not ask if it has asked enough questions, or if the conflict's group has an open question and the
+        conflict is no claim against a person's own words. Of statements that differ only in numbers, dates or times, as
+        the lines of a list do, only one pair is registered.
         """
         newer, older = self._fresh(newer), self._fresh(older)
         if not (newer.live and older.live):
@@ -141,9 +145,10 @@ class Effects:
             self.put(conflict, newer, older, reason)
 
     def put(self, conflict: int, newer: MemoryRevision, older: MemoryRevision, reason: str) -> None:
-        """Ask about a conflict, if the run may ask more; else it waits for the next run, and both stay in answers.
+        """Ask a person about a conflict, if the run may ask more questions.
 
-        A claim against a person's own words waits in review, out of answers; else both stay where they are.
+        Otherwise the conflict waits for the next run, and answers still contain both memories. A claim that contradicts
+        a person's own words gets the status `review`, and answers omit it. In other conflicts both statuses stay.
         """
         if self.may_ask <= 0:
             self.counts["to_ask_later"] += 1
@@ -158,7 +163,7 @@ class Effects:
         self.ask(why, tier, memory=claim.id)
 
     def put_waiting(self) -> None:
-        """Ask about contradictions that earlier runs left, the oldest first."""
+        """Ask a person about contradictions that earlier runs left without a question, the oldest first."""
         after = 0
         while self.may_ask > 0 and (row := next_unasked(self.connection, self.scope_id, after)) is not None:
             after = row.id
@@ -167,7 +172,7 @@ class Effects:
             self.put(row.id, newer, older, row.reason)
 
     def ask(self, why: str, tier: Tier, *, memory: UUID | None = None, conflict: int | None = None) -> None:
-        """Put a question to a person, once."""
+        """Add a question to the inbox of a person, once."""
         item = open_review(
             self.connection,
             self.scope_id,
@@ -197,11 +202,11 @@ class Effects:
             self.counts["linked"] += 1
 
     def promote(self, memory: MemoryRevision, evidence: str) -> None:
-        """Make it an active memory. evidence: what speaks for it, in words."""
+        """Make the memory active. evidence: the evidence for this, in words."""
         self._change(memory, {"status": "active"}, "promoted", f"confidence {memory.confidence:.2f}, {evidence}")
 
     def demote(self, memory: MemoryRevision) -> None:
-        """Take a promotion back."""
+        """Revert a promotion: the memory gets the first status of its type again."""
         self._change(
             memory,
             {"status": first_status(memory.type)},
@@ -218,7 +223,7 @@ class Effects:
         *,
         form: str | None = None,
     ) -> int | None:
-        """Answer the number of the conflict; None where the pair was decided before. form: what the two share."""
+        """Return the conflict's number, or None if the pair was decided before. form: the shared form of both texts."""
         return register_conflict(
             self.connection,
             self.scope_id,
@@ -245,7 +250,7 @@ class Effects:
         self._did(action, memory.id)
 
     def _fresh(self, memory: MemoryRevision) -> MemoryRevision:
-        """What was read; what this batch itself has touched is read again (its row is locked by now)."""
+        """Return the memory as it was read, or read it again if this batch has changed it (its row is then locked)."""
         if memory.id not in self.touched:
             return memory
         return load(self.connection, self.scope_id, [memory.id])[memory.id]

@@ -1,8 +1,8 @@
 """Memories that a later statement ends: find them in the scope, end them as a run, reopen them if the end is wrong.
 
-    a flush stored an ending  ─▶ what it ends, at once, in a run of its own
-    a pass looks at a memory  ─▶ what it ends, and what ends it, whatever arrived first (I9)
-    a rebuild was switched    ─▶ the same for the memories that are new
+    a flush stored an ending  ─▶ end the memories that it ends, at once, in a separate run
+    a pass checks a memory    ─▶ end the memories that it ends, and end it if another does, in any arrival order (I9)
+    a rebuild was switched    ─▶ the same as a pass, for the new memories
 
 An ending that a person undid stays undone.
 
@@ -35,7 +35,7 @@ from slowwave_server.services.consolidation.effects import ENDED, Effects
 from slowwave_server.services.consolidation.neighbours import load
 
 MOST = 400
-"""Memories of a type that are looked at for one ending, the newest first."""
+"""The largest number of memories of a type that are checked against one ending, the newest first."""
 
 Pin = Callable[[Iterable[UUID]], None]
 Pinned = Callable[[UUID, UUID], bool]
@@ -54,7 +54,7 @@ _WITH_WORDS = text(
     "  FROM unnest(to_tsvector('pg_catalog.english', :words)) AS l) AS tsquery)"
     " ORDER BY m.valid_from DESC, m.id LIMIT :most"
 )
-# As the index memories_endings_idx has it.
+# The same expression as in the index memories_endings_idx.
 _TOLD = "m.content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): '"
 _ENDINGS = text(
     f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} AND {_TOLD} ORDER BY m.valid_from DESC, m.id LIMIT :most"
@@ -65,7 +65,7 @@ _ENDED_HERE = text(
     "SELECT EXISTS (SELECT FROM slowwave.memory_changes c WHERE c.memory_id = :id AND c.action = 'superseded'"
     " AND c.reason LIKE :ended AND c.after ->> 'superseded_by' = :by)"
 )
-# Whether an expiry is the last thing that was decided about when a memory ended.
+# Memories whose last change of valid_to was an expiry.
 _EXPIRED = text(
     "SELECT DISTINCT ON (c.memory_id) CASE WHEN c.action = 'expired' THEN c.memory_id END"
     " FROM slowwave.memory_changes c WHERE c.memory_id = ANY(:ids) AND c.after ? 'valid_to'"
@@ -111,7 +111,7 @@ class Endings:
         return [*new, *(one for one in again if self._ended_here(one.older))]
 
     def _pool(self, memory: MemoryRevision) -> list[MemoryRevision]:
-        """The memories that `one` may end, and the memories that it has ended."""
+        """The memories that `memory` may end, and the memories that it has ended."""
         ending = ending_of(memory.content)
         if ending is not None and ending.act == "called_off":
             ids = self._with_words(naming(ending.what), CALLED_OFF)
@@ -124,7 +124,7 @@ class Endings:
         return self._load(ids, besides=memory.id)
 
     def _enders(self, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
-        """Memories that may end one of these."""
+        """The memories that may end one of `memories`."""
         older = [memory for memory in memories if memory.live and may_be_ended(memory.content, memory.type)]
         if not older:
             return []
@@ -135,7 +135,7 @@ class Endings:
             work = work_of(memory.content) if memory.type == "task" else None
             if work is not None and work.object:
                 ids += self._with_words(work.words, OUTCOMES)
-        # Those too that ended one of these before it was said again.
+        # This includes memories that ended one of `memories` before it was said again.
         ended_by = {memory.superseded_by for memory in older if memory.superseded_by is not None}
         oldest = min(memory.reaffirmed_at for memory in older)
         known = self._load({*ids, *ended_by}) if ids or ended_by else []
@@ -174,13 +174,13 @@ def _holds_until(one: MemoryRevision, memory: MemoryRevision) -> bool:
 
 
 def holds_any(connection: psycopg.Connection[Any], scope_id: int, types: Iterable[str], *, besides: int) -> bool:
-    """Whether a scope has a live memory of these types, or one that tells an ending, besides those of a flush."""
+    """Whether a scope has a live memory of these types or one that states an ending, outside flush `besides`."""
     (found,) = connection.execute(_HOLDS, (scope_id, sorted(types), besides), prepare=True).fetchone() or (False,)
     return bool(found)
 
 
 def settle_endings(effects: Effects, endings: Endings, memories: Sequence[MemoryRevision]) -> bool:
-    """Carry out what these memories end and what ends them. Answers whether anything changed."""
+    """End the memories that these end, and end these if other memories do. Return whether anything changed."""
     planned = endings.plan(memories)
     for ended in planned:
         effects.take_back(ended)

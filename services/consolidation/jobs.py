@@ -1,6 +1,6 @@
-"""The maintenance jobs of consolidation: a pass over every scope in which memories are due, each a run of its own.
+"""The maintenance jobs of consolidation: a pass over every scope that has due memories, each pass in a separate run.
 
-So that a tenant sees and takes back what was done to its own scopes, and nothing else (I8).
+Because the runs are separate, a tenant can see and undo only the changes of its own scopes (I8).
 
 Must not know: when a job is due, Celery.
 """
@@ -38,9 +38,7 @@ _IN_CONFLICT = text(
 
 
 def page_scopes(engine: Engine, query: TextClause, values: Mapping[str, Any]) -> Iterator[int]:
-    """The ids that `query` finds behind :after, at most :most of them, page by page: a million scopes are no list in
-    memory.
-    """
+    """Yield the ids that `query` finds after :after, in pages of :most, so that a million ids are never in memory."""
     after = 0
     while True:
         with engine.connect() as connection:
@@ -53,7 +51,7 @@ def page_scopes(engine: Engine, query: TextClause, values: Mapping[str, Any]) ->
 
 
 def due_scopes(engine: Engine, context: JobContext, kind: PassKind) -> Iterator[int]:
-    """The scopes that hold a memory which is due, or a contradiction that waits to be asked about."""
+    """The scopes that have a due memory, or a contradiction that waits for a question to a person."""
     query = text(
         "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND (EXISTS ("
         f"  SELECT FROM slowwave.memories m WHERE m.scope_id = s.id AND {OLD_ENOUGH} AND {DUE[kind]})"
@@ -65,9 +63,9 @@ def due_scopes(engine: Engine, context: JobContext, kind: PassKind) -> Iterator[
 
 
 def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
-    """Pass over each scope that has something due, then put open conflicts to a model, where there is one.
+    """Run a pass over each scope with due work, then ask the model, if one is configured, about open conflicts.
 
-    A scope that fails or stops keeps none of the others waiting.
+    If the pass over one scope fails or stops, the job continues with the other scopes.
     """
     settings = context.settings.memory.consolidation
     if not settings.enabled:
@@ -102,7 +100,7 @@ class _Work:
         try:
             self.use = _model_use(self.context)
         except InvalidSettings as error:
-            # A model that is set up wrongly is missing: what it would have done is left.
+            # Invalid model settings count as no model: passes leave its work undone.
             self.not_asked.append(str(error))
 
     def consolidate(self, scope_id: int) -> None:
@@ -149,7 +147,7 @@ class _Work:
 
 
 def _model_use(context: JobContext) -> ModelUse | None:
-    """The model of the settings, or the command that the job names; all calls count for this run of the job.
+    """The model of the settings, or the command that the job names. All calls are charged to this run of the job.
 
     Raises InvalidSettings.
     """
@@ -179,4 +177,4 @@ RUNNERS: Mapping[str, JobRunner] = {
     "consolidate_light": partial(run_passes, kind="light"),
     "consolidate_deep": partial(run_passes, kind="deep"),
 }
-"""By job type."""
+"""The runner of each job type."""

@@ -12,7 +12,7 @@ from slowwave_server.domain.similarity import Meaning, MeaningOf
 
 PACKAGE = "slowwave_judge"
 MOST_CHARACTERS = 400
-"""The model of pairs reads 96 tokens of both statements together; of longer texts it would judge the beginnings."""
+"""The model of pairs reads 96 tokens of both statements together. Of longer texts it would judge only the start."""
 
 
 class InstalledPairJudge:

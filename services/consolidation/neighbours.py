@@ -1,6 +1,7 @@
 """Find the memories of a scope that a statement may concern: by shared keys, without a comparison of all memories.
 
-A lookup is one probe of an index a key, newest first and bounded, so that its cost does not grow with the scope.
+Each key costs one index probe that reads a limited number of memories, newest first, so that the cost of a lookup does
+not grow with the scope.
 
 Must not know: when two statements are alike.
 """
@@ -72,7 +73,7 @@ _COLUMNS = (
 )
 _MERGED = Memory.__table__.alias("merged")
 _HAS_PARTS = exists().where(_MERGED.c.merged_into == Memory.id)
-# One array instead of a parameter for each: there may be a thousand.
+# One array parameter instead of one parameter per id: there may be a thousand ids.
 _IDS: BindParameter[Any] = bindparam("ids", type_=ARRAY(Uuid))
 _OWN = text(
     "SELECT memory_id, min(holds_from) AS own_from,"
@@ -88,12 +89,12 @@ _OWN = text(
 
 
 def load(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, MemoryRevision]:
-    """These memories of the scope, archived ones too; what is not of the scope is not there (I8)."""
+    """Load these memories, archived ones too. Memories of other scopes are left out (I8)."""
     return _load(connection, scope_id, Memory.id == any_(_IDS), {"ids": list(ids)})
 
 
 def load_with_merged(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> dict[UUID, MemoryRevision]:
-    """These memories, what was merged into them, and what they were merged into with all that was."""
+    """Load these memories, their survivors if they were merged, and all memories merged into these or a survivor."""
     found = load(connection, scope_id, ids)
     heads = {known.merged_into or known.id for known in found.values()}
     condition = or_(Memory.id == any_(_IDS), Memory.merged_into == any_(_IDS))
@@ -101,8 +102,8 @@ def load_with_merged(connection: Connection, scope_id: int, ids: Sequence[UUID])
 
 
 def index_blocks(connection: Connection, scope_id: int, memories: Iterable[MemoryRevision]) -> None:
-    """Write the keys by which these memories will be found. Writing them again changes nothing."""
-    # In one order everywhere: two passes that write the same keys never wait for each other crosswise.
+    """Write the keys by which lookups find these memories. Writing them again changes nothing."""
+    # Always in the same order, so that two passes that write the same keys never deadlock.
     pairs = sorted((key, memory.id) for memory in memories for key in block_keys(read(memory.content)))
     if pairs:
         keys, ids = zip(*pairs, strict=True)
@@ -112,10 +113,10 @@ def index_blocks(connection: Connection, scope_id: int, memories: Iterable[Memor
 def candidates(
     connection: Connection, scope_id: int, readings: Sequence[Reading], *, limit: int = MAX_CANDIDATES
 ) -> list[list[MemoryRevision]]:
-    """For each reading the memories that share keys with it, those that share most first, at most `limit`.
+    """For each reading, at most `limit` memories that share keys with the reading, with most shared keys first.
 
-    Live ones and merged ones (whose survivor is then among them where it is not archived). A memory with the very
-    text of the reading is among them: telling a memory from itself is the caller's.
+    The result contains live and merged memories, but no other archived ones. It also contains a memory with exactly the
+    text of the reading: the caller must exclude the memory itself.
     """
     places, keys = [], []
     for place, reading in enumerate(readings):
@@ -141,7 +142,7 @@ def _load(
 ) -> dict[UUID, MemoryRevision]:
     query = select(*_COLUMNS, _HAS_PARTS.label("has_parts")).where(Memory.scope_id == scope_id, condition)
     rows = connection.execute(query, parameters).mappings().all()
-    # Few have parts; for the others all that they know is their own.
+    # Few memories have merged parts. All sources of the other memories are their own.
     survivors = [row["id"] for row in rows if row["has_parts"]]
     own: dict[UUID, Row[*tuple[Any, ...]]] = {}
     if survivors:

@@ -1,12 +1,12 @@
 """Choose the contradictions about which a pass asks a person: one of a group at a time, and a limited number per pass.
 
-    a pair contradicts ── one of its form waits, or is a list ──▶ not registered: one question stands for all of them
+    a pair contradicts ── another pair of its form is open or settled ──▶ not registered: one question covers the form
          │
-    registered: both stay readable ── a conflict of one of the two is asked about, or the pass asked enough ──▶ waits
+    registered: both stay readable ── one of the two has an open question, or the pass asked enough ──▶ waits
          │
-    asked, at once or by a later pass, as soon as the group's question is answered
+    a person is asked, at once or by a later pass, as soon as the group's question is answered
 
-Must not know: how a contradiction is noticed, what an answer does.
+Must not know: how a contradiction is detected, the effect of an answer.
 """
 
 from collections.abc import Iterable
@@ -58,16 +58,16 @@ def is_asked(connection: Connection, pair: Iterable[UUID]) -> bool:
 def is_settled_form(connection: Connection, scope_id: int, form: str) -> bool:
     """Whether a contradiction of this form is open, or a person decided that such statements can both be true.
 
-    Or a person undid the question about it and wants no pass to repeat that.
+    It is also settled if a person undid such a conflict and forbade passes to register it again.
     """
     return bool(connection.execute(_FORM, {"scope": scope_id, "form": form}).scalar())
 
 
 def next_unasked(connection: Connection, scope_id: int, after: int) -> Row[tuple[int, UUID, UUID, str]] | None:
-    """The oldest contradiction behind `after` that nobody was asked about and that may be asked about now."""
+    """The oldest contradiction after `after` that has no question yet and about which a pass may ask now."""
     return connection.execute(_NEXT, {"scope": scope_id, "after": after}).first()
 
 
 def any_unasked(connection: Connection, scope_id: int) -> bool:
-    """Whether the scope has a contradiction that may be asked about now."""
+    """Whether the scope has a contradiction about which a pass may ask a person now."""
     return bool(connection.execute(_ANY, {"scope": scope_id}).scalar())

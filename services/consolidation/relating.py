@@ -1,6 +1,6 @@
 """Relations that a model extracts from memories that no pass has processed, in addition to the relations of the rules.
 
-Must not know: which model, how it is called, which memories are due.
+Must not know: which model is asked, how it is called, which memories are due.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,9 +39,9 @@ def relate(
     author: Author,
     clock: Callable[[], datetime],
 ) -> None:
-    """Ask for the relations of these memories, a few at once, and keep what their words bear out.
+    """Ask the model for relations of these memories, AT_ONCE per call, and store relations that their texts support.
 
-    A memory that was changed, merged or archived while the model thought keeps the relations that it had.
+    If a memory was changed, merged or archived during the call, its former relations stay.
     """
     for at in range(0, len(ids), AT_ONCE):
         with transaction() as connection:
@@ -65,7 +65,7 @@ def relate(
 def _unchanged(
     connection: Connection, scope_id: int, found: Mapping[MemoryRevision, Sequence[Relation]]
 ) -> dict[UUID, Sequence[Relation]]:
-    """What was found of memories that still say what they said, without what the rules read there too."""
+    """The relations of memories whose text did not change, without the relations that the rules find as well."""
     now = load(connection, scope_id, [memory.id for memory in found])
     return {
         memory.id: _beside_rules(memory.content, relations)

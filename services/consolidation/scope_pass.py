@@ -89,9 +89,10 @@ class Order:
 def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock: Callable[[], datetime]) -> PassReport:
     """Consolidate the memories of one scope that are due.
 
-    Memories that no pass has seen since they were made or said again (light), and besides these all that is not active
-    yet (deep), once their events are `min_age_days` old. At most one pass is at a scope at a time; another one answers
-    busy. What fails is in the report; the run says how it ended.
+    A light pass takes the memories that no pass has checked since they were created or said again. A deep pass also
+    takes all memories that are not active yet. Both take a memory only when its events are `min_age_days` old. At most
+    one pass works on a scope at a time; a second one reports busy. The report counts failures; the run stores how the
+    pass ended.
     """
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     with scope_lock(engine, order.scope_id) as ours:
@@ -103,7 +104,7 @@ def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock:
                 return PassReport("nothing", summary=_why_nothing(connection, order, settings))
         if order.dry_run:
             return _rehearse(engine, order, settings, clock)
-        # A model may think longer than a lease lasts: then a thread renews it.
+        # A model call may last longer than the lease of the run, so a thread renews the lease.
         work = _begin(engine.begin, order, settings, clock)
         with nullcontext() if order.model is None else RunHeartbeat(engine, work.run, clock):
             if order.model is not None:
@@ -124,7 +125,7 @@ def _why_nothing(connection: Connection, order: Order, settings: Consolidation) 
 
 
 def _rehearse(engine: Engine, order: Order, settings: Consolidation, clock: Callable[[], datetime]) -> PassReport:
-    """The very pass, in one transaction that is rolled back."""
+    """Run the same pass in one transaction, and roll this transaction back."""
     with engine.connect() as connection, connection.begin() as whole:
 
         @contextmanager

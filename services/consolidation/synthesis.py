@@ -1,9 +1,9 @@
 """Let a model write one sentence from two memories about the same matter: outside a transaction, within a budget.
 
-What a model says is a proposal: the guard reads it before it is kept, and both memories must still be what they were
-when it was asked (compare-and-swap). Whatever goes wrong leaves the two as they are, linked as related.
+The model's sentence is a proposal: a guard checks it before it is stored, and both memories must be unchanged since the
+question (compare-and-swap). After any failure both memories stay as they are, linked as related.
 
-Must not know: which model, how it is called, where a budget is kept.
+Must not know: which model is asked, how it is called, where budgets are kept.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from slowwave_server.services.memories.changes import Author, change_memory
 from slowwave_server.services.memories.merging import merge_into
 
 REASON = "synthesised"
-"""What the reason of a merge begins with that a model's sentence made."""
+"""The beginning of a merge's reason if a model wrote the sentence."""
 
 Outcome = Literal["synthesised", "refused"]
 
@@ -37,7 +37,7 @@ class Pair:
 
 
 def propose(asking: Asking, pair: Pair) -> str | None:
-    """Ask for one sentence that states both memories. None, and counted, if no answer may replace both."""
+    """Ask for one sentence that states both memories. Return None, and count why, if no answer may replace both."""
     texts = (pair.first.content, pair.second.content)
     answer = asking.ask(question(*texts))
     if isinstance(answer, str):
@@ -50,9 +50,9 @@ def propose(asking: Asking, pair: Pair) -> str | None:
 
 
 def keep(connection: Connection, pair: Pair, content: str, *, model: str, author: Author, now: datetime) -> UUID:
-    """Let the survivor say `content`, which `model` made, with the other one merged into it; answer its id.
+    """Replace the survivor's text with `content`, which `model` wrote, and merge the other memory into the survivor.
 
-    Raises Stale.
+    Return the survivor's id. Raises Stale.
     """
     stays = survivor((pair.first, pair.second))
     part = pair.second if stays is pair.first else pair.first

@@ -1,6 +1,6 @@
-"""Scopes whose memories no pass has compared with each other yet: a value that replaces another one settles soon.
+"""Find scopes with memories that no light pass has compared yet, so that a new value soon ends the old one.
 
-Must not know: Celery, how a pass is asked for.
+Must not know: Celery, how a pass is requested.
 """
 
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ LONGEST_RETRY = timedelta(hours=12)
 """A scope whose last light pass failed in part or was stopped is due again at once. After two such passes it waits
 FIRST_RETRY, then twice as long each time, up to LONGEST_RETRY."""
 COUNTED = timedelta(hours=24)
-"""Failed passes of this long count. A pass dated ahead, by a worker with a wrong clock, does not."""
+"""Failed passes count for this time. A pass that starts in the future (by a worker's wrong clock) does not count."""
 
 _FAILED = "(r.status IN ('failed', 'stopped') OR coalesce((r.stats ->> 'failed')::int, 0) > 0)"
 _UNCHECKED = text(
@@ -35,7 +35,7 @@ _UNCHECKED = text(
 
 
 def unchecked_scopes(connection: Connection, settings: Consolidation, *, limit: int, now: datetime) -> list[DueScope]:
-    """Scopes of all tenants with memories that a light pass is due for, the longest waiting first, at most `limit`."""
+    """At most `limit` scopes of all tenants with memories due for a light pass, the longest waiting first."""
     values = {
         "until": now - timedelta(days=settings.min_age_days),
         "now": now,

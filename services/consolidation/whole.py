@@ -1,4 +1,4 @@
-"""A pass over one scope with all that follows it: open conflicts are put to a model, where there is one.
+"""A pass over one scope, then the questions about its open conflicts to a model, if one is configured.
 
 Must not know: Celery, when a pass is due, what a pass does.
 """
@@ -17,7 +17,7 @@ from slowwave_server.services.consolidation.scope_pass import Order, PassReport,
 def consolidate_whole(
     engine: Engine, order: Order, *, settings: Consolidation, clock: Callable[[], datetime]
 ) -> PassReport:
-    """As `consolidate`; after the last pass of a row, the report also tells what became of the scope's conflicts."""
+    """Run `consolidate`. After the last pass of a series, ask the model about conflicts and report the outcomes."""
     report = consolidate(engine, order, settings=settings, clock=clock)
     if order.dry_run or report.more or report.state in {"busy", "stopped"}:
         return report

@@ -1,6 +1,6 @@
 """Count the witnesses of a memory: independent sources that say it, such as conversations, notes of agents, or files.
 
-Must not know: what follows from the number.
+Must not know: the use of the number.
 """
 
 from collections.abc import Sequence

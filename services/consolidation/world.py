@@ -1,6 +1,6 @@
 """The data of one batch of a pass: memories, the comparisons of pairs, and decisions that no pass may change.
 
-Must not know: what follows from a judgement.
+Must not know: the effect of a judgement.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,21 +25,22 @@ RESTORED = (
     "EXISTS (SELECT FROM slowwave.memory_changes t"
     " WHERE t.memory_id = m.id AND t.action = 'undone' AND t.made_at = m.checked_at)"
 )
-"""Whether an undo restored memory `m` and no pass looked at it since, nor was it said again, in SQL.
+"""SQL condition: an undo restored memory `m`; since then no pass has checked it and it was not said again.
 
-An undo notes its time as that of the last check.
+An undo stores its own time as the time of the last check.
 """
 NOT_AGAIN = (
     "r.status = 'undone' AND (EXISTS (SELECT FROM slowwave.maintenance_runs u WHERE u.id = r.undone_by AND u.no_repeat)"
     f" OR NOT :again AND {RESTORED})"
 )
-"""Whether what run `r` had decided about memory `m` may not be decided again, in SQL.
+"""SQL condition: run `r` was undone, and a pass may not repeat its decision about memory `m`.
 
-Not at all if a person wants no repeat; else by deep passes (:again), and by others once the memory was said again.
+If a person forbade a repeat, no pass may repeat it. Otherwise deep passes (:again) may, and light passes may as soon as
+the memory was said again.
 """
 _UNDONE = "FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
 _UNDONE += " JOIN slowwave.memories m ON m.id = c.memory_id"
-# What a person decided stays decided, and what was undone is not decided again before its time.
+# A person's decision stays, and a pass does not repeat an undone decision before NOT_AGAIN permits it.
 _PINNED = text(
     "SELECT DISTINCT c.memory_id AS a,"
     " coalesce(c.after ->> 'merged_into', c.after ->> 'superseded_by', c.after ->> 'with') AS b"
@@ -53,8 +54,8 @@ _PINNED = text(
     " WHERE k.scope_id = :scope AND (k.memory_id = ANY(:ids) OR k.conflicting_memory_id = ANY(:ids))"
     "  AND k.status <> 'open'"
 )
-# What a model made one stays one, though its new sentence may be less alike to the old ones; so does what a pass had
-# separated, until that may be decided again.
+# Memories that a model merged stay merged, though its new sentence may be less similar to the old texts. If an
+# unmerge of a pass was undone, the pair also stays merged until a pass may decide about it again.
 _JOINED = text(
     "SELECT DISTINCT c.memory_id AS a, c.after ->> 'merged_into' AS b"
     " FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
@@ -63,7 +64,7 @@ _JOINED = text(
     f" SELECT c.memory_id, c.before ->> 'merged_into' {_UNDONE}"
     f" WHERE c.memory_id = ANY(:ids) AND c.action = 'unmerged' AND {NOT_AGAIN}"
 )
-# What a person merged stays where they put it: the last merge of a part decides.
+# A person's merge stays. The last merge of a part tells whether a person or a pass made it.
 _BY_HAND = text(
     "SELECT DISTINCT ON (c.memory_id) CASE WHEN r.kind = 'review' THEN c.memory_id END"
     " FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
@@ -73,10 +74,10 @@ _BY_HAND = text(
 
 
 class World:
-    """The memories that a batch is about and their neighbours, of one scope. Reading more keeps what was judged.
+    """The memories of one batch and their neighbours, all of one scope. Loading more memories keeps all judgements.
 
-    again: whether what an undo restored may be decided again, though nothing new was said. meaning: a model that judges
-    pairs of near memories.
+    again: whether a pass may repeat a decision that was undone, though the memory was not said again. meaning: a model
+    that judges pairs of near memories.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class World:
         self._read: set[UUID] = set()
 
     def look(self, memories: Sequence[MemoryRevision]) -> None:
-        """Find the neighbours of these, and what was merged with either."""
+        """Find the neighbours of these memories, and all memories that were merged with these or with a neighbour."""
         self.known |= {memory.id: memory for memory in memories}
         found = candidates(self._connection, self._scope_id, [read(memory.content) for memory in memories])
         for memory, others in zip(memories, found, strict=True):
@@ -117,7 +118,7 @@ class World:
         self._complete(set(self.known))
 
     def judged(self, a: UUID, b: UUID) -> Judgement:
-        """How the two compare; symmetric, and worked out once."""
+        """Compare two memories. The order of the two does not matter, and each pair is computed once."""
         pair = _ordered(a, b)
         if pair not in self._judged:
             one, other = (self.known[memory] for memory in pair)
@@ -141,7 +142,7 @@ class World:
         return memory.groupable and not (memory.merged_into is not None and memory.id in self._by_hand)
 
     def pinned(self, a: UUID, b: UUID) -> bool:
-        """Whether this pair may not be decided: a person decided it, or an undo restored it."""
+        """Whether passes may not decide about this pair: a person decided about it, or an undo restored it."""
         return frozenset((a, b)) in self._pinned
 
     def pin(self, ids: Iterable[UUID]) -> None:
@@ -162,7 +163,10 @@ class World:
         return self.known[memory].merged_into or memory
 
     def components(self, batch: Sequence[MemoryRevision]) -> list[list[MemoryRevision]]:
-        """All that is connected with the batch by likeness or by an earlier merge, read to its end or to the bound."""
+        """The memories connected with the batch by similarity or by an earlier merge, as connected components.
+
+        Each component is complete, or larger than MAX_COMPONENT.
+        """
         start = [memory.id for memory in batch]
         while True:
             found = connected(start, self._edges())

@@ -1,4 +1,4 @@
-"""The judge of what is worth remembering: the package slowwave-judge, if it is installed.
+"""The judge that scores whether proposals are worth remembering: the package slowwave-judge, if it is installed.
 
 Must not know: flushes, how the judge was trained.
 """
@@ -16,7 +16,7 @@ PACKAGE = "slowwave_judge"
 
 
 class InstalledJudge:
-    """The package as `Worth`. The model is loaded when it is first asked: 0.2 seconds, once in each process."""
+    """The package as `Worth`. The first call loads the model: 0.2 seconds, once in each process."""
 
     @cached_property
     def _judge(self) -> Any:
@@ -26,7 +26,7 @@ class InstalledJudge:
 
     @cached_property
     def name(self) -> str:
-        """The model with the beginning of its hash."""
+        """The name of the model, with the beginning of its hash."""
         from slowwave_judge import NAME  # noqa: PLC0415 (as above)
 
         return str(NAME)
@@ -43,5 +43,5 @@ def installed_judge() -> Worth | None:
 
 
 def rules_extractor(settings: Settings) -> RulesExtractor:
-    """The rules, with the judge if one is installed and the settings allow it. Make it after a fork."""
+    """The extraction rules, with the judge if it is installed and the settings allow it. Call this after a fork."""
     return RulesExtractor(installed_judge() if settings.memory.auto_flush.extractor.judge else None)
