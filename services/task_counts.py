@@ -1,8 +1,9 @@
-"""How many tasks ended, and how: counted in Redis by whichever process ran them, so all hosts and pools add up.
+"""Count ended tasks by outcome in Redis. Each process counts its own tasks, so the counts cover all hosts and pools.
 
-One round trip a task. Losing the counts is a counter that starts anew, which whoever reads counters expects.
+A count costs one round trip per task. If Redis loses the counts, the counters restart at zero, as readers of counters
+expect.
 
-Must not know: which tasks there are, Celery, who reads.
+Must not know: which tasks exist, Celery, the readers.
 """
 
 from collections.abc import Mapping
@@ -13,9 +14,9 @@ from redis import Redis
 from slowwave.coordination.keys import PREFIX
 
 TASKS_KEY = f"{PREFIX}tasks"
-"""A hash: "TASK OUTCOME" -> how many, "TASK us" -> microseconds that they took, RECLAIMED -> flushes taken over."""
+"""A hash: "TASK OUTCOME" -> number of tasks, "TASK us" -> their microseconds, RECLAIMED -> flushes taken over."""
 TASKS_SECONDS = 7 * 86_400
-"""Lifetime of the hash, from the last task on."""
+"""Lifetime of the hash after the last task."""
 RECLAIMED = "reclaimed"
 _MICROSECONDS = "us"
 

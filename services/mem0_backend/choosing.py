@@ -17,10 +17,12 @@ _PREPARE = text("SELECT slowwave.create_mem0_schema()")
 
 
 def feed_chosen(engine: Engine, settings: Settings, now: datetime, *, anew: bool = True) -> Change:
-    """Let `memory.backend` be fed, and no other. anew: rebuild all vectors after a change of the model. Only the caller
-    that starts mem0 sets it; otherwise two workers with different settings would rebuild in turns for ever.
+    """Queue changes for the backend in `memory.backend`, and for no other backend.
 
-    Raises InvalidSettings where mem0's rows have no place in this Postgres.
+    anew: rebuild all vectors if the model changed. Only the caller that starts mem0 sets this flag; otherwise two
+    workers with different settings would rebuild in turns for ever.
+
+    Raises InvalidSettings if this Postgres can't hold mem0's rows.
     """
     backend = settings.memory.backend
     if backend == MEM0 and needs_rows(settings):

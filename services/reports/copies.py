@@ -19,8 +19,11 @@ _WAITS = undelivered(MEM0)
 
 @dataclass(frozen=True, slots=True)
 class ScopeCopies:
-    """One scope in mem0. copies: memories delivered to mem0 or waiting for it; waiting: of these, memories still to
-    write or delete, the first since `oldest`; attempts, not_before, last_error: of the last delivery, if it failed.
+    """One scope in mem0.
+
+    copies: the number of memories that mem0 has or that wait for delivery. waiting: the number of memories that mem0
+    must still write or delete; the first waits since `oldest`. attempts, not_before, last_error: of the last delivery,
+    if it failed.
     """
 
     scope: str
@@ -34,8 +37,10 @@ class ScopeCopies:
 
 @dataclass(frozen=True, slots=True)
 class CopiesReport:
-    """backend: of these settings; fed: whether changes are queued for mem0; identity: the model of its vectors;
-    problem: a mismatch of the settings with the active backend.
+    """The state of mem0 for one tenant.
+
+    backend: the backend in these settings. fed: whether changes are queued for mem0. identity: the model of mem0's
+    vectors. problem: a mismatch of the settings with the active backend.
     """
 
     backend: str
@@ -83,7 +88,7 @@ def report_copies(connection: Connection, tenant: str, backend: BackendName, *, 
 
 
 def check_copies(connection: Connection, backend: BackendName, sync_seconds: float, *, now: datetime) -> Check:
-    """Check that mem0, if it is the backend, gets deliveries and keeps up. Of all tenants, by number alone."""
+    """Check that mem0, if it is the backend, gets deliveries and keeps up. Covers all tenants; reports only counts."""
     name = "copies in mem0"
     if backend == MEM0 and (said := mismatch(connection, backend)):
         return problem(name, "backend-mismatch", said)

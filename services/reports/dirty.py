@@ -1,6 +1,6 @@
 """Find sessions with events that no flush has read, and check later whether flushes have read these events.
 
-Must not know: the callers that wait for them.
+Must not know: the callers that wait for flushes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,17 +44,17 @@ def goals_of(connection: Connection, refs: Sequence[SessionRef]) -> list[Goal]:
 
 
 def unmet(connection: Connection, goals: Sequence[Goal]) -> list[Goal]:
-    """The goals that are not reached yet, in their order. Looks at the first ones only: the others wait their turn."""
+    """The goals that are not reached yet, in their order. A call checks only the first AT_ONCE goals; the rest stay."""
     first = goals[:AT_ONCE]
     query = select(Session.id, Session.processed_until).where(Session.id.in_([goal.session_id for goal in first]))
     reached: dict[int, int] = {row.id: row.processed_until for row in connection.execute(query.limit(AT_ONCE))}
-    # A session that is gone (forgotten) has nothing left to wait for.
+    # If a session was forgotten, no event is left to wait for.
     left = [goal for goal in first if reached.get(goal.session_id, goal.until) < goal.until]
     return [*left, *goals[AT_ONCE:]]
 
 
 def _goals(connection: Connection, refs: Sequence[SessionRef]) -> Iterator[Goal]:
-    # Joined, and not `IN` a list of names: that would compare every session with every name.
+    # A join: `IN` with a list of names would compare every session with every name.
     names = ([ref.tenant for ref in refs], [ref.agent for ref in refs], [ref.session for ref in refs])
     wanted = (
         func.unnest(*(literal(column, ARRAY(Text)) for column in names))

@@ -1,6 +1,6 @@
 """Events in quarantine: no flush could process them. Each has the error of its last flush.
 
-Must not know: how an event is tried again.
+Must not know: how a flush of an event is retried.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from slowwave_server.services.memories.masking import masked
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedEvent:
-    """One event in quarantine, in full, with the error. window: the number of its window; the list is ordered by it."""
+    """One event in quarantine, in full, with the error. window: the number of its window, which orders the list."""
 
     window: int
     agent: str
@@ -40,7 +40,7 @@ def list_quarantined(
 ) -> list[QuarantinedEvent]:
     """The newest `limit` events of `tenant` in quarantine. If an agent or a session is given, only its events.
 
-    before: only of windows with a smaller number; a window that is set aside holds one event.
+    before: only events of windows with a smaller number. A quarantined window holds one event.
     """
     query = _of_tenant(
         select(
@@ -74,7 +74,7 @@ def count_quarantined(connection: Connection, tenant: str) -> int:
 
 
 def _of_tenant(query: Select[*tuple[Any, ...]], tenant: str) -> Select[*tuple[Any, ...]]:
-    # By way of the ledger: its quarantined windows are few and indexed, events are many.
+    # Start from the flush ledger: its quarantined windows are few and indexed, events are many.
     return (
         query.select_from(Flush)
         .join(Event, (Event.session_id == Flush.session_id) & Event.seq.between(Flush.from_seq, Flush.to_seq))

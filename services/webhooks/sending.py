@@ -1,6 +1,6 @@
-"""One request to one URL: bounded in time and size, over the address that was checked, no redirect followed.
+"""Send one request to one URL: limited in time and size, to a checked address, without redirects.
 
-Must not know: what is sent, and what becomes of a failure.
+Must not know: the content of requests, the handling of failures.
 """
 
 import http.client
@@ -22,25 +22,27 @@ from slowwave_server.services.webhooks.targets import (
 )
 
 MOST_READ = 65_536
-"""What a receiver answers is thrown away; more than this is not even read."""
+"""The largest number of bytes that are read from a receiver's answer. The content is discarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a request. status: what the receiver answered, if it did. error: why it counts as failed."""
+    """The result of a request. status: the receiver's status code, or None. error: why the request counts as failed."""
 
     status: int | None
     error: str | None = None
 
     @property
     def accepted(self) -> bool:
-        """Whether the receiver has it."""
+        """Whether the receiver accepted the request."""
         return self.error is None
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Sends. seconds: for all of one request. allowed: networks that need not be public. tls: how certificates are
+    """Sends requests.
+
+    seconds: the time limit of one whole request. allowed: networks that need not be public. tls: how certificates are
     checked.
     """
 
@@ -50,9 +52,9 @@ class Sender:
     tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
 
     def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Outcome:
-        """POST a body. Raises nothing that the network or the receiver may do."""
+        """POST a body. An error of the network or the receiver is not raised, but returned in the outcome."""
         held: list[socket.socket] = []
-        # A timeout of a socket begins anew with every byte: whoever drips would hold a worker for ever.
+        # A socket's timeout restarts with every byte, so a very slow receiver would hold a worker for ever.
         clock = threading.Timer(self.seconds, _cut, (held,))
         clock.daemon = True
         clock.start()
@@ -103,7 +105,7 @@ class Sender:
             held.append(plain)
             if not target.secure:
                 return plain
-            # The certificate is that of the name, whichever address it has.
+            # The certificate must match the host name, whichever address is used.
             secured = self.tls.wrap_socket(plain, server_hostname=target.host, do_handshake_on_connect=False)
             held.append(secured)
             secured.do_handshake()
@@ -124,7 +126,7 @@ def _close(held: list[socket.socket]) -> None:
 
 
 def _plain(error: Exception) -> str:
-    """The text leaves out the receiver's bytes, which can be anything."""
+    """Describe an error without the receiver's bytes, which can be anything."""
     if isinstance(error, socket.gaierror):
         return "the host's name can't be resolved"
     if isinstance(error, ConnectionRefusedError):

@@ -1,9 +1,9 @@
-"""Where a webhook may go: to public addresses alone, and to networks that the settings allow.
+"""Check the target of a webhook: only public addresses, and networks that the settings allow, may receive requests.
 
-A name is resolved once, each address that it has is checked, and the connection goes to the address that was checked:
-between the check and the connection no name server is asked again.
+A host name is resolved once, each of its addresses is checked, and the connection goes to a checked address. Between
+check and connection, no name server is asked again.
 
-Must not know: what is sent.
+Must not know: the content of requests.
 """
 
 import ipaddress
@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 MAX_URL = 2000
 _HTTPS, _HTTP = 443, 80
-# Behind these lies an address of IPv4, which may be a private one.
+# Addresses of these networks contain an IPv4 address, which may be private.
 _WRAPPING = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"), IPv6Network("::/96"))
-# What versions of Python disagree about: protocol assignments (a cloud has its metadata there) and documentation.
+# Versions of Python disagree about these: protocol assignments (used for cloud metadata) and documentation.
 _SPECIAL = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"), IPv6Network("3fff::/20"))
 _UNICAST = IPv6Network("2000::/3")
 _HOST = re.compile(r"[A-Za-z0-9._:\-]{1,253}")
@@ -28,7 +28,7 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 class TargetRefused(ValueError):
-    """Nothing is sent to this URL; the message says why."""
+    """The server sends no request to this URL; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def read_networks(text: str) -> tuple[Network, ...]:
 
 
 def read_target(url: str, allowed: Sequence[Network]) -> Target:
-    """The parts of a URL that can be sent to, as far as can be told without a name server. Raises TargetRefused."""
+    """Parse a URL, and check it as far as this is possible without a name server. Raises TargetRefused."""
     if len(url) > MAX_URL or not url.isascii() or not url.isprintable() or " " in url:
         raise TargetRefused(f"url must be at most {MAX_URL:,} printable characters of ASCII")
     try:
@@ -87,7 +87,7 @@ def read_target(url: str, allowed: Sequence[Network]) -> Target:
 
 
 def addresses_of(target: Target, allowed: Sequence[Network], ask: Resolve = resolve) -> list[str]:
-    """The addresses to connect to: all that the host has now, if each may be sent to. Raises TargetRefused, OSError."""
+    """Resolve and check the host; return all its addresses if each is allowed. Raises TargetRefused, OSError."""
     found = list(ask(target.host, target.port))
     for address in found:
         check_address(target, ipaddress.ip_address(address.partition("%")[0]), allowed)
@@ -97,7 +97,7 @@ def addresses_of(target: Target, allowed: Sequence[Network], ask: Resolve = reso
 
 
 def check_address(target: Target, address: Address, allowed: Sequence[Network]) -> None:
-    """Raise TargetRefused unless the address is public, or of a network that is allowed."""
+    """Raise TargetRefused unless the address is public or in an allowed network."""
     inner = _inner(address)
     if any(one in network for one in (address, inner) for network in allowed if one.version == network.version):
         return
@@ -113,7 +113,7 @@ def check_address(target: Target, address: Address, allowed: Sequence[Network]) 
 def _is_public(address: Address) -> bool:
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None or any(address in network for network in _WRAPPING):
-            return True  # what is behind it is looked at, too
+            return True  # the caller also checks the IPv4 address in it
         if address not in _UNICAST:
             return False
     special = any(address in network for network in _SPECIAL if network.version == address.version)
@@ -121,7 +121,7 @@ def _is_public(address: Address) -> bool:
 
 
 def _inner(address: Address) -> Address:
-    """The address of IPv4 that an address of IPv6 stands for, if it does."""
+    """The IPv4 address that an IPv6 address contains, if any; otherwise the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address.ipv4_mapped is not None:

@@ -1,17 +1,17 @@
-"""Figures of the whole installation, each group by one bounded query: what the exporter offers and the doctor judges.
+"""Metrics of the whole installation: the exporter offers them, and the doctor checks them.
 
-Each group is a dataclass whose fields are metrics (`workers.exporter.catalogue` describes them): a number; a mapping
-from the values of its labels to numbers; None if it is unknown. Figures are counts and times: no name of a session, an
-agent or a memory, and no text.
+One bounded query reads each group of metrics. A group is a dataclass, and each field is one metric
+(`workers.exporter.catalogue` describes it): a number; a mapping from label values to numbers; None if it is unknown.
+Metrics are counts and times: they contain no text and no name of a session, an agent or a memory.
 
-Must not know: how figures are shown, Prometheus.
+Must not know: how metrics are shown, Prometheus.
 """
 
 from collections.abc import Mapping
 
 Labels = tuple[str, ...]
 By = Mapping[Labels, float]
-"""A figure for each value of its labels, in the order in which the catalogue names these."""
+"""A number for each combination of label values, in the order in which the catalogue names the labels."""
 
 COUNTED = 100_000
-"""So many rows are counted at most: what waits takes no longer to look at the more it is."""
+"""The largest number of rows that a query counts, so that its time does not grow with the backlog."""
