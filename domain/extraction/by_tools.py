@@ -15,7 +15,7 @@ from slowwave_server.domain.redaction import redact
 
 
 def candidates(events: Sequence[Event], inside: frozenset[int]) -> Iterator[Candidate]:
-    """Yield results and lessons whose answer is in the window. inside: seq numbers of the window's events."""
+    """Yield results and lessons of calls answered in the window. inside: seq numbers of the window's events."""
     happened = {event.seq: event for event in events}
     done = list(calls(event for event in events if is_tool(event)))
     for call in done:

@@ -1,4 +1,4 @@
-"""What a text is written in, and search vectors by language, with names in parts and characters in pairs."""
+"""Store the language of each text; index texts by language, with the parts of names and pairs of characters."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ revision = "0105"
 down_revision = "0104"
 branch_labels = None
 depends_on = None
-# The oldest revision whose code works on what this one makes. What older code flushes is indexed as English.
+# The oldest revision whose code works on this schema. Text that older code flushes is indexed as English.
 serves = "0100"
 
 BATCH = 500
@@ -25,7 +25,7 @@ ALTER TABLE slowwave.memories ADD COLUMN language text DEFAULT 'en' NOT NULL;
 CREATE INDEX passages_language_idx ON slowwave.passages (scope_id, language) WHERE language <> 'en';
 CREATE INDEX memories_language_idx ON slowwave.memories (scope_id, language) WHERE language <> 'en';
 """
-# Their arguments or their answers change.
+# This migration changes the arguments or results of these functions.
 _CHANGED = """
 DROP FUNCTION IF EXISTS slowwave.search_vector(text, integer);
 DROP FUNCTION IF EXISTS slowwave.passage_search_vector(bigint, text, text, timestamptz);
@@ -90,7 +90,7 @@ def downgrade() -> None:
 
 
 def _index_session(connection: Connection, session: int, scope: int) -> None:
-    """Index the events of a session anew, each with the two spoken before it."""
+    """Index the events of a session again, each with the two spoken events before it."""
     before: list[dict[str, Any]] = []
     for rows in _batches(connection, session):
         said = [row["content"] for row in rows if row["kind"] != "tool"]

@@ -1,4 +1,4 @@
-"""Days whose last summary failed are found without a look at all days, final ones with late events too."""
+"""Index failed days, also final ones with late events, so that no query scans all days to find them."""
 
 from alembic import op
 
@@ -8,7 +8,7 @@ revision = "0116"
 down_revision = "0115"
 branch_labels = None
 depends_on = None
-# The oldest revision whose code works on what this one makes, so that an upgrade needs no pause.
+# The oldest revision whose code works on this schema, so that an upgrade needs no pause.
 serves = "0100"
 
 

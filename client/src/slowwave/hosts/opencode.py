@@ -1,6 +1,6 @@
 """The messages of OpenCode, as its client answers them to the plugin: {info: {id, role, time}, parts: [...]}.
 
-Must not know: the plugin, what becomes of messages.
+Must not know: the plugin, the use of the messages.
 """
 
 import json
@@ -33,7 +33,7 @@ def messages_of(given: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_ours(part: Mapping[str, Any]) -> bool:
-    """Whether nobody typed this part: plugins, this one too, add synthetic parts."""
+    """Whether a plugin (this one or another) added the part, so that no person typed it."""
     return bool(part.get("synthetic") or part.get("ignored"))
 
 

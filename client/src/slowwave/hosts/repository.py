@@ -1,11 +1,11 @@
-"""Whose memory a folder's conversations belong to: the agent is the repository, by its remote or by its folder's name.
+"""Find the agent for a folder's conversations: the repository, named after its remote or after its folder.
 
     remote "origin" is git@github.com:acme/shop.git     github.com/acme/shop
     a repository without that remote, in /home/me/shop  shop
     no repository, in /home/me/notes                    notes
 
 Branches share one memory unless they are kept apart: then each branch is its own agent, as in "acme/shop@main".
-The files of git are read directly: to start git would take longer than all of the hook.
+This module reads the files of git directly, because a start of git would take longer than the whole hook.
 
 Must not know: hosts, settings.
 """
@@ -38,7 +38,7 @@ class Repository(NamedTuple):
 
 
 def repository_of(folder: str) -> Repository:
-    """Look at a folder and those above it. Never raises: a folder that can't be read has its own name."""
+    """Search a folder and its parents for a repository. Never raises: an unreadable folder gives its own name."""
     top, git = _find(folder)
     if git is None:
         return Repository(_clean(os.path.basename(top)) or "home", None)
@@ -53,7 +53,7 @@ def repository_of(folder: str) -> Repository:
 
 
 def _find(folder: str) -> tuple[str, str | None]:
-    """The top of the repository and the folder that git keeps for it; the folder itself if there is no repository."""
+    """The top folder of the repository and its git folder. Without a repository: the given folder and None."""
     top = os.path.abspath(folder)
     at = top
     for _ in range(_MAX_PARENTS):
@@ -71,7 +71,7 @@ def _find(folder: str) -> tuple[str, str | None]:
 
 
 def _shared(git: str) -> str:
-    """The folder that holds the configuration: of a worktree, that of the main working tree."""
+    """The git folder that holds the configuration. For a worktree, this is the git folder of the main working tree."""
     common = _read(os.path.join(git, "commondir")).strip()
     return os.path.normpath(os.path.join(git, common)) if common else git
 

@@ -36,7 +36,7 @@ def hit_of(value: Json) -> Hit:
 
 
 def context_of(value: Json) -> Context:
-    """Parse a context. A context that a token budget left empty has none of the keys."""
+    """Parse a context. If a token budget left the context empty, the JSON lacks all keys."""
     return Context(
         days=tuple(map(_day_of, value.get("days", ()))),
         memories=_hits(value, "memories"),
