@@ -61,7 +61,13 @@ def wake_stale_sessions(self: SlowwaveTask) -> None:
 
 @shared_task(name=REFRESH_SEARCH, base=SlowwaveTask, bind=True)
 def refresh_search(self: SlowwaveTask) -> None:
-    """Count the common terms of scopes that have grown or settled, and cut events that were indexed whole."""
+    """Recount the common words of scopes that grew or became quiet, and split events that an older version indexed as
+    a whole into passages.
+
+    A scope grew if it has at least 200 events and was never counted, or if it got a tenth and 100 more events since the
+    last count. A scope of at most 20,000 documents became quiet if its last flush was at least five minutes and less
+    than an hour ago and the last count does not include all its events.
+    """
     runtime = self.runtime
     refresh_grown_scopes(runtime.engine, runtime.clock())
     cut_whole_events(runtime.engine)
