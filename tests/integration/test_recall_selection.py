@@ -58,7 +58,7 @@ def test_a_hit_says_what_ranked_it(shelf: Shelf) -> None:
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        ({"max_tokens": -1}, "max_tokens must be an integer from 0 on, got -1"),
+        ({"max_tokens": -1}, "max_tokens must be an integer, 0 or more, got -1"),
         ({"max_tokens": True}, "max_tokens must be"),
         ({"min_relevance": 2}, "min_relevance must be a number from 0 to 1, got 2"),
         ({"around": 11}, "around must be an integer from 0 to 10, got 11"),
