@@ -115,7 +115,11 @@ def cut_short(part: str, before: dict[str, Any], left: dict[str, Any], why: str)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Let a part stop its servers, and kill the rest of its process group (guardians end servers of a dead part)."""
+    """Interrupt a part's process, which then stops its servers; if it does not end in time, kill its process group.
+
+    Servers do not survive a killed part: each server has a guardian process, which ends the server when the part is
+    dead.
+    """
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         try:

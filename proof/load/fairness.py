@@ -1,16 +1,24 @@
-"""Part "fairness": fifty agents of equal load; then one of them with a hundred times its traffic. The others' lag.
+"""Part "fairness": does an agent with a hundred times the traffic of each other agent make the others wait longer?
 
-One run measures all kinds alternately (A B C A B C), because machines change from minute to minute. The loud agent has
-its own producer, like a separate host. The third kind has as much traffic as with the loud agent, in equal shares. If
-the other agents wait longer with a loud agent than without, but no longer than in the third kind, the machine is fuller
-and the system is fair.
+The part measures the lag of 49 agents under three kinds of traffic:
 
-The fifty agents offer a quarter of the highest load carried. A hundred times the traffic of one agent is twice that of
-all fifty: the loud agent offers half of the highest load, and its flushes, one at a time, may use one process only. So
-base and loud agent fit together, and any longer wait of the others is unfair. (A base of a half would offer one and a
-half times the capacity: then hooks wait for the processors regardless of flushes.)
+    alike     fifty agents with equal traffic, the base load
+    loud      the same, but one of the fifty agents, the loud one, has a hundred times its traffic
+    as much   fifty agents with equal traffic, in total as much as in "loud"
 
-The part also counts the flushes of the loud agent that begin while another agent's turn waits: a slow machine does not
+One run measures the kinds in turn and repeats the three (alike, loud, as much, alike, loud, as much), because the speed
+of a machine changes from minute to minute. The loud agent has its own producer process, as if on a separate host.
+
+If the others wait longer in "loud" than in "alike", but no longer than in "as much", the cause is the total load of the
+machine, and the system is fair.
+
+The base load is a quarter of the machine's capacity (the highest load that the part "lag" found to be carried). The
+loud agent has twice the traffic of all fifty agents, half of the capacity. Slowwave flushes one agent's sessions one at
+a time, so the loud agent's flushes occupy one process at most. Base load and loud agent together fit the machine, so a
+longer wait of the others is unfair. A base load of half the capacity would not do: the total would be one and a half
+times the capacity, and hooks would wait for the CPU whatever the flushes do.
+
+The part also counts the flushes of the loud agent that begin while another agent's turn waits. A slow machine does not
 raise this number.
 
 Must not know: how the report looks.

@@ -1,6 +1,7 @@
-"""Forgetting, the rows: every statement that takes something away, in the order of the foreign keys.
+"""Forgetting, the second step: the SQL statements that delete rows, or remove text from rows that stay.
 
-All of them work on the temporary tables of services.forget.gather; none depends on the target.
+Their order follows the foreign keys. All statements work on the temporary tables that services.forget.gather fills;
+none depends on the target.
 
 Must not know: names, clocks, Redis, files.
 """

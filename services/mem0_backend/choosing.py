@@ -1,4 +1,4 @@
-"""Choose the backend from the settings; for mem0 also the place of its rows and the model of its vectors.
+"""Register the backend that the settings name; for mem0 also create its schema and store the model of its vectors.
 
 Must not know: deliveries, other backends.
 """
@@ -17,12 +17,16 @@ _PREPARE = text("SELECT slowwave.create_mem0_schema()")
 
 
 def feed_chosen(engine: Engine, settings: Settings, now: datetime, *, anew: bool = True) -> Change:
-    """Queue changes for the backend in `memory.backend`, and for no other backend.
+    """Register the backend in `memory.backend`, and unregister any other: changes are then queued for this one only.
 
-    anew: rebuild all vectors if the model changed. Only the caller that starts mem0 sets this flag; otherwise two
-    workers with different settings would rebuild in turns for ever.
+    If mem0 keeps its vectors in this Postgres, the function creates mem0's schema first.
 
-    Raises InvalidSettings if this Postgres can't hold mem0's rows.
+    anew: if the embedding model in the settings differs from the stored one, store the new model and queue all
+    memories, so that mem0 computes their vectors again. Only the process that starts mem0 sets this flag; otherwise two
+    workers with different settings would rebuild the vectors in turns for ever.
+
+    Returns the registered and the unregistered backend. Raises InvalidSettings if this Postgres can't hold mem0's
+    vectors.
     """
     backend = settings.memory.backend
     if backend == MEM0 and needs_rows(settings):

@@ -107,7 +107,11 @@ def read_runs(connection: Connection, rules: Maintenance, *, now: datetime) -> R
 
 
 def _newest(connection: Connection, now: datetime) -> Sequence[Row[*tuple[Any, ...]]]:
-    """By kind and status: how many are alive, how many ended lately, how long these took together and at most."""
+    """Count the NEWEST_RUNS newest runs, by kind and status.
+
+    A row has the number of runs under way (with a valid lease), the number that ended within RECENT, and the total and
+    the longest duration of the ended runs, in seconds.
+    """
     newest = (
         select(
             MaintenanceRun.kind,

@@ -1,4 +1,4 @@
-"""What a value looks like that a word announces: a password, a key, a PIN, a number of a card or of a person.
+"""The form of a secret value after a word that announces it: password, key, PIN, number of a card or of a person.
 
 Must not know: which word announced it.
 """
@@ -55,11 +55,16 @@ _ORDINARY = re.compile(
 
 
 class Place(NamedTuple):
-    """A possible place of a value.
+    """A place in a text at which a secret value may begin, such as "tulip" in "my password is tulip".
 
-    noun: the announcing word in lower case; signed: after a word like "is"; assigned: after "=" or ":"; query: in a
-    URL's query; before: before the announcing word; turned: after a word like "to"; changed: the clause describes a
-    change.
+    text, at: the text, and the offset of the place.
+    noun: the word that announces the value, in lower case: "password", "pin".
+    signed: a word like "is" precedes the value ("signs" in words.toml).
+    assigned: "=" or ":" precedes the value.
+    query: the value is a parameter in the query of a URL.
+    before: the value precedes the noun instead of following it.
+    turned: a word like "to" precedes the value ("turns" in words.toml), as in "change my password to tulip".
+    changed: the clause has a word like "change" ("changes" in words.toml).
     """
 
     text: str
