@@ -156,7 +156,7 @@ def test_the_command_serves_until_it_is_told_to_end(variables: dict[str, str]) -
         found = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
         assert found is not None
         with urllib.request.urlopen(f"{found[0]}login", timeout=20) as answer:  # noqa: S310 (our own)
-            assert "console-users add" in answer.read().decode()
+            assert "slowwave admin users add" in answer.read().decode()
             assert "uvicorn" not in str(answer.headers)
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0

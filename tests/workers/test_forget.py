@@ -157,7 +157,7 @@ def test_mistake_38_40_forgotten_while_200_flushes_wait_and_2_run(
     before = jonas(look)
     assert all(before.values())
 
-    report = shell(fleet, "forget", "--agent", "maya", "--yes")
+    report = shell(fleet, "agent", "forget", "maya", "--yes")
     assert report["problems"] == []
     assert report["counts"]["sessions"] == RUNNING + QUEUED + 1
     assert report["counts"]["messages"] >= QUEUED

@@ -221,7 +221,7 @@ def test_roles_work_on_a_stack_and_bound_its_producers(running: StackProcess) ->
     shell = partial(run_shell, variables)
     assert shell("admin", "roles", "apply").startswith("Each role has its rights")
     told = shell("--tenant", "acme", "admin", "roles", "add", "acme_app", "--role", "producer")
-    password = told.rpartition("once: ")[2].strip()
+    password = told.rpartition("shown only now: ")[2].strip()
     producer = make_url(variables["SLOWWAVE_DATABASE_URL"]).set(username="acme_app", password=password)
     with psycopg.connect(producer.render_as_string(hide_password=False), autocommit=True) as connection:
         for taken in ("pg_advisory_lock(1)", "pg_try_advisory_xact_lock(1)", "lo_create(0)"):
@@ -264,7 +264,7 @@ def test_variables_of_an_earlier_stack_are_named_with_a_cure(tmp_path: Path) -> 
 
 def test_a_shell_that_asks_for_variables_never_prints_its_own(running: StackProcess, tmp_path: Path) -> None:
     def bash(data: Path) -> subprocess.CompletedProcess[str]:
-        line = f'eval "$({PROGRAM} env --export --data {data})" && echo "$SLOWWAVE_DATABASE_URL"'
+        line = f'eval "$({PROGRAM} config env --export --data {data})" && echo "$SLOWWAVE_DATABASE_URL"'
         return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
 
     nothing = bash(tmp_path)
