@@ -73,5 +73,6 @@ def test_devcontainer_sets_up_by_make() -> None:
 def test_make_help_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     (phony,) = re.findall(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)
-    result = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=30)
+    command = ["make", "--no-print-directory", "help"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=30)
     assert {line.split()[0] for line in result.stdout.splitlines()} == set(phony.split())
