@@ -108,8 +108,7 @@ class Segment:
 class Spool:
     """The segments of this process for one database. Threads may share one object.
 
-    names: the digests of a gateway's URL and of its key, for entries that go to a gateway. None: the digests are made
-    from the address and the user in `database_url`. The names of the segment files contain both digests.
+    names: digests of a gateway's URL and key, if entries go to a gateway; None: of the address and user of a database.
     """
 
     def __init__(self, folder: Path, database_url: str, *, names: tuple[str, str] | None = None) -> None:
