@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.backend_scopes import BackendReport, behind, deliver_all, scopes_meant, tell_failure
+from slowwave_server.workers.cli.backend_scopes import BackendReport, behind, deliver_all, scopes_to_sync, tell_failure
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
 from slowwave_server.workers.cli.state import operator
@@ -55,7 +55,7 @@ def sync(shell: Shell, agent: str | None, scope: str | None, *, allow_removals: 
     with progress("writing files"):
         reports = {
             name: _deliver(shell, scope_id, allow_removals=allow_removals)
-            for name, scope_id in _scopes(shell, agent, scope).items()
+            for name, scope_id in scopes_to_sync(shell, agent, scope, backend="file", synced="files").items()
         }
     if as_json:
         print_json(reports)
@@ -88,16 +88,6 @@ def _deliver(shell: Shell, scope_id: int, *, allow_removals: bool) -> "DeliveryR
             allow_removals=allow_removals,
         )
     )
-
-
-def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
-    """The scopes to sync, by name. Raises UnknownName, and InvalidSettings if memory.backend is not file."""
-    from slowwave.errors import InvalidSettings
-
-    backend = shell.settings.memory.backend
-    if backend != "file":
-        raise InvalidSettings(f"memory.backend must be file to sync files, got {backend}")
-    return scopes_meant(shell, agent, scope)
 
 
 def _tell(name: str, report: "DeliveryReport") -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.workers.cli.backend_scopes import BackendReport, behind, deliver_all, scopes_meant, tell_failure
+from slowwave_server.workers.cli.backend_scopes import BackendReport, behind, deliver_all, scopes_to_sync, tell_failure
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.progress import progress
 from slowwave_server.workers.shared.failures import UNAVAILABLE
@@ -53,7 +53,7 @@ def _show(one: "ScopeCopies") -> None:
 
 def sync(shell: Shell, agent: str | None, scope: str | None, *, again: bool, as_json: bool) -> None:
     """Write waiting copies. again: write all copies. Exits with 3 if a scope failed or is busy."""
-    scopes = _scopes(shell, agent, scope)
+    scopes = scopes_to_sync(shell, agent, scope, backend="mem0", synced="mem0")
     store = _begin(shell, again=again)
     with progress("writing copies to mem0", partial(_how_far, shell)):
         reports = {name: _deliver(shell, scope_id, store) for name, scope_id in scopes.items()}
@@ -94,16 +94,6 @@ def _deliver(shell: Shell, scope_id: int, store: "CopyStore") -> "Mem0Report":
     from slowwave_server.services.mem0_backend.delivery import deliver_to_mem0
 
     return deliver_all(lambda: deliver_to_mem0(shell.engine, scope_id, store, now=shell.now()))
-
-
-def _scopes(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
-    """The scopes to sync, by name. Raises UnknownName, and InvalidSettings if memory.backend is not mem0."""
-    from slowwave.errors import InvalidSettings
-
-    backend = shell.settings.memory.backend
-    if backend != "mem0":
-        raise InvalidSettings(f"memory.backend must be mem0 to sync mem0, got {backend}")
-    return scopes_meant(shell, agent, scope)
 
 
 def _tell(name: str, report: "Mem0Report") -> None:

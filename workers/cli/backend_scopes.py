@@ -70,11 +70,17 @@ def tell_failure(out: Console, one: Waiting) -> None:
         out.print(styled(f"    failed {one.attempts} times: {one.last_error}{again}", "red"), soft_wrap=True)
 
 
-def scopes_meant(shell: Shell, agent: str | None, scope: str | None) -> dict[str, int]:
-    """The ids of an agent's own scope, of --scope, or of all scopes of the tenant, by name. Raises UnknownName."""
+def scopes_to_sync(shell: Shell, agent: str | None, scope: str | None, *, backend: str, synced: str) -> dict[str, int]:
+    """The ids of an agent's own scope, of --scope, or of all scopes of the tenant, by name.
+
+    Raises UnknownName, and InvalidSettings if memory.backend is not `backend`, which syncs `synced`.
+    """
+    from slowwave.errors import InvalidSettings
     from slowwave_server.services.lookup import UnknownName, find_agent, find_scope
     from slowwave_server.services.memory_files.ownership import scopes_of
 
+    if (chosen := shell.settings.memory.backend) != backend:
+        raise InvalidSettings(f"memory.backend must be {backend} to sync {synced}, got {chosen}")
     with shell.connection() as connection:
         if agent is None and scope is None:
             return scopes_of(connection, shell.tenant)
