@@ -100,7 +100,7 @@ mutants: setup  ## break each guarantee on purpose, one at a time: a test must f
 scale: setup  ## measure each operation at a large size and at a hundredth of it
 	@$(BIN)/python -m proof.scale
 
-sizing: setup  ## compute how many workers a load needs, and check the model on this machine
+sizing: setup  ## measure unit costs, and compute how many workers a load needs
 	@$(BIN)/python -m proof.sizing
 
 fuzz: setup  ## send random input to every entry point: make fuzz [MINUTES=10] [ONLY=openapi]

@@ -1,4 +1,1 @@
-"""Sizing: a model of pools and queues, checked against measurements, that says how many workers a load needs.
-
-Must not know: Celery and SQL: times and counts are enough.
-"""
+"""Sizing: measured unit costs of every operation, and the workers and servers that a load needs by them."""

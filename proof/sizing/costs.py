@@ -1,7 +1,4 @@
-"""Unit costs of operations: CPU seconds by process, seconds of waiting, stored bytes.
-
-Must not know: how the costs were measured or used.
-"""
+"""Unit costs of operations: CPU seconds by process, seconds of waiting, stored bytes."""
 
 import json
 from dataclasses import asdict, dataclass, fields
@@ -20,7 +17,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The costs that the simulation uses.
+    """The costs that the report shows and computes needs from.
 
     flush: a window of one turn, including its message; flush_taken: a window of a batch, without a message of its own;
     flush_turn: each further turn of either. side: follow-up tasks of a flush (the day's summary and others). spread:

@@ -1,7 +1,4 @@
-"""CPU time of processes by kind: read from /proc, for all descendants of this process.
-
-Must not know: their work.
-"""
+"""CPU time of processes by kind: read from /proc, for all descendants of this process."""
 
 import os
 from collections.abc import Iterator

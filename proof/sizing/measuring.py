@@ -1,7 +1,4 @@
-"""What one of each operation costs on this machine: real servers, real workers, CPU by who spends it.
-
-Must not know: the model.
-"""
+"""What one of each operation costs on this machine: real servers, real workers, CPU by who spends it."""
 
 import os
 import platform

@@ -1,7 +1,4 @@
-"""What a million turns a day need, reckoned from the costs: workers, Postgres, Valkey, disk, calls of a model.
-
-Must not know: how the costs were measured.
-"""
+"""What a million turns a day need, reckoned from the costs: workers, Postgres, Valkey, disk, calls of a model."""
 
 from dataclasses import dataclass
 

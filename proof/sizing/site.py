@@ -1,7 +1,4 @@
-"""A Postgres, a Valkey and the requested workers, in a temporary folder.
-
-Must not know: the measurements.
-"""
+"""A Postgres, a Valkey and the requested workers, in a temporary folder."""
 
 import os
 import shutil
@@ -26,7 +23,6 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 
 FLUSHES = "SELECT count(*) FROM slowwave.flushes"
-DIRTY = "SELECT count(*) FROM slowwave.sessions WHERE last_seq > processed_until"
 DEADLINE_SECONDS = 300.0
 QUIET = 0.2
 """Seconds of CPU a second, of all workers together: what they take when they have nothing to do, and a little."""
@@ -71,12 +67,8 @@ class Site:
         until(lambda: "@sizing ready." in log.read_text(errors="replace"), 120, "the worker is ready")
         return pid
 
-    def start_beat(self) -> None:
-        """Start the schedule, as a deployment has it."""
-        self._start(self._folder / "beat.log", "beat", "--schedule", str(self._folder / "schedule"), "-l", "INFO")
-
     def stop_programs(self) -> None:
-        """Kill workers and beat, with all that they started."""
+        """Kill the workers, with all that they started."""
         for program in self._programs:
             with suppress(ProcessLookupError):
                 os.killpg(program.pid, signal.SIGKILL)
@@ -91,10 +83,6 @@ class Site:
     def until_flushed(self, flushes: float, seconds: float = DEADLINE_SECONDS) -> None:
         """Return when there are so many in the ledger. Raises TimeoutError."""
         until(lambda: self.value(FLUSHES) >= flushes, seconds, f"{flushes:.0f} flushes")
-
-    def until_read(self, seconds: float = DEADLINE_SECONDS) -> None:
-        """Return when no session has events that no flush has taken."""
-        until(lambda: self.value(DIRTY) == 0, seconds, "every session is read")
 
     def until_quiet(self, spent: Callable[[], float], seconds: float = DEADLINE_SECONDS) -> None:
         """Return when all queues are empty and the CPU that workers take is next to none for a second."""

@@ -1,11 +1,10 @@
-"""What a million turns need follows from the costs, and the report holds what was measured, beside the model."""
+"""What a million turns need follows from the costs, and the report shows both."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from proof.sizing.checking import Compared, saturated
 from proof.sizing.costs import Cost, Costs, load_costs
 from proof.sizing.needs import Assumed, needs
 from proof.sizing.report import written
@@ -30,15 +29,8 @@ def test_what_is_needed_grows_with_the_peak_and_shrinks_with_longer_windows() ->
     )
 
 
-def test_two_processes_bear_more_than_one() -> None:
-    dear = replace(Costs(), flush=Cost(0.15, 1e-3), flush_taken=Cost(0.15, 1e-3))
-    assert saturated(dear, 2, 10.0) > 1.2 * saturated(dear, 1, 10.0)
-
-
-def test_the_report_says_which_figures_are_not_near() -> None:
-    rows = [Compared(1, 0.7, 40.0, "lag, p95", "s", 2.0, 2.2), Compared(2, 1.5, 90.0, "turns read", "/s", 10.0, 20.0)]
-    text = written(Costs(machine="a machine"), rows, Assumed())
-    assert "0.7 to" not in text.split("figures")[0]
-    assert "1.10 to 2.00, 1 of 2 figures" in text
-    assert "| 2.00 | **no** | 2 | 150% |" in text
+def test_the_report_names_the_machine_and_shows_needs_and_costs() -> None:
+    text = written(replace(Costs(machine="a machine"), capture=Cost(141e-6, 711e-6)), Assumed(peak=8.0))
     assert "Measured on: a machine." in text
+    assert "The peak is 8 times the mean" in text
+    assert "| a turn recorded (`turn_completed`) | 141 | 711 | 0 |" in text
