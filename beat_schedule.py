@@ -1,8 +1,6 @@
 """The complete beat schedule: each periodic task, its period and its queue.
 
 Ticks are idempotent and expire with their period, so a second beat or an absent worker does no harm.
-
-Must not know: what the tasks do.
 """
 
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ Run: python -m bench.blocking. Reads value-swaps.jsonl and sick-dev.jsonl. Two q
 
 It also measures the cost of a memory: keys (rows of an index) and µs, without reading. Exits with 1 if a bound does not
 hold.
-
-Must not know: Postgres.
 """
 
 import json

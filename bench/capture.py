@@ -8,7 +8,7 @@ unless
 - a turn that is ingested in batches takes at most a twentieth of the same turn with a commit of its own;
 - `prompt_arrived` with five sessions to boost takes at most half of a durable commit.
 
-Must not know: workers; flushes never run here.
+Flushes never run here.
 """
 
 import argparse

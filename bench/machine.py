@@ -1,7 +1,4 @@
-"""The machine and the programs behind a measurement, as one sentence for a report.
-
-Must not know: the measurement.
-"""
+"""The machine and the programs behind a measurement, as one sentence for a report."""
 
 import os
 import platform

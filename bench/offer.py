@@ -3,8 +3,6 @@
 Run: python -m bench.offer [--calls 5000] [--url redis://…]. Without a URL it starts its own Valkey, AOF on. The
 calls are interleaved, so that a noisy neighbour disturbs all of them equally. Prints one table of medians, and
 exits with 1 if a duplicate offer costs more than 1.6 PINGs or is less than 2.5 times cheaper than either library.
-
-Must not know: Postgres, workers.
 """
 
 import argparse

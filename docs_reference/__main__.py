@@ -1,7 +1,4 @@
-"""`python -m docs_reference`: write docs/reference and docs/openapi.json; `--check` says what differs, and exits 1.
-
-Must not know: the content of the pages.
-"""
+"""`python -m docs_reference`: write docs/reference and docs/openapi.json; `--check` says what differs, and exits 1."""
 
 import argparse
 import sys

@@ -3,8 +3,6 @@
 It is the real demo, on its own servers. The picture omits the last step, because its context is long. Its lines
 appear one after another, in a loop; readers who prefer reduced motion see all lines at once. Fonts are the reader's: a
 picture asks no other host for anything.
-
-Must not know: what the demo does.
 """
 
 import io

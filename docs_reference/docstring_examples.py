@@ -1,7 +1,4 @@
-"""An extension of griffe: a docstring's section `Example:` is read as `Examples:`, so that the site shows it as code.
-
-Must not know: what any example shows.
-"""
+"""An extension of griffe that reads a docstring's `Example:` as `Examples:`, so that the site shows it as code."""
 
 import re
 from typing import Any

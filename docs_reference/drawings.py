@@ -2,8 +2,6 @@
 
 Each file has its own background and two sets of colors: a reader's dark mode selects the dark one. Fonts are the
 reader's.
-
-Must not know: how the parts work.
 """
 
 import sys

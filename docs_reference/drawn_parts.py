@@ -1,7 +1,4 @@
-"""What the drawings show, as data: boxes and arrows of the architecture, actors and steps of the sequences.
-
-Must not know: how they are drawn.
-"""
+"""What the drawings show, as data: boxes and arrows of the architecture, actors and steps of the sequences."""
 
 from dataclasses import dataclass
 

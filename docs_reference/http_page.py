@@ -1,7 +1,4 @@
-"""docs/reference/http.md: every route of the gateway with its right, parameters and fields, from the OpenAPI document.
-
-Must not know: what a route does beyond its description there.
-"""
+"""docs/reference/http.md: every route of the gateway with its right, parameters and fields, from OpenAPI."""
 
 import json
 from collections.abc import Iterator, Mapping

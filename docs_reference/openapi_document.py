@@ -1,7 +1,4 @@
-"""`docs/openapi.json`: the gateway's OpenAPI document, which the types of the TypeScript client are made from.
-
-Must not know: any route.
-"""
+"""`docs/openapi.json`: the gateway's OpenAPI document, which the types of the TypeScript client are made from."""
 
 from slowwave_server.workers.gateway.openapi import document_of
 from slowwave_server.workers.gateway.routes import ROUTERS

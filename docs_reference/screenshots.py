@@ -2,8 +2,6 @@
 
 It starts a whole stack, records and consolidates a story of a few days, and opens the pages with Debian's Chromium:
 wide, 400 pixels wide, and in dark mode. Pages show the time, so pictures differ from one run to the next.
-
-Must not know: the content of the pages.
 """
 
 import math

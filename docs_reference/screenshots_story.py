@@ -1,7 +1,4 @@
-"""A few days of invented conversations, for pictures of pages that have something on them.
-
-Must not know: how the screenshots are taken.
-"""
+"""A few days of invented conversations, for pictures of pages that have something on them."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -43,6 +40,9 @@ _LINES = (
     (1, "librarian", "desk", "Priya", "I live in Lund.", "Noted."),
     (0, "gardener", "spring", "Jonas", "The greenhouse opens at eight.", "Good."),
 )
+_COLLEAGUES = ("Nora", "Emil", "Ines", "Lukas", "Sofia", "Omar", "Freya", "Mateo", "Hana", "Tariq")
+"""Each of them names two employers, so that the inbox has ten contradictions more."""
+_EMPLOYERS = ("Halden", "Brightwater", "Corvane", "Ostrava Rail", "Lindqvist")
 WAITING = ("concierge", "dinner", "Maya", "Which restaurant should I book for Ana's birthday?")
 """What nobody has processed yet when the pictures are taken."""
 
@@ -50,6 +50,14 @@ WAITING = ("concierge", "dinner", "Maya", "Which restaurant should I book for An
 def story(now: datetime) -> Iterator[Said]:
     """All turns, the oldest first, at times of the last days."""
     noon = now.replace(hour=12, minute=0, second=0, microsecond=0)
-    for number, (days, agent, session, name, said, answered) in enumerate(_LINES):
-        at = min(noon - timedelta(days=days) + timedelta(minutes=number), now - timedelta(minutes=len(_LINES) - number))
+    lines = sorted((*_LINES, *_at_work()), key=lambda line: -line[0])
+    for number, (days, agent, session, name, said, answered) in enumerate(lines):
+        at = min(noon - timedelta(days=days) + timedelta(minutes=number), now - timedelta(minutes=len(lines) - number))
         yield Said(agent, session, name, said, answered, at)
+
+
+def _at_work() -> Iterator[tuple[int, str, str, str, str, str]]:
+    for number, name in enumerate(_COLLEAGUES):
+        for days, place in ((3, number), (1, number + 1)):
+            employer = _EMPLOYERS[place % len(_EMPLOYERS)]
+            yield days, "onboarding", name.lower(), name, f"I work at {employer}.", "Thank you, I have noted that."

@@ -1,7 +1,4 @@
-"""docs/reference/settings.md: every key with its variable, type, bounds and default, from the settings classes.
-
-Must not know: the purpose of a setting, which docs/settings.md describes.
-"""
+"""docs/reference/settings.md: every key with its variable, type, bounds and default, from the settings classes."""
 
 import types
 import typing

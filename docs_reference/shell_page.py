@@ -1,7 +1,4 @@
-"""docs/reference/shell.md: every command with its arguments, options and examples, as its help shows them.
-
-Must not know: what a command does.
-"""
+"""docs/reference/shell.md: every command with its arguments, options and examples, as its help shows them."""
 
 import re
 from typing import Any

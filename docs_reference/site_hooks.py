@@ -2,8 +2,6 @@
 
 Pages are written for the repository, where a link may lead to any file. Here links are made to lead to the same place
 in the site: pages beside `docs/` become pages, other files are copied, folders lose their link.
-
-Must not know: the content of the pages.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""Cells and tables of Markdown.
-
-Must not know: their content.
-"""
+"""Cells and tables of Markdown."""
 
 import re
 from collections.abc import Iterable, Sequence

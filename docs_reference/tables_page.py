@@ -1,8 +1,6 @@
 """docs/reference/tables.md: every table of the schema with its columns, keys, checks and indexes, from the models.
 
 Descriptions come from the docstrings of the classes and the comments above the columns.
-
-Must not know: how the tables are used.
 """
 
 import ast

@@ -1,7 +1,4 @@
-"""docs/reference/tasks.md: every task with its queue, limits, interval in beat, and purpose.
-
-Must not know: what a task does beyond the first paragraph of its docstring.
-"""
+"""docs/reference/tasks.md: every task with its queue, limits, interval in beat, and purpose."""
 
 from inspect import getdoc
 from typing import Any

@@ -1,4 +1,4 @@
 """Pure rules of Slowwave: the types event, window, candidate and memory, and every decision about them.
 
-Must not know: Celery, Redis, SQLAlchemy, the clock, the environment, the network. `now` is always an argument.
+No function reads a clock, the environment, a database or the network; `now` is always an argument.
 """

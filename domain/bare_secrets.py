@@ -1,7 +1,4 @@
-"""Detects statements that only say that somebody has a secret. Such a statement is not worth a memory.
-
-Must not know: how secrets are found, who extracts statements.
-"""
+"""Detects statements that only say that somebody has a secret. Such a statement is not worth a memory."""
 
 import re
 from collections.abc import Iterable

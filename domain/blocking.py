@@ -10,8 +10,6 @@ candidates, and no statement is compared with all others.
 
 A key of words is the exclusive or of their hashes. A set of words therefore has the same key in every order, in every
 process and on every machine.
-
-Must not know: which statements are similar, and where keys are stored.
 """
 
 from collections.abc import Sequence

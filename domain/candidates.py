@@ -1,7 +1,4 @@
-"""Input and output of an extractor: the contract between a window of events and durable memories.
-
-Must not know: which extractor runs, and how memories are stored.
-"""
+"""Input and output of an extractor: the contract between a window of events and durable memories."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

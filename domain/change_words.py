@@ -1,7 +1,4 @@
-"""A change of a memory as a sentence for people: "employer: Siemens → Bosch on 10 June 2025".
-
-Must not know: where changes are stored, who made them.
-"""
+"""A change of a memory as a sentence for people: "employer: Siemens → Bosch on 10 June 2025"."""
 
 import re
 from collections.abc import Iterator, Mapping

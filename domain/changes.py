@@ -1,7 +1,4 @@
-"""A change of a memory as people read it. A run made the change, or a dry run planned it.
-
-Must not know: who made it, and how it is shown.
-"""
+"""A change of a memory as people read it. A run made the change, or a dry run planned it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Reads simple clauses without a tagger: the actor with whom a sentence begins, the verb, and its object.
 
 Every function prefers to find nothing over finding a wrong clause.
-
-Must not know: how a clause is used.
 """
 
 from collections.abc import Iterator, Sequence

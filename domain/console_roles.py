@@ -1,10 +1,8 @@
 """Roles of console users: three roles, and each role includes the rights of the role before it.
 
-    viewer     reads
-    curator    decides reviews, conflicts and changes of memories
-    operator   undoes, forgets, flushes, maintains
-
-Must not know: passwords, pages, the user of the console.
+viewer     reads
+curator    decides reviews, conflicts and changes of memories
+operator   undoes, forgets, flushes, maintains
 """
 
 from typing import Literal

@@ -1,7 +1,4 @@
-"""Selects notes of days for the curated memory, and sorts them.
-
-Must not know: where notes are stored, how many are taken, whether a memory with the same meaning exists.
-"""
+"""Selects notes of days for the curated memory, and sorts them."""
 
 import heapq
 from collections.abc import Iterable, Iterator

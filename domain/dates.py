@@ -4,8 +4,6 @@ The original words stay, and the date follows them in brackets. A month stays a 
 becomes more exact than it was said. The grammar is English; weeks begin on Monday; "next Friday" is in the next week,
 "this Friday" is the coming one, "last Friday" is the latest before the day. The tense decides the year of a date
 without a year; without a tense, the nearest date counts.
-
-Must not know: the clock (the time of speech is an argument), and the subject of a statement.
 """
 
 import re

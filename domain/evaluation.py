@@ -1,7 +1,4 @@
-"""How well an extractor's memories agree with memories that people wrote: counts, and the ratios of the counts.
-
-Must not know: where conversations come from, which extractor ran, and how figures are printed.
-"""
+"""How well an extractor's memories agree with memories that people wrote: counts, and the ratios of the counts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Events of a conversation as the rules see them.
-
-Must not know: where events are stored or how they arrived.
-"""
+"""Events of a conversation as the rules see them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

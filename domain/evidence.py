@@ -1,7 +1,4 @@
-"""Scores a memory from its evidence, by the same rule as the database's `score_memory`, for past states without rows.
-
-Must not know: tables; which evidence was known at which time.
-"""
+"""Score a memory of a past state from its evidence, by the same rule as the database's `score_memory`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

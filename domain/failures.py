@@ -1,7 +1,4 @@
-"""Decides how a failed flush continues: wait, halve the window, or quarantine one event. A failure is never ignored.
-
-Must not know: exceptions of any library, the clock, where attempts are counted.
-"""
+"""Decides how a failed flush continues: wait, halve the window, or quarantine one event. A failure is never ignored."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,4 @@
-"""Whether the source text supports a sentence of a model: its names, numbers and dates must occur in the source.
-
-Must not know: the question to the model.
-"""
+"""Whether the source text supports a sentence of a model: its names, numbers and dates must occur in the source."""
 
 from collections.abc import Iterable
 

@@ -3,8 +3,6 @@
 The id in its mark identifies a line. Digests compare its text, and the whole line, with the stored state. A line that
 lost its mark and kept its text is still the same line. Lines with a damaged mark, or with a mark that names a missing
 memory, stay untouched: an extra line does less harm than the return of a forgotten memory.
-
-Must not know: where files and memories are stored; the effect of an edit.
 """
 
 import re

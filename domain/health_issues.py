@@ -2,8 +2,6 @@
 
 The doctor, the console, the alert rules and the runbook use these texts unchanged, so an operator finds the same
 sentence everywhere. Each check adds the details of the case (which queue, which tenant) after the title.
-
-Must not know: how an issue is detected, which page shows it.
 """
 
 from collections.abc import Mapping

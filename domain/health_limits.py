@@ -1,7 +1,4 @@
-"""Thresholds of health issues, shared by the doctor's checks and the alert rules.
-
-Must not know: the texts of an issue, how it is detected.
-"""
+"""Thresholds of health issues, shared by the doctor's checks and the alert rules."""
 
 from datetime import timedelta
 

@@ -4,8 +4,6 @@ A script decides if it is specific enough (Han, Kana, Hangul, Thai). py3langid d
 no network, takes a tenth of a millisecond per text, and depends on numpy alone. Its model takes some 70 MB, so plain
 English, the language of most texts, is recognized without the model. A text of few words gets the language of its
 neighbours.
-
-Must not know: sessions, tables, the rules of a language.
 """
 
 import re

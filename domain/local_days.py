@@ -5,8 +5,6 @@ the day begins at the first later time. A day does not end because the clock is 
 an hour belong to the day that has begun. So days are contiguous: no two days overlap, and every instant has a day. A
 day that a zone skipped is empty; a day that a zone had twice is twice as long. `slowwave.local_day` in the database
 implements the same rule.
-
-Must not know: the clock (instants are arguments), the zone of an agent, the events of a day.
 """
 
 from datetime import UTC, date, datetime, time, timedelta

@@ -1,8 +1,6 @@
 """Splits long texts into pieces, and bounds the number of items that a text of a certain length may produce.
 
 Every function here takes time linear in the length of the text.
-
-Must not know: the reader and the content of a piece.
 """
 
 from collections.abc import Iterator

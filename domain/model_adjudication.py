@@ -4,8 +4,6 @@ A model only settles cases that event order settles too (I9): the statement that
 one if a cited event of its own says so and is later than all evidence for the other. A model never decides against
 text that was written by hand, nor for a claim against a person's own words; it deletes nothing. Every other case stays
 open.
-
-Must not know: tables, the caller of the model, how a decision is carried out.
 """
 
 import hashlib

@@ -1,12 +1,10 @@
 """Prompts to a model and its answers: the contract between the code that needs a sentence and the code that calls.
 
-    a prompt ──▶ AskModel.ask ──▶ an answer
-                     │
-                     ├── TransientError   the environment failed: retry later (Unanswered: during the call itself)
-                     ├── BudgetReached    the cap is reached: use the rules, and report it
-                     └── ModelFailed      this prompt got no usable answer, and a retry would not help
-
-Must not know: which model, how it is reached, where budgets are kept.
+a prompt ──▶ AskModel.ask ──▶ an answer
+│
+├── TransientError   the environment failed: retry later (Unanswered: during the call itself)
+├── BudgetReached    the cap is reached: use the rules, and report it
+└── ModelFailed      this prompt got no usable answer, and a retry would not help
 """
 
 from collections.abc import Mapping

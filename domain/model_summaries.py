@@ -2,8 +2,6 @@
 
 A line cites one event. Its names, numbers and dates, and half of its other words, must occur in that event or the one
 before; the line must deny exactly what these events deny. The answer contributes nothing except the text of lines.
-
-Must not know: other segments, the caller of the model, where lines are stored.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Lets a model merge two sentences into one: the prompt, and the check whether the sentence may replace both.
-
-Must not know: which two sentences, the caller of the model, the later use of the sentence.
-"""
+"""Lets a model merge two sentences into one: the prompt, and the check whether the sentence may replace both."""
 
 from slowwave.recall.rendering import Block, fenced, one_line
 from slowwave_server.domain.grounding import not_said

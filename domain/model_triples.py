@@ -2,8 +2,6 @@
 
 Both ends must occur in the memory, word for word, and the predicate must consist of its words: an invented relation is
 dropped. A denied statement gives no relation, as with the rules.
-
-Must not know: which memories, the caller of the model, where relations are stored.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

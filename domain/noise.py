@@ -3,8 +3,6 @@ output, recalled memories, pasted code.
 
 It answers two questions: whether a whole event is noise, and which parts of a text are noise. The raw event is stored
 elsewhere in any case.
-
-Must not know: which sentences are worth keeping.
 """
 
 import re

@@ -2,8 +2,6 @@
 
 A passage has about 100 tokens. It ends at the structure of the text: a heading, paragraph, list item, table row, code
 fence or sentence. semantic-text-splitter finds these places.
-
-Must not know: how passages are stored or ranked.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Days, weeks, weekends, months and years of the calendar, at the precision at which people name them.
-
-Must not know: the clock, and the words of any language.
-"""
+"""Days, weeks, weekends, months and years of the calendar, at the precision at which people name them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

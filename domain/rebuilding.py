@@ -1,7 +1,4 @@
-"""Plans a rebuild with another extractor from the same events: which memories stay, come, or lose their evidence.
-
-Must not know: where memories are stored, which extractors exist.
-"""
+"""Plans a rebuild with another extractor from the same events: which memories stay, come, or lose their evidence."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

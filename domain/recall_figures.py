@@ -1,7 +1,4 @@
-"""How well a search finds the evidence for questions: the metrics of one question, their means and standard errors.
-
-Must not know: which search ran, where questions come from, how figures are printed.
-"""
+"""How well a search finds the evidence for questions: the metrics of one question, their means and standard errors."""
 
 import math
 from collections.abc import Mapping, Sequence

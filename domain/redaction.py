@@ -2,8 +2,6 @@
 
 `slowwave.redaction` finds them, also in clients; this module adds detect-secrets' detectors of *named* tokens (its
 entropy detectors flag plain words).
-
-Must not know: the origin and the destination of the text.
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 No question waits for ever (a queue without a reader must not grow): every question has a tier by its risk, every tier
 has a time limit, and after the limit a rule decides instead.
-
-Must not know: tables, clocks, the reviewer.
 """
 
 from collections.abc import Mapping

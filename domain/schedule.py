@@ -2,8 +2,6 @@
 
 A window of a local day begins and ends at instants: a skipped local time is the first instant after the jump; a
 repeated local time is the first of the two. A window that a jump skips completely is that one instant.
-
-Must not know: the clock (`after` is an argument), where jobs are stored, what they do.
 """
 
 from bisect import bisect_left

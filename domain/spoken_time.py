@@ -1,6 +1,6 @@
 """Times and durations in words.
 
-Must not know: the clock, the zone of the reader (times are shown in UTC, with the suffix UTC).
+Times are shown in UTC, with the suffix UTC.
 """
 
 from datetime import UTC, datetime

@@ -1,7 +1,4 @@
-"""Decides whether two statements are equal: the hash for the database's unique key.
-
-Must not know: similarity; this is exact equality apart from differences without meaning.
-"""
+"""Decides whether two statements are equal: the hash for the database's unique key."""
 
 import unicodedata
 from hashlib import blake2b

@@ -3,8 +3,6 @@
 There are two sources: claims that were already read (an attribute of a subject), and simple clauses of subject, verb
 and object. Denied, asked, wished or supposed statements give no relation, and neither does an unclear sentence: a
 missing relation costs little, a wrong one misleads.
-
-Must not know: where relations are stored, and any second statement.
 """
 
 import re

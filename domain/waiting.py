@@ -2,8 +2,6 @@
 
 The rules below follow the order in which they would stop a flush: running work comes before queued work, and queued
 work before a timer. So there is always exactly one reason.
-
-Must not know: the source of the facts.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""The known facts about a session that may be waiting, and the shape of the answer.
-
-Must not know: the rules that derive the answer, the source of the facts.
-"""
+"""The known facts about a session that may be waiting, and the shape of the answer."""
 
 from dataclasses import dataclass
 from datetime import datetime

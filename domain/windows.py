@@ -1,7 +1,4 @@
-"""Windows: which events one flush takes.
-
-Must not know: how events are read, or what extractors make of a window.
-"""
+"""Windows: which events one flush takes."""
 
 from collections.abc import Sequence
 

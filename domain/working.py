@@ -2,8 +2,6 @@
 
 A note is dropped only if it is spelled almost alike (Jaro) *and* the guard finds that both say the same: "prefers
 dark mode" and "prefers light mode" are spelled almost alike, and are two statements.
-
-Must not know: where notes and memories are stored.
 """
 
 from collections import Counter

@@ -1,8 +1,6 @@
 """Agno with a memory: `python -m examples.agno_memory`. No network, no key, no servers.
 
 Agno keeps the conversations, in a SQLite file. Hooks only name each run, and workers read it there (`memory.source`).
-
-Must not know: how memories are made.
 """
 
 import tempfile

@@ -1,7 +1,4 @@
-"""LangGraph with a memory: `python -m examples.langgraph_memory`. No network, no key, no servers.
-
-Must not know: how memories are made.
-"""
+"""LangGraph with a memory: `python -m examples.langgraph_memory`. No network, no key, no servers."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""The OpenAI Agents SDK with a memory: `python -m examples.openai_agents_memory`. No network, no key, no servers.
-
-Must not know: how memories are made.
-"""
+"""The OpenAI Agents SDK with a memory: `python -m examples.openai_agents_memory`. No network, no key, no servers."""
 
 import asyncio
 import json

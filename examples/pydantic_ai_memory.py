@@ -1,7 +1,4 @@
-"""Pydantic AI with a memory: `python -m examples.pydantic_ai_memory`. No network, no key, no servers.
-
-Must not know: how memories are made.
-"""
+"""Pydantic AI with a memory: `python -m examples.pydantic_ai_memory`. No network, no key, no servers."""
 
 import asyncio
 from collections.abc import Callable

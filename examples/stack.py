@@ -1,11 +1,10 @@
 """What every example shares: servers and workers of its own for as long as it runs, and a way to wait for memories.
 
+Example:
     with own_stack() as settings:
         with Memory(settings) as memory:
             …
             wait_for_memories(memory)
-
-Must not know: any agent framework.
 """
 
 import os

@@ -2,8 +2,6 @@
 
 The model is a rule that only reads what it is given, so that an example needs neither a network nor a key: it can
 mention Maya's seat on Tuesday only if the memory has put it into its prompt.
-
-Must not know: any agent framework.
 """
 
 from slowwave import Memory

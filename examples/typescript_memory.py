@@ -1,8 +1,6 @@
 """TypeScript with a memory: `python -m examples.typescript_memory` runs both examples of examples/typescript.
 
 It installs and builds them first, which needs npm and, the first time, its registry. They themselves need no network.
-
-Must not know: what the examples say.
 """
 
 import os

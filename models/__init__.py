@@ -1,7 +1,4 @@
-"""Tables, engine and migrations.
-
-Must not know: Celery, Redis, the use of the rows.
-"""
+"""Tables, engine and migrations."""
 
 from slowwave_server.models.aliases import AliasChange, AliasPair, AliasSource
 from slowwave_server.models.answers import WindowAnswer

@@ -1,7 +1,4 @@
-"""Names that mean the same within a scope, who said so, and what people changed about them.
-
-Must not know: how aliases are learned (domain.aliases) and searched with (slowwave.alias_terms).
-"""
+"""Names that mean the same within a scope, who said so, and what people changed about them."""
 
 from typing import Any
 

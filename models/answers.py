@@ -1,7 +1,4 @@
-"""The model's answer about a window, from the question until the window is committed, so that it is paid once.
-
-Must not know: who asks, what an answer means.
-"""
+"""The model's answer about a window, from the question until the window is committed, so that it is paid once."""
 
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""Keys of the HTTP gateway: whose tenant each acts for, what it reaches, and what it may do there.
-
-Must not know: how a key is made or checked (`services/access`).
-"""
+"""Keys of the HTTP gateway: whose tenant each acts for, what it reaches, and what it may do there."""
 
 from uuid import UUID
 

@@ -1,7 +1,4 @@
-"""The audit log of actions that change no memory: logins, exports, revealed secrets, granted roles, API keys.
-
-Must not know: who reads it.
-"""
+"""The audit log of actions that change no memory: logins, exports, revealed secrets, granted roles, API keys."""
 
 from sqlalchemy import CheckConstraint, Index, Text, text
 from sqlalchemy.orm import Mapped, mapped_column

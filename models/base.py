@@ -1,7 +1,4 @@
-"""The common parts of all tables: the schema, the names of constraints, and shared column types.
-
-Must not know: any single table.
-"""
+"""The common parts of all tables: the schema, the names of constraints, and shared column types."""
 
 from datetime import datetime
 from typing import Annotated, Any

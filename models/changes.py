@@ -1,8 +1,6 @@
 """The feed of changes: records of deleted memories, and listeners.
 
 The changes themselves are rows of `memory_changes` (models.consolidation).
-
-Must not know: who reads the feed.
 """
 
 from datetime import datetime

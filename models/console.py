@@ -1,7 +1,4 @@
-"""People who may use the console, and their logins that last.
-
-Must not know: how a password becomes a hash, cookies.
-"""
+"""People who may use the console, and their logins that last."""
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text
 from sqlalchemy.dialects.postgresql import ARRAY

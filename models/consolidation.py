@@ -1,7 +1,4 @@
-"""Tables of consolidation: links, triples, conflicts, reviews, working memory, and the keys that find similar memories.
-
-Must not know: when two memories are alike, and what follows from it.
-"""
+"""Tables of consolidation: links, triples, conflicts, reviews, working memory, keys of similar memories."""
 
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""Sessions, their events, and how many events each of their days holds.
-
-Must not know: how events are captured (a function in the migrations) or flushed (services).
-"""
+"""Sessions, their events, and how many events each of their days holds."""
 
 from datetime import date
 

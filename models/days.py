@@ -1,8 +1,6 @@
 """Local days of agents: how far each is summarised, its summaries, and the segments that they were put together from.
 
 A day belongs to one agent and one scope: a room's day is never mixed with the agent's own (I8).
-
-Must not know: contents of summaries, when a day is due, day boundaries.
 """
 
 from datetime import date

@@ -1,7 +1,4 @@
-"""The engine: how this process reaches Postgres.
-
-Must not know: settings files or the environment; the URL is an argument.
-"""
+"""The engine: how this process reaches Postgres."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

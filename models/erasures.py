@@ -1,6 +1,6 @@
 """Forgets: their receipts, and fences of names against older data (I10).
 
-Must not know: contents; these tables never hold forgotten text.
+These tables never hold forgotten text.
 """
 
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""Errors of the database as one line.
-
-Must not know: who shows them.
-"""
+"""Errors of the database as one line."""
 
 from sqlalchemy.exc import DBAPIError
 

@@ -1,7 +1,4 @@
-"""Memory outside of Postgres: the outbox of other backends, the stored state of files, and sources read from files.
-
-Must not know: formats, folders, how a backend is reached.
-"""
+"""Memory outside of Postgres: the outbox of other backends, the stored state of files, and sources read from files."""
 
 from typing import Any
 from uuid import UUID

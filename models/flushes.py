@@ -1,7 +1,4 @@
-"""The ledger of flushes, and dead letters.
-
-Must not know: what extraction does.
-"""
+"""The ledger of flushes, and dead letters."""
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, SmallInteger, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column

@@ -1,7 +1,4 @@
-"""Agents and scopes: every other table refers to one of them, so a key cannot cross a tenant.
-
-Must not know: sessions, memories, or how callers identify their tenant.
-"""
+"""Agents and scopes: every other table refers to one of them, so a key cannot cross a tenant."""
 
 from sqlalchemy import (
     BigInteger,

@@ -1,6 +1,6 @@
 """Logins of Postgres that are not the owner: which part each plays here, and for whose tenant.
 
-Must not know: passwords, which Postgres alone keeps; what a role may do (`services/access`).
+Postgres alone keeps the passwords.
 """
 
 from sqlalchemy import CheckConstraint, Text

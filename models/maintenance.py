@@ -1,7 +1,4 @@
-"""Maintenance jobs and their runs: the schedule is stored, so that runs missed during a downtime are found.
-
-Must not know: what a job does.
-"""
+"""Maintenance jobs and their runs: the schedule is stored, so that runs missed during a downtime are found."""
 
 from datetime import time
 from typing import Any

@@ -1,7 +1,4 @@
-"""Memories, and the events they came from.
-
-Must not know: how memories are found or judged.
-"""
+"""Memories, and the events they came from."""
 
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""Another extractor's answers to the kept events, beside the live memories until they are switched.
-
-Must not know: which extractors there are, and when answers differ.
-"""
+"""Another extractor's answers to the kept events, beside the live memories until they are switched."""
 
 from typing import Any
 from uuid import UUID

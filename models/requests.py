@@ -1,7 +1,4 @@
-"""Requests of HTTP callers and clients to a worker: one row for each request, which stays if its message is lost.
-
-Must not know: how a request is carried out.
-"""
+"""Requests of HTTP callers and clients to a worker: one row for each request, which stays if its message is lost."""
 
 from typing import Any
 from uuid import UUID

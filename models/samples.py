@@ -1,7 +1,4 @@
-"""Figures of each tenant over time: what charts show.
-
-Must not know: how figures are measured, how they are shown.
-"""
+"""Figures of each tenant over time: what charts show."""
 
 from sqlalchemy import BigInteger, Boolean, Float, Index, Integer, Text, text
 from sqlalchemy.orm import Mapped, mapped_column

@@ -3,8 +3,6 @@
 A migration says in `serves` which code works on what it makes, by the oldest revision of such code; where it says
 nothing it is its own. What follows for the whole schema is noted in the database, beside its revision: so code that is
 older than the schema can tell whether it may go on until it is replaced.
-
-Must not know: which process asks.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The search index over raw events, and the terms that are common in a scope.
-
-Must not know: how answers are ranked.
-"""
+"""The search index over raw events, and the terms that are common in a scope."""
 
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, text
 from sqlalchemy.dialects.postgresql import TSVECTOR

@@ -1,7 +1,4 @@
-"""Conversations that another program keeps (`memory.source`): which of their runs were named, and what became of each.
-
-Must not know: that program, contents of conversations.
-"""
+"""Conversations that another program keeps (`memory.source`), and the state of each of their known runs."""
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY

@@ -1,7 +1,4 @@
-"""Rows that an undo deleted or changed, as they were before it, so that the undo can be undone in turn.
-
-Must not know: what an undo does.
-"""
+"""Rows that an undo deleted or changed, as they were before it, so that the undo can be undone in turn."""
 
 from sqlalchemy import BigInteger, ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column

@@ -1,6 +1,6 @@
 """The cost of model calls: a row for each call, and counters per tenant and agent, day and week (I7).
 
-Must not know: prompts and answers; these tables never hold their text.
+These tables never hold the text of prompts or answers.
 """
 
 from datetime import date

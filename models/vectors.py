@@ -2,8 +2,6 @@
 
 A vector is an array of real numbers, NULL where the model takes no such text. Queries cast it to `vector`: the tables
 also exist in databases without the extension.
-
-Must not know: how vectors are made, how answers are ranked.
 """
 
 from datetime import date

@@ -1,7 +1,4 @@
-"""Webhooks: URLs that get changes, signing secrets, and the outbox of deliveries.
-
-Must not know: how anything is sent.
-"""
+"""Webhooks: URLs that get changes, signing secrets, and the outbox of deliveries."""
 
 from datetime import datetime
 from uuid import UUID

@@ -3,5 +3,5 @@
 Each part is a package with a command of its own (`python -m proof.chaos`) and a report in docs/proof/. Nothing of the
 product imports this package.
 
-Must not know: the product's internals; parts observe only its public behaviour and the state of the servers.
+The parts observe only the product's public behaviour and the state of the servers.
 """

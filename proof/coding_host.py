@@ -1,7 +1,4 @@
-"""A coding agent's host in a sandboxed home: it runs hooks as programs, and writes conversation files as it does.
-
-Must not know: any single test.
-"""
+"""A coding agent's host in a sandboxed home: it runs hooks as programs, and writes conversation files as it does."""
 
 import json
 import os

@@ -9,8 +9,6 @@
 What a str says stands as it is, other JSON values are dumped; a Reply scripts everything else. It counts what it
 reports as usage, so `tokens` is what a ledger must add up to: a call that was refused costs nothing, a call whose
 answer was cut on the way does.
-
-Must not know: the callers and the checks.
 """
 
 import hashlib

@@ -1,7 +1,4 @@
-"""Requests that a fake model received, and replies that a test scripts for it.
-
-Must not know: HTTP, how replies are sent.
-"""
+"""Requests that a fake model received, and replies that a test scripts for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 
 The servers, their settings and their guardians are those of the stack. The caller restarts them at the moment that its
 experiment needs, instead of a supervisor.
-
-Must not know: the experiments.
 """
 
 import os

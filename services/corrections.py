@@ -3,8 +3,6 @@
 Each correction is a separate run, so that people can explain and undo it (I6). It applies to the revision that the
 person saw: if the memory has changed since, nothing happens, and the person gets an error. It does to memories what the
 same edit of a memory file does.
-
-Must not know: how memories are shown, where a person types.
 """
 
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 
 A task sets it after reading its payload, a run when it starts; log formatters read it. Each thread has its own, and a
 task starts without one, so no log line names the work of an earlier task.
-
-Must not know: logs, tasks.
 """
 
 from collections.abc import Mapping

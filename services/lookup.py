@@ -1,7 +1,4 @@
-"""Look up agents, sessions and scopes of one tenant by name, and suggest the nearest name for an unknown one.
-
-Must not know: the callers.
-"""
+"""Look up agents, sessions and scopes of one tenant by name, and suggest the nearest name for an unknown one."""
 
 import difflib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Record calls that waited in a queue: each carries its enqueue time, and is discarded if a forget deleted its target
 meanwhile.
-
-Must not know: queues, tasks.
 """
 
 from slowwave.capture import Entry, about_of

@@ -2,8 +2,6 @@
 
 A sample counts what happened since the sample before it, so that a worker's pause loses nothing (up to MOST_SECONDS).
 Two workers at once write the same row once.
-
-Must not know: when it is called, how figures are shown.
 """
 
 from datetime import UTC, datetime, timedelta

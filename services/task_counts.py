@@ -2,8 +2,6 @@
 
 A count costs one round trip per task. If Redis loses the counts, the counters restart at zero, as readers of counters
 expect.
-
-Must not know: which tasks exist, Celery, the readers.
 """
 
 from collections.abc import Mapping

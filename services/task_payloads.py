@@ -1,7 +1,4 @@
-"""Payloads of the public tasks that summarise a day, curate a scope, write memory files and run a maintenance job.
-
-Must not know: what these tasks do, when one of them is due.
-"""
+"""Payloads of the public tasks that summarise a day, curate a scope, write memory files and run a maintenance job."""
 
 import re
 from datetime import date

@@ -1,8 +1,6 @@
 """The Slowwave server: the command `slowwave`, and the Celery app of `celery -A slowwave_server worker`.
 
 In the repository the members of this package are links to the folders at the top level; a wheel contains them.
-
-Must not know: nothing; this is where everything is put together.
 """
 
 from typing import TYPE_CHECKING, Any

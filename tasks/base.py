@@ -1,7 +1,4 @@
-"""The base class of every task: it provides the collaborators, and stores an invalid payload as a dead letter.
-
-Must not know: how the runtime is built; the work of a single task.
-"""
+"""The base class of every task: it provides the collaborators, and stores an invalid payload as a dead letter."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence

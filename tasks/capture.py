@@ -1,7 +1,4 @@
-"""Queue `capture`: the hooks, for callers with a broker and without a database.
-
-Must not know: how events are stored.
-"""
+"""Queue `capture`: the hooks, for callers with a broker and without a database."""
 
 from typing import Any
 

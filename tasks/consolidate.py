@@ -1,7 +1,4 @@
-"""Queues `capture` and `consolidate`: notes for working memory, cycles over it, passes over a scope.
-
-Must not know: what a note becomes.
-"""
+"""Queues `capture` and `consolidate`: notes for working memory, cycles over it, passes over a scope."""
 
 import logging
 from typing import Any

@@ -1,7 +1,4 @@
-"""Queue `consolidate`: moves notes of days into long-term memory on request; the daily job does the same by itself.
-
-Must not know: which notes deserve a line.
-"""
+"""Queue `consolidate`: moves notes of days into long-term memory on request; the daily job does the same by itself."""
 
 import logging
 from typing import Any

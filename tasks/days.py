@@ -7,8 +7,6 @@
 
 A lost or duplicate message changes nothing: Postgres stores which days are due, and a summary without new events makes
 no version.
-
-Must not know: the text of a summary, which days are due, or why.
 """
 
 import logging

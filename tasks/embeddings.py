@@ -2,8 +2,6 @@
 
 If `memory.embeddings.driver` is none, beat has no such tick. A lost tick costs time; an extra tick finds the first one
 at work, and stops.
-
-Must not know: which texts lack a vector, how vectors are made.
 """
 
 import logging

@@ -2,8 +2,6 @@
 updates.
 
 A lost or duplicate message changes nothing: Postgres stores the waiting changes, and the files contain the hand edits.
-
-Must not know: the content of files, which scopes are due.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""Queues `flush.high` and `flush`: one window of one session, then for a short time windows of waiting sessions.
-
-Must not know: the steps of a flush, how long a batch may continue.
-"""
+"""Queues `flush.high` and `flush`: one window of one session, then for a short time windows of waiting sessions."""
 
 import logging
 from collections import Counter

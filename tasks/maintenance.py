@@ -1,7 +1,4 @@
-"""Queue `maintenance`: the sweep, the refresh of search statistics, and the scheduler of maintenance jobs.
-
-Must not know: which sessions or jobs are due, or why.
-"""
+"""Queue `maintenance`: the sweep, the refresh of search statistics, and the scheduler of maintenance jobs."""
 
 import logging
 from typing import Any

@@ -1,8 +1,6 @@
 """Queue `maintenance`: requests that wait for a worker, and the sweep that enqueues them again after a lost message.
 
 A message contains only the id of a row of slowwave.requests: tenant and arguments come from the row.
-
-Must not know: the content of a request, who may send it.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""Queue `maintenance`: a tick that updates session logs, if they are switched on.
-
-Must not know: the content of a log, how long it is kept.
-"""
+"""Queue `maintenance`: a tick that updates session logs, if they are switched on."""
 
 import logging
 

@@ -1,8 +1,6 @@
 """Queue `capture`: reads sessions that another program keeps, if a hook named a run; a tick sends the messages.
 
 A lost or duplicate message changes nothing: Postgres stores which runs are due, and each recorded event has a key.
-
-Must not know: which program keeps sessions, the content of these sessions.
 """
 
 import logging

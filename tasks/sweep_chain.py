@@ -5,8 +5,6 @@ after the other, and a sweep looks for the next few only when they are finished,
 
 Workers reach the link after the messages before it, so a backlog drains at their full speed, without polling and
 without a growing queue. Only one chain exists at a time; beat replaces a lost link after LINK_SECONDS.
-
-Must not know: what a sweep does.
 """
 
 from redis import Redis

@@ -1,7 +1,4 @@
-"""Queue `maintenance`: a tick that sends changes to the URLs of webhooks.
-
-Must not know: the content of a delivery, the handling of a failure.
-"""
+"""Queue `maintenance`: a tick that sends changes to the URLs of webhooks."""
 
 import logging
 

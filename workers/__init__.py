@@ -1,7 +1,4 @@
-"""Workers, beat and Flower. `celery -A workers …` works in the repository; `celery -A slowwave_server …` everywhere.
-
-Must not know: which process it is loaded in.
-"""
+"""Workers, beat and Flower. `celery -A workers …` works in the repository; `celery -A slowwave_server …` everywhere."""
 
 from typing import Any
 

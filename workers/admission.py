@@ -5,8 +5,6 @@ sent in the worker's name when it is done), limits, a compressed body, a place t
 queue could so reach all others, fill a worker's memory, or end it with a header of a wrong type. So each message is
 rebuilt from its harmless parts before Celery sees it; other messages are dropped. Headers for monitors are rebuilt too:
 names, ids and numbers, never text.
-
-Must not know: settings, what tasks do.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """The composition root: settings in, one configured Celery app out, with the runtime of each process behind it.
 
-Must not know: what tasks do. Celery's settings are in `workers.celery_settings`.
+Celery's settings are in `workers.celery_settings`.
 """
 
 import logging

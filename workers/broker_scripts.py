@@ -2,8 +2,6 @@
 
 A worker's consumer restarts with each connection, so a restarted broker has the scripts again some seconds later. Until
 then a producer's enqueues fail, and the sweep finds due sessions.
-
-Must not know: what the scripts do.
 """
 
 import logging

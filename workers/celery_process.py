@@ -1,6 +1,6 @@
 """How to start a program of Celery: `celery_command` answers the command, `SOFT_STOP` the variable that it needs.
 
-Must not know: settings, the purpose of a program. It imports nothing of Celery, so that the shell stays quick.
+It imports nothing of Celery, so that the shell starts quickly.
 """
 
 import sys

@@ -1,7 +1,4 @@
-"""Every setting of Celery, each with its reason, and nowhere else.
-
-Must not know: tasks' work, how the app is made.
-"""
+"""Every setting of Celery, each with its reason, and nowhere else."""
 
 from typing import Any
 

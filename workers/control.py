@@ -3,8 +3,6 @@
 Without this, any client that may publish to the workers' channel, such as Flower and the exporter, could stop workers,
 remove or add queues, or read the arguments of running tasks. Supervisors stop workers, and `slowwave worker --queues`
 says what a worker takes from.
-
-Must not know: settings, what tasks do.
 """
 
 import base64

@@ -1,8 +1,6 @@
 """`slowwave demo`: two weeks of an agent's memory in fast motion, on its own servers, which it removes again.
 
 Everything in it is real: an embedded Postgres and Valkey in a temporary folder, two worker processes and beat.
-
-Must not know: what the demo shows.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""How the demo shows what happened: a line a conversation, a block a decision, and the last context.
-
-Must not know: how anything came about.
-"""
+"""How the demo shows what happened: a line a conversation, a block a decision, and the last context."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

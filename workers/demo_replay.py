@@ -2,7 +2,7 @@
 
 Nothing that it prints is written down in advance: it reads what the workers committed.
 
-Must not know: how the stack starts, how memories are made; it only uses the public interface.
+It uses only the public interface.
 """
 
 import threading

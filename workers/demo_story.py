@@ -1,7 +1,4 @@
-"""The conversations that the demo replays: two weeks of one person with one agent.
-
-Must not know: how they are replayed, the results.
-"""
+"""The conversations that the demo replays: two weeks of one person with one agent."""
 
 from dataclasses import dataclass
 

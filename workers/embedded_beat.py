@@ -1,8 +1,6 @@
 """Beat as a child of a worker (`slowwave worker --beat`): it ends when its worker has ended, even if by SIGKILL.
 
 Celery stops this child when the worker stops in order. A killed worker can't, and the child would send ticks for ever.
-
-Must not know: what beat sends.
 """
 
 import os

@@ -3,8 +3,6 @@
 Its dashboard shows every task and its API starts any, so whoever reaches it may write into every memory. As shipped it
 opens the dashboard to whoever asks, on all addresses of the machine. It needs `FLOWER_BASIC_AUTH` (or a login by
 OAuth), and listens on the loopback address unless another one is set.
-
-Must not know: tasks, settings of Slowwave.
 """
 
 import logging

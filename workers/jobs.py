@@ -1,7 +1,4 @@
-"""The runners of this version's maintenance jobs, by job type; for workers and for the command line.
-
-Must not know: when jobs are due; the work itself.
-"""
+"""The runners of this version's maintenance jobs, by job type; for workers and for the command line."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,4 @@
-"""Keeps the leases of this process's running flushes: one thread that renews whatever is registered.
-
-Must not know: what the leases protect.
-"""
+"""Keeps the leases of this process's running flushes: one thread that renews whatever is registered."""
 
 import logging
 import os

@@ -1,7 +1,4 @@
-"""Shared by all HTTP servers: a socket, an address, shutdown by signals, and the need for TLS.
-
-Must not know: the served content.
-"""
+"""Shared by all HTTP servers: a socket, an address, shutdown by signals, and the need for TLS."""
 
 import ipaddress
 import signal

@@ -4,8 +4,6 @@ A probe over the broker starts an interpreter each time, and fails during an out
 not help. So a process says by itself that it lives, as long as its work goes on: of a worker its event loop turns, of
 beat a message was sent. A thread says it in its stead while the broker does not answer. These signs detect only a
 process that hangs: its signs stop, and it is restarted.
-
-Must not know: Kubernetes, Compose, what tasks do.
 """
 
 import logging

@@ -2,8 +2,6 @@
 
 Celery puts the current folder first in the import path while it imports the modules of tasks. A user's own redis.py
 would then be imported in place of the package. The server is installed, so it needs no such look.
-
-Must not know: which modules are imported.
 """
 
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 
 Lines hold names and numbers, never what somebody said. An error with a trace is named by its kind and its places in the
 code: its text may quote a value. Of libraries' messages the first line is kept, since some show a message's body below.
-
-Must not know: settings, where lines go.
 """
 
 import logging

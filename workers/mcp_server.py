@@ -1,8 +1,6 @@
 """An MCP server over one agent's tools: names, descriptions and bounds of arguments; failures as sentences.
 
 The SDK writes the protocol to stdout and everything else, logs included, to stderr.
-
-Must not know: what the tools do, settings, SQL.
 """
 
 from collections.abc import Callable, Sequence

@@ -2,8 +2,6 @@
 
 The server's start fixes agent, tenant and scopes: no tool takes an agent or a tenant, and a tool accepts only these
 scopes. Each text fences recorded speech as data and names its source; the JSON data holds the same.
-
-Must not know: the protocol, SQL.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""Observability of workers: Celery's signals start traces and JSON logs in each process of a worker.
-
-Must not know: contents of traces and logs.
-"""
+"""Observability of workers: Celery's signals start traces and JSON logs in each process of a worker."""
 
 import logging
 from typing import TYPE_CHECKING, Any

@@ -4,8 +4,6 @@ In strict order alone, an agent whose prompts never end keeps `flush.high` from 
 one process no other agent's flush would begin. So when URGENT_IN_A_ROW messages in a row came from the first queue, the
 second one is looked into before it until it has given one. More in a row than one prompt boosts (5 by default): what a
 prompt asks for still overtakes all that is queued.
-
-Must not know: names of queues, kinds of messages.
 """
 
 from collections.abc import Iterable, Sequence

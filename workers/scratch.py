@@ -2,8 +2,6 @@
 
 The settings are those of the process, so the measurement covers them. Only the addresses, the spool and the folder of
 files are the scratch servers' own, and Postgres is the backend: nothing that a deployment holds is read or changed.
-
-Must not know: the recorded data.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""The guarded Redis transport behind sentinels: each connection goes to the master at that time.
-
-Must not know: tasks, settings.
-"""
+"""The guarded Redis transport behind sentinels: each connection goes to the master at that time."""
 
 from kombu.transport import TRANSPORT_ALIASES, redis
 

@@ -3,8 +3,6 @@
 A stopped process gets jobs and begins none, and no time limit counts before a job begins. The worker's main process
 still answers `slowwave doctor`, so the fault would stay hidden. If a process is stopped at two looks in a row, the main
 process kills it, and Celery starts another and gives its job back. It leaves a process alone that a debugger holds.
-
-Must not know: settings, tasks.
 """
 
 import logging

@@ -2,8 +2,6 @@
 
 In the process that ran the task, so that the counts are right for processes, threads and many hosts. A task whose
 process died is not among them; its message comes back, and is counted where it ends.
-
-Must not know: what tasks do, who reads the counts.
 """
 
 import logging

@@ -6,8 +6,6 @@ Each process that runs tasks has its own exporter, made after the fork.
 Two things differ from what these libraries do by themselves. A worker polls Redis all the time: a statement outside of
 a task, hook or command makes no trace. Of the attributes that libraries set on spans, only the ones listed here leave
 the process: the text of an error may quote a conversation.
-
-Must not know: tasks, the purpose of spans.
 """
 
 import threading

@@ -16,8 +16,6 @@ A full broker (`maxmemory` with `noeviction`) refuses to note which messages a w
 all the same, because that empties the broker; if it dies meanwhile, the sweep enqueues their sessions again.
 
 A forged entry among the messages that workers hold would be put back into any list: it is dropped.
-
-Must not know: tasks, settings.
 """
 
 import json

@@ -3,8 +3,6 @@
 "Do you have children?" and "Yes, two." together say "I have children: two." The rule applies only to safe cases: one
 plain question to "you", answered by a plain yes, no or fragment. Every other answer stays unchanged.
 The statement is in the first person of the answering speaker.
-
-Must not know: who the speakers are, and whether the statement is worth keeping.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The edges of a sentence in chat: fillers at the start and at the end, and an omitted subject.
-
-Must not know: pronouns inside the sentence, and which sentences are worth keeping.
-"""
+"""The edges of a sentence in chat: fillers at the start and at the end, and an omitted subject."""
 
 import re
 

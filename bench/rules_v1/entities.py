@@ -1,7 +1,4 @@
-"""The people and things that a statement names: capitalised spans and quoted titles.
-
-Must not know: the content of the statement about them.
-"""
+"""The people and things that a statement names: capitalised spans and quoted titles."""
 
 import re
 

@@ -1,7 +1,4 @@
-"""The type of a kept sentence: decision, task, preference, event or fact, by the first matching rule.
-
-Must not know: weights, and the final wording of the statement.
-"""
+"""The type of a kept sentence: decision, task, preference, event or fact, by the first matching rule."""
 
 import re
 from collections.abc import Collection

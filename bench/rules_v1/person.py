@@ -3,8 +3,6 @@ by itself.
 
 The speaker's words stay; only pronouns, their verbs, and fillers at the edges change. Text between double quotes is
 another person's wording and stays unchanged.
-
-Must not know: which sentences are worth keeping, and when they were said.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 noise out → secrets out → sentences → signals → keep or drop → third person → dates → a candidate.
 
-Must not know: the source of windows and the use of candidates. Text of a conversation is never an instruction here.
+No text of a conversation is an instruction to this code.
 """
 
 import re

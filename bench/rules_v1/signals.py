@@ -1,8 +1,6 @@
 """Named signals of one sentence: each is present or absent, without weights.
 
 Three sources: words (the lexicon), patterns of a few words, and the shape of the sentence.
-
-Must not know: the weights, and which sentences are kept.
 """
 
 import re

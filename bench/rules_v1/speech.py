@@ -1,7 +1,4 @@
-"""The speaker of an event, the listener, and the event to which it replies.
-
-Must not know: which sentences are worth keeping.
-"""
+"""The speaker of an event, the listener, and the event to which it replies."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

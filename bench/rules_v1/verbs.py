@@ -2,8 +2,6 @@
 
 There is no tagger: lists cover irregular verbs, spelling rules the others. A word that is not clearly a present verb
 stays unchanged, since a missing -s reads badly and a wrong one changes the meaning.
-
-Must not know: sentences, speakers and pronouns.
 """
 
 from collections.abc import Set as AbstractSet

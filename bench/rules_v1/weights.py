@@ -4,8 +4,6 @@
 Chat, in which people wrote down the memorable content of an utterance; one half of the dialogues judged the fit on the
 other. `HAND_SET` covers topics that small talk lacks (decisions, deadlines, standing rules, "remember that …") and the
 rule that a question states nothing. The threshold was chosen for F1, and among equals for precision.
-
-Must not know: how signals are found.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
 """The lexicon: the topics of everyday words. One table from a word to the signals that it fires.
 
 General vocabulary of English conversation, chosen by topic and grammar; no entry is specific to one dialogue.
-
-Must not know: sentences, weights and speakers.
 """
 
 _CLASSES: dict[str, str] = {

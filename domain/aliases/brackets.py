@@ -2,8 +2,6 @@
 
 Most parentheses contain an aside. So an alias needs a phrase that equates the two names, a name that derives from the
 other, or two names that sound alike.
-
-Must not know: other forms of aliases.
 """
 
 import re

@@ -2,8 +2,6 @@
 
 Precision comes before recall: an alias needs a phrase between two names, or a spelling that derives from the other.
 Most texts contain neither, and cost only a lookup of their words.
-
-Must not know: where aliases are stored, and which aliases a person removed.
 """
 
 import re

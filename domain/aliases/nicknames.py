@@ -1,7 +1,4 @@
-"""Common short forms of first names, as data: the evidence for "Robert (Bob)".
-
-Must not know: sentences.
-"""
+"""Common short forms of first names, as data: the evidence for "Robert (Bob)"."""
 
 _TABLE = """
 abby abigail; al albert alan alfred; alex alexander alexandra alexandre alejandro alessandro; andi andreas andrea;

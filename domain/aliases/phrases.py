@@ -1,7 +1,4 @@
-"""The phrases that equate two names, by language, as data.
-
-Must not know: how names next to a phrase are read.
-"""
+"""The phrases that equate two names, by language, as data."""
 
 from typing import Literal
 

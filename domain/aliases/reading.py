@@ -1,7 +1,4 @@
-"""Names directly to the left or right of a position in a text: quoted, or in capitalised words.
-
-Must not know: which phrases are at that position.
-"""
+"""Names directly to the left or right of a position in a text: quoted, or in capitalised words."""
 
 import re
 from collections.abc import Sequence

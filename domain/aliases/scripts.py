@@ -2,8 +2,6 @@
 
 The romanisation is rough: only consonants are compared. Han characters do not show their sound, so a name in Han needs
 an alias phrase.
-
-Must not know: sentences.
 """
 
 import unicodedata

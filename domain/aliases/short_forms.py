@@ -1,8 +1,6 @@
 """Match short and long forms: initials (GHA), numeronyms (k8s), first letters (admin) or omitted characters.
 
 Each check is strict: every word of the long form contributes, and every letter of the short form has its place.
-
-Must not know: sentences.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The key of a name, and a check whether a span of text may be a name.
-
-Must not know: texts around a name.
-"""
+"""The key of a name, and a check whether a span of text may be a name."""
 
 import re
 import unicodedata

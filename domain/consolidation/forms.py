@@ -2,8 +2,6 @@
 
 "Ledger 3 is in drawer 3" and "Ledger 4 is in drawer 4" have one form. A scope raises one question per form, because a
 list of n lines would raise n(n-1)/2 questions.
-
-Must not know: where memories are stored, how a contradiction is noticed.
 """
 
 from hashlib import blake2b

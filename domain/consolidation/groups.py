@@ -1,8 +1,6 @@
 """Group duplicate memories and choose the surviving text: complete link in a canonical order.
 
 The order in which memories arrive does not matter.
-
-Must not know: how similar two statements are, where memories are stored.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,4 @@
-"""A memory as a consolidation pass reads it: its text, its decisions, and values derived from its sources.
-
-Must not know: where memories are stored.
-"""
+"""A memory as a consolidation pass reads it: its text, its decisions, and values derived from its sources."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -6,8 +6,6 @@
 
 A single statement in passing keeps its status, however certain its wording is; recall finds it anyway. No other fact
 counts, neither an end nor a conflict, so the arrival order of events decides nothing (I9).
-
-Must not know: where memories are stored.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The values of one attribute of one subject over time: which statement is valid, and which statements it ended.
-
-Must not know: how a statement's value is read, where memories are stored.
-"""
+"""The values of one attribute of one subject over time: which statement is valid, and which statements it ended."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Two instructions are on the same matter if they differ only in a value of one class (a language, a weekday, a number,
 units, a format, a length), or if one demands exactly what the other prohibits. An exception ("not on invoices") and an
 additional instruction replace nothing.
-
-Must not know: who gave an instruction, and when.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""English patterns of sentences that call off, lift or correct.
-
-Must not know: the consequences of a match.
-"""
+"""English patterns of sentences that call off, lift or correct."""
 
 import re
 from typing import Literal

@@ -6,8 +6,6 @@
 
 Precision comes before recall, because a wrong end loses knowledge. So a sentence that is a question, a hypothesis or
 temporary ends nothing, and neither does a sentence that names no thing.
-
-Must not know: which memory ends, and who speaks.
 """
 
 import re

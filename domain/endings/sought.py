@@ -1,8 +1,6 @@
 """Decide which memories a scope must contain so that new statements can end a memory or can already be ended.
 
 Most scopes contain none of the sought types, so that nothing has to be read and compared.
-
-Must not know: where memories are stored.
 """
 
 from collections.abc import Sequence

@@ -1,13 +1,11 @@
 """Find the memories that a statement ends. In doubt the result is empty, because a wrong end loses knowledge.
 
-    ending          ended memory
-    called off      the decision, task or instruction that names the thing
-    lifted          the instruction with these words
-    corrected       the memory with the old value, in the same matter or from the previous turn
-    instruction     the older instruction on the same matter
-    an outcome      the open work that it settles
-
-Must not know: where memories are stored, and how an end is carried out.
+ending          ended memory
+called off      the decision, task or instruction that names the thing
+lifted          the instruction with these words
+corrected       the memory with the old value, in the same matter or from the previous turn
+instruction     the older instruction on the same matter
+an outcome      the open work that it settles
 """
 
 import re

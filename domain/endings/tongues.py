@@ -3,8 +3,6 @@
 The words of a text are its words without function words, cut to five letters and without accents; in a script without
 spaces, its characters. This is not a grammar, but it suffices to find the one instruction that a sentence names. The
 patterns are data: `tongues.json`.
-
-Must not know: which instruction ends.
 """
 
 import json

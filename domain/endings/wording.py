@@ -5,8 +5,6 @@
     corrected       'The user corrected: "It is seat 14C, not 12A."'
 
 Only these words are stored, so an ending survives exports, rebuilds and edits of memory files.
-
-Must not know: which memory ends.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The distinctive words by which a statement about an end names its thing, and generic words.
-
-Must not know: any second statement.
-"""
+"""The distinctive words by which a statement about an end names its thing, and generic words."""
 
 import re
 

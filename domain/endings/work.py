@@ -1,7 +1,4 @@
-"""A person's open work ("is trying to fix the login bug"): its subject, its settlement and its expiry.
-
-Must not know: where memories are stored.
-"""
+"""A person's open work ("is trying to fix the login bug"): its subject, its settlement and its expiry."""
 
 import re
 from dataclasses import dataclass

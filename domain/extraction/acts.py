@@ -7,8 +7,6 @@
     chat      greets, thanks, reacts
 
 The rules are patterns of English function words; the first pattern that matches decides.
-
-Must not know: which sentences become memories.
 """
 
 import re

@@ -3,8 +3,6 @@
 "Do you have children?" and "Yes, two." together become "I have children: two." The rules accept only safe cases: one
 plain question to "you", answered by a plain yes, no or fragment. The statement is in the first person of the speaker
 who answers.
-
-Must not know: who the speakers are, and whether the statement is worth keeping.
 """
 
 import re

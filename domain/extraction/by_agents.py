@@ -1,7 +1,4 @@
-"""Select an agent's statements worth keeping: outcomes of its work, and deliveries that a person accepted.
-
-Must not know: the final wording of a statement.
-"""
+"""Select an agent's statements worth keeping: outcomes of its work, and deliveries that a person accepted."""
 
 import re
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""Select people's statements worth keeping: facts about themselves and their work, standing instructions, choices.
-
-Must not know: the final wording of a statement.
-"""
+"""Select people's statements worth keeping: facts about themselves and their work, standing instructions, choices."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,4 @@
-"""Select tool memories: results of calls that changed state, and lessons from a failure and the call that then worked.
-
-Must not know: the turns around the calls.
-"""
+"""Select tool memories: results of calls that changed state, and lessons from a failed call and its correction."""
 
 from collections.abc import Iterator, Sequence
 

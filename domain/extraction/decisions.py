@@ -1,10 +1,8 @@
 """Decisions that a person and an agent agreed on, in the words of the decision.
 
-    "Let's go with option 2."             the chosen option, with the text that the agent gave it
-    "Yes, that's perfect."                title and main points of the agent's previous proposal or delivery
-    "How about starting with the logo?"   the agent's proposal, if the next turn accepts it
-
-Must not know: whether the decision was carried out.
+"Let's go with option 2."             the chosen option, with the text that the agent gave it
+"Yes, that's perfect."                title and main points of the agent's previous proposal or delivery
+"How about starting with the logo?"   the agent's proposal, if the next turn accepts it
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The edges of a chat sentence: remove fillers at both ends and restore an omitted subject.
-
-Must not know: pronouns inside the sentence, and which sentences are worth keeping.
-"""
+"""The edges of a chat sentence: remove fillers at both ends and restore an omitted subject."""
 
 import re
 

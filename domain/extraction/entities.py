@@ -1,7 +1,4 @@
-"""Extract the people and things that a statement names: capitalised spans and quoted titles.
-
-Must not know: the claim about them.
-"""
+"""Extract the people and things that a statement names: capitalised spans and quoted titles."""
 
 import re
 

@@ -1,7 +1,4 @@
-"""Reasons why a statement can't stand alone: patterns of English words, each with the name of its flaw.
-
-Must not know: the statements that the patterns are applied to.
-"""
+"""Reasons why a statement can't stand alone: patterns of English words, each with the name of its flaw."""
 
 import re
 

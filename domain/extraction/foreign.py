@@ -4,8 +4,6 @@ sentences → signals → a score → keep or drop → type → the sentence in 
 
 No sentence is put into the third person. A sentence that depends on the previous sentence is kept together with it, and
 a short answer together with its question.
-
-Must not know: the words of any language.
 """
 
 import re

@@ -1,8 +1,6 @@
 """Base forms of the verbs that people use in instructions to an agent.
 
 Verbs of common life advice ("follow your heart", "live in the moment") are excluded.
-
-Must not know: sentences.
 """
 
 WORK_VERBS = (

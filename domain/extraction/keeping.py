@@ -2,8 +2,6 @@
 
 A semantic judge (`Worth`) rates the usefulness of each statement. Without a judge, language signals decide, with bounds
 for each kind of talk.
-
-Must not know: how statements are found and worded.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

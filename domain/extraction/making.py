@@ -1,7 +1,4 @@
-"""Turn a kept statement into a candidate: dates, third person, type, confidence, importance.
-
-Must not know: why the statement was kept.
-"""
+"""Turn a kept statement into a candidate: dates, third person, type, confidence, importance."""
 
 import re
 from dataclasses import dataclass

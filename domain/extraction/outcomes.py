@@ -1,7 +1,4 @@
-"""Outcomes that an agent reports: a booking, cancellation, change, message or refusal, with its object.
-
-Must not know: which tool did the work.
-"""
+"""Outcomes that an agent reports: a booking, cancellation, change, message or refusal, with its object."""
 
 import re
 

@@ -1,8 +1,6 @@
 """The outline of an agent's delivery: the title of a structured answer, its points and its final figures.
 
 An outline is extractive: the answer contains every word of the outline.
-
-Must not know: whether the person accepted the answer.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Separate a speaker's own words from pasted articles, letters and listings in a long turn.
-
-Must not know: which sentences are worth keeping.
-"""
+"""Separate a speaker's own words from pasted articles, letters and listings in a long turn."""
 
 import re
 from collections.abc import Iterator, Sequence

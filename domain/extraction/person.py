@@ -2,8 +2,6 @@
 
 The speaker's words are kept; only pronouns, the verbs that agree with them, and fillers at the edges change. Text in
 double or single quotes is someone's wording or a name and stays unchanged.
-
-Must not know: which sentences are worth keeping, and when they were said.
 """
 
 import re

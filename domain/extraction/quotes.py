@@ -1,7 +1,4 @@
-"""Find names in single quotes: 'My Number' is a name, and the apostrophe of "don't" is not a quote.
-
-Must not know: how the other words change.
-"""
+"""Find names in single quotes: 'My Number' is a name, and the apostrophe of "don't" is not a quote."""
 
 import re
 from collections.abc import Sequence

@@ -5,8 +5,6 @@
 
 The words stay unchanged, so that no rule has to guess the grammar, and search finds them in their own language. The
 quotation marks protect them from later rules, which read English.
-
-Must not know: why a sentence was kept.
 """
 
 import re

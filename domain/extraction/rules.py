@@ -6,8 +6,7 @@ remove noise → redact secrets → find speakers → split sentences → acts a
 Candidates have three origins: statements of people (`by_people`), reports and deliveries of agents (`by_agents`), and
 calls of tools (`by_tools`).
 
-Must not know: the origin of windows and the destination of candidates. No text of a conversation is an instruction to
-this code.
+No text of a conversation is an instruction to this code.
 """
 
 from collections.abc import Callable, Iterable

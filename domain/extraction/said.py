@@ -3,8 +3,6 @@
 `by_people` and `by_agents` find decisions, facts about a person and outcomes, one sentence each. A turn contains other
 statements worth remembering, and a single sentence often does not name its subject. A passage has one to three
 consecutive sentences. It can include the question that it answers.
-
-Must not know: which passages are kept.
 """
 
 import re

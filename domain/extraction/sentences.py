@@ -2,8 +2,6 @@
 
 Statements are kept or dropped sentence by sentence, so the split decides the content of a memory. Linear in the length
 of the text.
-
-Must not know: who speaks, and which sentences are worth keeping.
 """
 
 import re

@@ -1,8 +1,6 @@
 """Detect the named signals in one sentence, without weights.
 
 Signals come from words (the lexicon), patterns of a few words, and the shape of the sentence.
-
-Must not know: the weights, and which sentences are kept.
 """
 
 import re

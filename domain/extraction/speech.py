@@ -1,7 +1,4 @@
-"""The speaker, the addressee and the previous turn of each event.
-
-Must not know: which sentences are worth keeping.
-"""
+"""The speaker, the addressee and the previous turn of each event."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Check whether a rewritten statement stands alone and is worth a line: a subject, a claim, something specific.
-
-Must not know: who said it, and how it was scored.
-"""
+"""Check whether a rewritten statement stands alone and is worth a line: a subject, a claim, something specific."""
 
 import re
 

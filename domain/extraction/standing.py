@@ -1,7 +1,4 @@
-"""Standing instructions: a person's wishes that an agent follows every time, until the person takes them back.
-
-Must not know: whether the instruction was followed.
-"""
+"""Standing instructions: a person's wishes that an agent follows every time, until the person takes them back."""
 
 import re
 

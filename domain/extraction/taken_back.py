@@ -1,6 +1,6 @@
 """Statements that a person takes back: plans called off, instructions lifted, values corrected.
 
-Must not know: the memory that ends; `domain.endings` finds it in the scope.
+`domain.endings` finds the memory that ends.
 """
 
 from slowwave_server.domain.endings.recognise import recognise

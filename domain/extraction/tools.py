@@ -4,8 +4,6 @@ Reads, searches and calculations create no memory.
 
 A call is an event of role "tool_call" whose content is `name(key=JSON, …)`; its answer is an event of role "tool" with
 a line `key: value` for each key of a JSON object.
-
-Must not know: the origin of the events.
 """
 
 import json

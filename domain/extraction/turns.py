@@ -1,8 +1,6 @@
 """Score how much a turn with an agent is worth remembering: a logistic model over readable features.
 
 `python -m bench.fit_turns` fits the weights in turns.json, which names the data they come from.
-
-Must not know: the memories of a turn.
 """
 
 import json

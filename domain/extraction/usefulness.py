@@ -1,8 +1,6 @@
 """Predict how useful a statement will be to an agent: a logistic model over readable features of its wording.
 
 `python -m bench.fit_usefulness` fits the weights in usefulness.json to labels from blind readers.
-
-Must not know: the conversation of a statement.
 """
 
 import json

@@ -2,8 +2,6 @@
 
 No tagger: closed lists of irregular verbs, spelling rules for the others. A word that is not clearly a present verb
 stays unchanged, because a missing -s reads badly and a wrong one changes the meaning.
-
-Must not know: sentences, speakers and pronouns.
 """
 
 from collections.abc import Set as AbstractSet

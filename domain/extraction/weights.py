@@ -4,8 +4,6 @@
 Chat, in which people wrote down what is worth remembering of an utterance. One half of the dialogues evaluated the fit
 on the other half. `HAND_SET` covers signals that small talk lacks (decisions, deadlines, standing rules, "remember that
 …"), and the rule that a question states nothing. The threshold was chosen for F1, and among equal values for precision.
-
-Must not know: how signals are found.
 """
 
 from collections.abc import Collection, Iterable

@@ -6,8 +6,6 @@
     Maya (asked “What does the kitchen cost?”): "18,000, worktop included."
 
 "We", "you" and a second "I" have no third person that a reader understands without the conversation.
-
-Must not know: which statements are kept.
 """
 
 import re

@@ -2,8 +2,6 @@
 
 It is general vocabulary of English conversation, chosen by topic and grammar; no word belongs to one particular
 dialogue.
-
-Must not know: sentences, weights and speakers.
 """
 
 _CLASSES: dict[str, str] = {

@@ -1,7 +1,4 @@
-"""The interface of a semantic judge: it rates whether anybody would miss a statement that is not kept.
-
-Must not know: which judge answers, or how.
-"""
+"""The interface of a semantic judge: it rates whether anybody would miss a statement that is not kept."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,1 @@
-"""Edit one entry of another program's configuration file and leave the rest of the file unchanged.
-
-Must not know: which programs, what the entries mean.
-"""
+"""Edit one entry of another program's configuration file and leave the rest of the file unchanged."""

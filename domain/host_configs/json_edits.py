@@ -1,7 +1,4 @@
-"""Edit one entry of a JSON file; all other bytes stay, comments and blanks included.
-
-Must not know: files, what the entries mean.
-"""
+"""Edit one entry of a JSON file; all other bytes stay, comments and blanks included."""
 
 import json
 import re

@@ -1,7 +1,4 @@
-"""Parse JSON with comments and trailing commas; every value keeps its position, so that one entry can be edited.
-
-Must not know: the edits.
-"""
+"""Parse JSON with comments and trailing commas; every value keeps its position, so that one entry can be edited."""
 
 import json
 import re

@@ -1,7 +1,4 @@
-"""Edit one table of a TOML file; all other lines stay unchanged.
-
-Must not know: files, what the table means.
-"""
+"""Edit one table of a TOML file; all other lines stay unchanged."""
 
 import json
 import re

@@ -1,7 +1,4 @@
-"""Memory as Markdown files that people read, edit, copy and diff: folder names, lines, documents.
-
-Must not know: where files are stored, how they are written, who reads them.
-"""
+"""Memory as Markdown files that people read, edit, copy and diff: folder names, lines, documents."""
 
 from slowwave_server.domain.memory_files.documents import (
     TRANSCRIPT,

@@ -4,8 +4,6 @@ The parser keeps text that it does not understand unchanged. In a file with a Sl
 is a typed statement if it is below a Slowwave heading or before any heading; below a person's own heading it is that
 person's text. In a file without the header, every bullet and paragraph is a statement (older daily notes), except a
 transcript: lines that begin with their speaker ("[user] I moved.", "[main_agent] Noted.") are a conversation.
-
-Must not know: where the file is, and what happens to its entries.
 """
 
 import re

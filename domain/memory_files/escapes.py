@@ -3,8 +3,6 @@
 A line break becomes `<br>`; other control characters, and blanks at the ends, become `&#…;`. If the text itself
 contains `<br>`, `<!--` or `&#…;`, a backslash precedes it, and backslashes directly before any of these are doubled.
 All other text, backslashes included, stays as a person would type it.
-
-Must not know: the meaning of the text.
 """
 
 import json

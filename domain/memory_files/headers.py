@@ -1,7 +1,4 @@
-"""The first line of a memory file: a title for people, and a comment with the file's owner and day boundary.
-
-Must not know: the other lines of the file.
-"""
+"""The first line of a memory file: a title for people, and a comment with the file's owner and day boundary."""
 
 import json
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 
 Default values are omitted: trust=user, reaffirmed= equal to from=, no to=, no by= (superseded by), no contradicts= (ids
 of the memories with which it has an open contradiction), no entities, no sources. Numbers round-trip exactly.
-
-Must not know: documents, databases.
 """
 
 import json

@@ -3,8 +3,6 @@
 Every byte of a character other than a small letter, a digit, `_` or an inner `-` is written as `%xx`. So a folder name
 has no separator, no dot, no device name, and no character that a file system folds (case, composed characters), and no
 two names share a folder.
-
-Must not know: the valid names (slowwave.identity), and the location of the folders.
 """
 
 import re

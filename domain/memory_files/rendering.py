@@ -1,8 +1,6 @@
 """Render new memory files: `MEMORY.md`, an agent's permanent memory, and `daily/YYYY-MM-DD.md`, its log.
 
 Sections have a fixed order, and memories are sorted by id, so that the same memories always give the same bytes.
-
-Must not know: the existing content of a file (see rewriting), and which memories belong to which file.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,9 +1,6 @@
 """Rewrite an existing memory file: Slowwave's lines follow the memories, all other lines stay byte for byte.
 
 If the file contains only Slowwave's lines, the result equals a fresh rendering.
-
-Must not know: files; whether a person's edit of a line is accepted (the caller passes the entries that stay or their
-new memories).
 """
 
 from bisect import bisect_right

@@ -1,8 +1,6 @@
 """The summary of a day as a section of its file: the text for people, and a comment with its lines and sources.
 
 A digest in the heading's mark shows whether a person edited the text after Slowwave wrote it.
-
-Must not know: how a summary is made; which version is the newest.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Extraction by a model, the pure part: build a prompt from a window, and candidates from an untrusted answer.
-
-Must not know: which model answers, how it is called, its cost, and where memories are stored.
-"""
+"""Extraction by a model, the pure part: build a prompt from a window, and candidates from an untrusted answer."""
 
 from slowwave_server.domain.model_extraction.answers import Checked, UnusableAnswer, read_answer
 from slowwave_server.domain.model_extraction.asking import PROMPT, Asked, ShownEvent, prompt_of, read_window

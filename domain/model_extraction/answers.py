@@ -9,8 +9,6 @@ reason:
     known      repeats known context that the prompt contained beside the window
     malformed  does not have the form of a memory
     over       exceeds the maximum number of memories of a window
-
-Must not know: which model answered, and where candidates go.
 """
 
 from collections import Counter

@@ -1,7 +1,4 @@
-"""Build a prompt from a window: drop noise, redact secrets, fence and number the other events.
-
-Must not know: the model, and its answer.
-"""
+"""Build a prompt from a window: drop noise, redact secrets, fence and number the other events."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ The check compares each clause of the statement with the source clauses that sha
 both clauses has a sign in each: minus after an odd number of negating words ("not", "never", "avoids", "hates"). The
 statement is flipped if the signs of the verbs and adjectives differ and none agrees. Clauses with a conditional
 negation ("not until Friday"), and words that only one side has, prove nothing: in doubt the statement is accepted.
-
-Must not know: the origin of the statement.
 """
 
 import re

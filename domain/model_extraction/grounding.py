@@ -1,7 +1,4 @@
-"""Check whether evidence supports a sentence: its names, numbers and dates, and some of its words, occur in it.
-
-Must not know: where the sentence comes from, and what happens to an unsupported one.
-"""
+"""Check whether evidence supports a sentence: its names, numbers and dates, and some of its words, occur in it."""
 
 import re
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 Captions come from two places: Markdown images in the text, and the metadata of an event. In the metadata, the caption
 is the field `caption`, `alt`, `alt_text`, `blip_caption` or `image_caption`, of the event itself or of an entry of
 `images`, `attachments` or `files`.
-
-Must not know: the origin of events.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The known context of a window: memories that the model may cite as [K1], and lines of the day's notes.
-
-Must not know: where it is stored, and the form of a prompt.
-"""
+"""The known context of a window: memories that the model may cite as [K1], and lines of the day's notes."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,6 @@
 
 The stored time is the start of the period: Monday of a week, the first of a month, 1 January of a year. A start is
 never later than the event. A date that no source names or hints at is ignored; the event's time is used instead.
-
-Must not know: the content of the memory.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The sentence of a memory: cleaned, with full dates, in the third person, with the speaker's name.
-
-Must not know: evidence, types, validity.
-"""
+"""The sentence of a memory: cleaned, with full dates, in the third person, with the speaker's name."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,1 @@
-"""Parsers for exports of other systems: memories, messages, and entries that can't be read, in one form.
-
-Must not know: files, databases, which agent receives the entries.
-"""
+"""Parsers for exports of other systems: memories, messages, and entries that can't be read, in one form."""

@@ -1,7 +1,4 @@
-"""ChatGPT's export: a conversation is a tree of messages; its last branch is the path from `current_node` to the root.
-
-Must not know: files.
-"""
+"""Read ChatGPT's export: a conversation is a tree of messages, read from the root to `current_node`."""
 
 from collections.abc import Mapping
 from typing import Any

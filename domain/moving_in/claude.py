@@ -1,7 +1,4 @@
-"""Claude's export: conversations with their messages in order, each with its text and its text attachments.
-
-Must not know: files.
-"""
+"""Claude's export: conversations with their messages in order, each with its text and its text attachments."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,8 +1,6 @@
 """Session logs of coding agents, one entry per line, parsed by the hooks' parser and with the same keys.
 
 So the import of a log recognises a conversation that a hook recorded, and a hook recognises an imported one.
-
-Must not know: files, folders, repositories.
 """
 
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@
 
 Only one entry is in memory at a time. An entry that is too long, too deeply nested or not JSON gives a Fault, and
 parsing continues with the next entry. If the outer structure is broken, the rest of the file is one Fault.
-
-Must not know: files, the meaning of entries.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""LangGraph's store, which LangMem uses: items with a namespace, a key and a value of any shape.
-
-Must not know: files, databases.
-"""
+"""LangGraph's store, which LangMem uses: items with a namespace, a key and a value of any shape."""
 
 import json
 from collections.abc import Mapping

@@ -2,8 +2,6 @@
 
 A block and a Markdown file contain many statements; each line with a statement is one memory. Ids in an agent file
 count from 0 in every file, so the id of an imported entry includes a digest of its text.
-
-Must not know: files, folders.
 """
 
 import json

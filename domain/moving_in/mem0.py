@@ -1,7 +1,4 @@
-"""mem0: the result of `get_all` or an export, and rows of its vector stores, with the same fields in a payload.
-
-Must not know: files, stores.
-"""
+"""mem0: the result of `get_all` or an export, and rows of its vector stores, with the same fields in a payload."""
 
 from collections.abc import Mapping
 from typing import Any

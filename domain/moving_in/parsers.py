@@ -1,7 +1,4 @@
-"""The parser of each system.
-
-Must not know: files, and the use of entries.
-"""
+"""The parser of each system."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,4 @@
-"""The results of a parser: memories, messages, and each omitted entry with its reason.
-
-Must not know: any system's format.
-"""
+"""The results of a parser: memories, messages, and each omitted entry with its reason."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Zep and Graphiti: edges are facts with start and end of validity, episodes are messages.
 
 The type of an entry is recognised by its fields, so one file with three lists is read like one file per list.
-
-Must not know: files, graphs.
 """
 
 import re

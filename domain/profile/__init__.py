@@ -7,8 +7,6 @@
 Values are words of the statement. Precision comes before recall: questions, wishes, plans and past states give no
 attribute, and a statement about another person gives no attribute of its speaker. The patterns are data:
 `patterns.json`.
-
-Must not know: where memories are stored, and which of several values is valid.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""The prompt texts for models: one file each, NAME_N.txt, never changed after a release.
-
-Must not know: the caller, the data of a prompt, and the model.
-"""
+"""The prompt texts for models: one file each, NAME_N.txt, never changed after a release."""
 
 from functools import cache
 from importlib import resources

@@ -1,7 +1,5 @@
 """Similarity of statements: each statement is read once, then pairs are judged. The guard comes first, the score
 second.
-
-Must not know: where statements are stored.
 """
 
 from slowwave_server.domain.similarity.claims import is_occupation

@@ -1,7 +1,4 @@
-"""Aligns two statements: their common words and the words of one alone, counting synonyms and wider words.
-
-Must not know: conclusions from the alignment.
-"""
+"""Aligns two statements: their common words and the words of one alone, counting synonyms and wider words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

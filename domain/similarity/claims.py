@@ -1,7 +1,4 @@
-"""Reads the claims of a statement: the value of one attribute of one subject, by common sentence frames.
-
-Must not know: any second statement.
-"""
+"""Reads the claims of a statement: the value of one attribute of one subject, by common sentence frames."""
 
 import re
 from collections.abc import Iterable

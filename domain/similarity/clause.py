@@ -1,7 +1,4 @@
-"""Parses the subject and the verb of a statement, and whether the subject is definite: a light parse without a tagger.
-
-Must not know: the meaning of the words.
-"""
+"""Parse a statement without a tagger: its subject, its verb, and whether the subject is definite."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

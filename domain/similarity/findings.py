@@ -1,7 +1,4 @@
-"""A difference of meaning between two statements.
-
-Must not know: how it was found, and its consequences.
-"""
+"""A difference of meaning between two statements."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,4 @@
-"""The frames: sentence patterns that give an attribute of a subject a value. Specific frames precede general ones.
-
-Must not know: how values are compared.
-"""
+"""The frames: sentence patterns that give an attribute of a subject a value. Specific frames precede general ones."""
 
 import re
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 It checks in this order: the subjects, the value of an attribute, denials, opposites, and a changed word in the same
 frame.
-
-Must not know: scores, thresholds, and the consequences of a finding.
 """
 
 from itertools import pairwise

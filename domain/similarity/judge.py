@@ -1,7 +1,4 @@
-"""The verdict on two statements: the guard's finding first, then the score.
-
-Must not know: where statements are stored.
-"""
+"""The verdict on two statements: the guard's finding first, then the score."""
 
 from dataclasses import replace
 

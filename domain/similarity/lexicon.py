@@ -1,8 +1,6 @@
 """Relations between words: dictionary forms, synonyms, wider words, opposites. The data is WordNet and our own list.
 
 The tables are loaded once, with the first text.
-
-Must not know: sentences.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The relation of two statements by a model of meaning, and the certainty that consolidation requires.
-
-Must not know: which model answers.
-"""
+"""The relation of two statements by a model of meaning, and the certainty that consolidation requires."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

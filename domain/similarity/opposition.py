@@ -1,7 +1,5 @@
 """Finds words, verbs with particles, and places that exclude each other, in two statements with the same remaining
 words.
-
-Must not know: scores, thresholds, and the consequences of a finding.
 """
 
 from collections import Counter

@@ -1,7 +1,5 @@
 """Finds denials in a statement: of all of it ("does not", "there is no", "no one", "no longer"), or a part ("without
 sugar").
-
-Must not know: any second statement.
 """
 
 import re

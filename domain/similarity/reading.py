@@ -1,7 +1,4 @@
-"""A statement, read once, with the fields that later comparisons need.
-
-Must not know: any second statement.
-"""
+"""A statement, read once, with the fields that later comparisons need."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

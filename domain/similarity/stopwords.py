@@ -1,7 +1,4 @@
-"""Closed classes of English: articles, auxiliaries, pronouns, prepositions, negators, numbers in words, units.
-
-Must not know: sentences.
-"""
+"""Closed classes of English: articles, auxiliaries, pronouns, prepositions, negators, numbers in words, units."""
 
 FUNCTION_WORDS = frozenset(
     "a an the this that these those some any such own same other another each every both all i me my mine myself you "

@@ -1,7 +1,4 @@
-"""Splits a text into tokens: words with their stems, numbers, times and dates in one spelling each, names, negators.
-
-Must not know: grammar, and any second text.
-"""
+"""Splits a text into tokens: words with their stems, numbers, times and dates in one spelling each, names, negators."""
 
 import re
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""The result of a comparison of two statements, and the claims that it mentions.
-
-Must not know: how a comparison is made.
-"""
+"""The result of a comparison of two statements, and the claims that it mentions."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -2,8 +2,6 @@
 
 cut_segments splits a session's events of one day, summarize_segment chooses sentences from each segment, and
 merge_lines merges the segments within a word limit.
-
-Must not know: where events and summaries are stored, and when a day is due.
 """
 
 from slowwave_server.domain.summaries.lines import FACETS, DaySummary, Facet, Line

@@ -2,8 +2,6 @@
 
 A short turn is quoted whole, without its courtesies. In a longer turn, the sentence that says most about the request is
 quoted with the sentences that follow it. Introductions, headings and praise never count as an answer.
-
-Must not know: how the person reacted to the answer.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Compare two versions of a day's summary line by line.
-
-Must not know: where versions are kept, how they are shown.
-"""
+"""Compare two versions of a day's summary line by line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

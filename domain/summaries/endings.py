@@ -1,8 +1,6 @@
 """How a conversation with an agent ended: the person's last relevant turn, its outcome, and open questions.
 
 An ending quotes and does not infer: it never claims that a person was content, it quotes their words.
-
-Must not know: other conversations of the day, and how lines are chosen.
 """
 
 import re

@@ -1,8 +1,6 @@
 """Split the turns of a person and an agent into exchanges.
 
 An exchange is one request with all turns and tool calls until the next request.
-
-Must not know: how an exchange is worded.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Classify a sentence by the question that it answers: wanted, decided, executed, state, or none of them ("said").
-
-Must not know: how sentences are weighed, and other speakers' turns.
-"""
+"""Classify a sentence by the question that it answers: wanted, decided, executed, state, or none of them ("said")."""
 
 import re
 from collections.abc import Collection

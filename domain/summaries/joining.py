@@ -1,7 +1,4 @@
-"""Combine the sentences of a talk with its ending: each request with its outcome, without duplicates.
-
-Must not know: how sentences and endings are worded.
-"""
+"""Combine the sentences of a talk with its ending: each request with its outcome, without duplicates."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,4 @@
-"""Lines of a summary: one sentence each, with facet, speaker, session and time, and their Markdown.
-
-Must not know: how lines are chosen.
-"""
+"""Lines of a summary: one sentence each, with facet, speaker, session and time, and their Markdown."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

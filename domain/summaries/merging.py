@@ -1,7 +1,4 @@
-"""Merge parts of a summary recursively in groups; each level is bounded, the last by the requested word limit.
-
-Must not know: events, and how lines are compared.
-"""
+"""Merge parts of a summary recursively in groups; each level is bounded, the last by the requested word limit."""
 
 from collections.abc import Iterable, Sequence
 

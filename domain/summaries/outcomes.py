@@ -1,7 +1,4 @@
-"""The outcome of a request: changes by tools, and the agent's reports, refusals, deliveries and answers.
-
-Must not know: the person's next turn.
-"""
+"""The outcome of a request: changes by tools, and the agent's reports, refusals, deliveries and answers."""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Choose lines: drop superseded lines, keep the best line of each facet, then choose by weight and novelty.
-
-Must not know: which part of a day the lines come from, and how they are shown.
-"""
+"""Choose lines: drop superseded lines, keep the best line of each facet, then choose by weight and novelty."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""The plain sentences of a turn between a person and an agent, without lists, titles and courtesies.
-
-Must not know: which facet a sentence has.
-"""
+"""The plain sentences of a turn between a person and an agent, without lists, titles and courtesies."""
 
 import re
 from collections.abc import Iterable, Iterator

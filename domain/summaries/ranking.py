@@ -2,8 +2,6 @@
 
 A greedy choice under a budget. A sentence scores its own weight plus the weight of each new word; a word weighs more if
 more sentences contain it. So a central topic is chosen once, and a repetition adds nothing.
-
-Must not know: the topics of the sentences, and where the sentences come from.
 """
 
 import heapq

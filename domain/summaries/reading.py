@@ -2,8 +2,6 @@
 
 Noise and secrets are removed, the speaker is put in the third person, dates are resolved, and each sentence gets its
 facet and signals.
-
-Must not know: how many sentences a summary takes, and how they compare.
 """
 
 import math

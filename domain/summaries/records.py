@@ -2,8 +2,6 @@
 
 If both the arguments and the answer contain a field, the argument counts, because an answer may still show the old
 state. In a list of payments, only those count that an earlier answer about the same object did not show.
-
-Must not know: how a line is worded.
 """
 
 import json

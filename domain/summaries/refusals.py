@@ -2,8 +2,6 @@
 
 A hedge ("we can't be certain"), an idiom ("couldn't help but notice") and a character's line in a story are not
 refusals. In doubt, a turn is an answer.
-
-Must not know: whether the agent later fulfilled the request.
 """
 
 import re

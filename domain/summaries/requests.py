@@ -1,7 +1,4 @@
-"""Rephrase requests in indirect speech: "Can you book a room?" becomes "to book a room".
-
-Must not know: which requests matter.
-"""
+"""Rephrase requests in indirect speech: "Can you book a room?" becomes "to book a room"."""
 
 import re
 

@@ -1,7 +1,4 @@
-"""Choose a bounded number of weighted sentences from one segment of a session.
-
-Must not know: other segments, and how long the summary of the day may be.
-"""
+"""Choose a bounded number of weighted sentences from one segment of a session."""
 
 from collections.abc import Sequence
 from dataclasses import replace

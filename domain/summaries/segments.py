@@ -2,8 +2,6 @@
 
 The event that reaches a limit closes its segment, so only the segment's own events decide whether it is full. Appended
 events never change a full segment, and splitting can start after any full segment.
-
-Must not know: how a segment is summarized.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,4 @@
-"""A candidate sentence of a summary.
-
-Must not know: how it was read, and whether it is chosen.
-"""
+"""A candidate sentence of a summary."""
 
 from dataclasses import dataclass
 

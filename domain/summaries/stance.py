@@ -1,7 +1,4 @@
-"""Detect whether a person's turn agrees to or declines an agent's proposal or delivery, and in which words.
-
-Must not know: the proposal.
-"""
+"""Detect whether a person's turn agrees to or declines an agent's proposal or delivery, and in which words."""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Detect the turns in which a person and an agent play a role or tell a story, so that no statement is literal.
-
-Must not know: how such a talk is summarized.
-"""
+"""Detect the turns in which a person and an agent play a role or tell a story, so that no statement is literal."""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Lines that sum up turns of a person and an agent: choices, agreements, deliveries and refusals.
-
-Must not know: how a single sentence is read, and how lines are chosen.
-"""
+"""Lines that sum up turns of a person and an agent: choices, agreements, deliveries and refusals."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,4 @@
-"""Lines about tools: successful changes, changes that failed finally, and conversations handed to a person.
-
-Must not know: the turns around the calls.
-"""
+"""Lines about tools: successful changes, changes that failed finally, and conversations handed to a person."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 `KEEP` and the values derived from it were tuned on three conversations of LoCoMo (see bench/days.py), where small
 changes make small differences. Milestones, requests, decisions and results do not occur in such talk; their weights are
 set by hand.
-
-Must not know: how properties are found, and how many sentences are chosen.
 """
 
 from collections.abc import Collection

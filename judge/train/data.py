@@ -11,8 +11,6 @@
 Readers gave the labels: u (useful), m (marginal), j (junk). data/README.md has their instructions.
 
 A fifth of the persons and dialogues of each public set is held out: training uses neither their labels nor their gold.
-
-Must not know: networks.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""The network: MiniLM with one output, its training, and its export to the int8 file that workers run.
-
-Must not know: where labels come from.
-"""
+"""The network: MiniLM with one output, its training, and its export to the int8 file that workers run."""
 
 import random
 import re

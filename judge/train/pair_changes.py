@@ -2,8 +2,6 @@
 
 A conflict: a number that another statement of the group shares is changed, or a plain verb is negated. Distinct:
 another person replaces the subject. A duplicate: capitals, a full stop or a short form are removed.
-
-Must not know: networks.
 """
 
 import random

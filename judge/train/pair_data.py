@@ -8,8 +8,6 @@
 
 Training never uses eleven domains of the groups, three tenths of SICK, the people and dialogues that `data` holds out,
 and all of pairs-dev.jsonl and value-swaps.jsonl.
-
-Must not know: networks.
 """
 
 import json

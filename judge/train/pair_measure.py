@@ -1,7 +1,4 @@
-"""Measures the judge of pairs: calibration, thresholds, and the metrics of a set.
-
-Must not know: networks.
-"""
+"""Measures the judge of pairs: calibration, thresholds, and the metrics of a set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

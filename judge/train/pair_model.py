@@ -1,10 +1,8 @@
 """A trained judge of pairs in a folder: converts text into token rows, and runs the file.
 
-    pairs.onnx              the network with int8 weights
-    pairs_tokenizer.json    its word pieces
-    pairs.json              its card: training data, scale, thresholds, metrics
-
-Must not know: how it was trained.
+pairs.onnx              the network with int8 weights
+pairs_tokenizer.json    its word pieces
+pairs.json              its card: training data, scale, thresholds, metrics
 """
 
 import json

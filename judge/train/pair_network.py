@@ -2,8 +2,6 @@
 
 It keeps the word pieces that are frequent or that occur in the data of this project; a rarer word is read as several.
 Their embeddings stay frozen, so that words outside the training pairs keep their positions relative to the others.
-
-Must not know: where pairs come from.
 """
 
 import json

@@ -4,8 +4,6 @@ A network that learns only written statements takes most pairs of real memories 
 pairs that a pass would compare, as related, with half of the weight; it leaves out those that the rules call the same.
 So that the network does not learn that real memories never contradict each other, code changes some of them
 (`pair_changes`), and each changed memory is paired with its original. The texts stay in `../shared/data`.
-
-Must not know: networks.
 """
 
 import random

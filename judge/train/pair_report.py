@@ -1,7 +1,4 @@
-"""Reports how well a judge of pairs judges held-out data.
-
-Must not know: how it was trained.
-"""
+"""Reports how well a judge of pairs judges held-out data."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

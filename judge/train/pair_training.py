@@ -1,7 +1,4 @@
-"""Train the judge of pairs: captions first, then statements; then calibrate the written file.
-
-Must not know: how metrics are printed.
-"""
+"""Train the judge of pairs: captions first, then statements; then calibrate the written file."""
 
 import hashlib
 import json

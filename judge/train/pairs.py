@@ -1,7 +1,4 @@
-"""A pair of statements for training or for measuring.
-
-Must not know: where it comes from.
-"""
+"""A pair of statements for training or for measuring."""
 
 from dataclasses import dataclass, replace
 

@@ -10,8 +10,6 @@ their arguments, and cannot replace one whose answer differs.
 
 alembic-utils would do the same job, but each of its revisions repeats the whole text of the old and the new function.
 Here a fresh database and a migrated one end at the same files, and a test compares their catalogues.
-
-Must not know: which revision applies a function.
 """
 
 import re

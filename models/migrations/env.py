@@ -1,6 +1,6 @@
 """Alembic's entry: runs the migrations over the connection that `models.schema` hands in.
 
-Must not know: settings; it never opens a connection by itself.
+This module never opens a connection by itself.
 """
 
 from alembic import context

@@ -1,4 +1,1 @@
-"""Check the installed packages for known vulnerabilities, and report packages that could not be checked.
-
-Must not know: the purpose of the packages.
-"""
+"""Check the installed packages for known vulnerabilities, and report packages that could not be checked."""

@@ -2,8 +2,6 @@
 
 Exit codes: 0 nothing found (or nothing could be asked: then the last line says NOT AUDITED), 1 something found, 2 the
 lock does not pin, 3 with --strict: not every package could be looked at.
-
-Must not know: how advisories are read.
 """
 
 import argparse

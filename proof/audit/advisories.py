@@ -1,8 +1,6 @@
 """Known vulnerabilities, from pip-audit's services or from a copy of PyPA's advisory database on this machine.
 
 The database: https://github.com/pypa/advisory-database, one file of OSV's format an advisory, `vulns/PACKAGE/ID.yaml`.
-
-Must not know: how findings are handled.
 """
 
 import json

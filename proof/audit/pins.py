@@ -1,7 +1,4 @@
-"""The versions that a lock pins, each with the digests of its files.
-
-Must not know: advisories.
-"""
+"""The versions that a lock pins, each with the digests of its files."""
 
 import re
 from collections.abc import Iterator

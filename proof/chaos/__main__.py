@@ -1,7 +1,4 @@
-"""`python -m proof.chaos`: faults from printed seeds while agents talk, then every invariant. Ends with 1 on a finding.
-
-Must not know: anything but its options.
-"""
+"""`python -m proof.chaos`: inject faults while agents talk, then check every invariant; exit with 1 on a finding."""
 
 import argparse
 import os

@@ -2,8 +2,6 @@
 
 The clock is the run's own, which can be wrong. The reader takes its time, as reading does, so that kills find flushes
 in their middle; agents whose names begin with `model` are read by the model of the settings, all others by the rules.
-
-Must not know: faults.
 """
 
 import os

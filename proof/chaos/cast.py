@@ -1,7 +1,4 @@
-"""The agents of a chaos run: with their own conversations, in rooms and in a team, in two tenants.
-
-Must not know: the text of conversations.
-"""
+"""The agents of a chaos run: with their own conversations, in rooms and in a team, in two tenants."""
 
 from dataclasses import dataclass
 

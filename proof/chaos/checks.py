@@ -2,8 +2,6 @@
 
 Its evidence names a folder in which producers have talked (`journal.py`), and workers that may go on running. Whatever
 clock the system was given must be right again.
-
-Must not know: which faults there were, who talked.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""I7, budgets hold: tokens are reserved before a model call and settled after it, and no tenant pays less than it used.
-
-Must not know: the content of prompts.
-"""
+"""Check I7, budgets: tokens are reserved before a model call, and no tenant pays less than it used."""
 
 import json
 from collections.abc import Iterator

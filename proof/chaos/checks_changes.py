@@ -1,7 +1,4 @@
-"""I6, no silent overwrite: the changes of each memory, applied in order, result in its current state.
-
-Must not know: who changes memories, and why.
-"""
+"""I6, no silent overwrite: the changes of each memory, applied in order, result in its current state."""
 
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""I5, days add up: recounted from the events by the agents' own days; final days are complete.
-
-Must not know: the content of summaries.
-"""
+"""I5, days add up: recounted from the events by the agents' own days; final days are complete."""
 
 from collections import Counter
 from datetime import date

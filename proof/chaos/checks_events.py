@@ -1,7 +1,4 @@
-"""I1, nothing lost: Postgres has every acknowledged event once, word for word, and no event that was never said.
-
-Must not know: how events are processed.
-"""
+"""I1, nothing lost: Postgres has every acknowledged event once, word for word, and no event that was never said."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

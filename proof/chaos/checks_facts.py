@@ -1,7 +1,4 @@
-"""I9, event time rules: of all values that an attribute was given, the one said last holds, however they arrived.
-
-Must not know: how a value takes another one's place.
-"""
+"""I9, event time rules: of all values that an attribute was given, the one said last holds, however they arrived."""
 
 from collections import defaultdict
 from datetime import datetime

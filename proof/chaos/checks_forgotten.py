@@ -1,7 +1,4 @@
-"""I10, forgetting is final: no table, key or file contains forgotten text, and the fences exist.
-
-Must not know: how something is forgotten.
-"""
+"""I10, forgetting is final: no table, key or file contains forgotten text, and the fences exist."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -2,8 +2,6 @@
 
 Flushes are timed by the workers' own clock, which faults change, and leases live in Redis, which faults empty: what
 overlaps near such a fault is not held against I4, and I2 holds nevertheless.
-
-Must not know: windows.
 """
 
 import re

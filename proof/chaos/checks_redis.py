@@ -1,7 +1,4 @@
-"""Redis at rest: no lease, ticket, place or message is left, and no key of ours could stay for ever.
-
-Must not know: Postgres.
-"""
+"""Redis at rest: no lease, ticket, place or message is left, and no key of ours could stay for ever."""
 
 import time
 from collections.abc import Callable, Iterable

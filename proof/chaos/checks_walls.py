@@ -1,7 +1,4 @@
-"""I8, isolated scopes: no row refers outside its tenant or scope, and no reader gets data of another one.
-
-Must not know: how readers search.
-"""
+"""I8, isolated scopes: no row refers outside its tenant or scope, and no reader gets data of another one."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

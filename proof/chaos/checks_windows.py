@@ -1,7 +1,4 @@
-"""I2, exactly once in effect: windows of a session follow each other without a gap, and each statement is kept once.
-
-Must not know: how windows are read.
-"""
+"""I2, exactly once in effect: windows of a session follow each other without a gap, and each statement is kept once."""
 
 from collections import defaultdict
 

@@ -1,7 +1,4 @@
-"""What a check may look at, and what follows from the journals: what must be there, what may be, what must not.
-
-Must not know: any single promise.
-"""
+"""What a check may look at, and what follows from the journals: what must be there, what may be, what must not."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -2,8 +2,6 @@
 
 Each yields its target. All work unprivileged, except a full disk: it needs a separate file system (`mount`, in a mount
 namespace of the run) or, without root, a folder that can't be written.
-
-Must not know: the schedule and the effects of faults.
 """
 
 import errno

@@ -1,7 +1,4 @@
-"""What a check found: which promise does not hold, in a sentence, with enough of it to look further.
-
-Must not know: how it was found.
-"""
+"""What a check found: which promise does not hold, in a sentence, with enough of it to look further."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,4 @@
-"""Leases, tickets, places and messages in Redis. After all work is done, none is left.
-
-Must not know: who holds it, Postgres.
-"""
+"""Leases, tickets, places and messages in Redis. After all work is done, none is left."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

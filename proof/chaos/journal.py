@@ -1,9 +1,7 @@
 """The journal of calls: one line before each call and one after it, each synced to disk at once.
 
-    F/journal-K-PID.jsonl    one process's lines; half a line at the end was being written when it died, and is not read
-    F/environment-K.json     the settings with which producer K talks, as variables
-
-Must not know: the content of calls; the checks.
+F/journal-K-PID.jsonl    one process's lines; half a line at the end was being written when it died, and is not read
+F/environment-K.json     the settings with which producer K talks, as variables
 """
 
 import json

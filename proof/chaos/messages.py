@@ -1,8 +1,6 @@
 """Copy messages in the queues of the broker, remove them and put them back.
 
 The queue `capture` is excluded: its messages are data of callers without a database.
-
-Must not know: why.
 """
 
 import time

@@ -2,8 +2,6 @@
 
 It makes one memory of every user line of a window, word for word, so that checks can trace each line. Each
 request that it hears is a line of the run's ledger of calls, written before it answers.
-
-Must not know: who asks, budgets.
 """
 
 import json

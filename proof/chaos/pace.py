@@ -1,7 +1,4 @@
-"""How fast one producer talks: a rate on average, in bursts and quiet spells.
-
-Must not know: who talks.
-"""
+"""How fast one producer talks: a rate on average, in bursts and quiet spells."""
 
 from collections.abc import Callable
 from random import Random

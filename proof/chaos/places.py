@@ -11,8 +11,6 @@
     logs/                 one file a program
 
 Agents whose names begin with `model` are read by the model; the rules read all others.
-
-Must not know: who writes and reads these.
 """
 
 import json

@@ -7,8 +7,6 @@
     around      the domain's clock ahead and behind; a model that is slow, refuses, or hangs up
 
 Lanes run at the same time: faults of different kinds overlap, and those of one server never do.
-
-Must not know: how a fault is made; the time.
 """
 
 from collections import Counter

@@ -8,8 +8,6 @@ The clock starts when a fault has ended: a kill when it was sent, an outage when
     longest the longest time that a hook took while the fault lasted (one that was under way included)
 
 Whatever hits the system meanwhile counts in, so these are upper bounds.
-
-Must not know: what was done.
 """
 
 import threading

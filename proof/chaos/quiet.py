@@ -5,8 +5,6 @@ notes, passes over memories. It helps with nothing that must heal by itself: flu
 
 For an end in bounded time the workers need `memory.consolidation.min_age_days` 0 and seconds for
 `memory.auto_flush.idle_seconds` and `memory.days.quiet_seconds`.
-
-Must not know: earlier faults; whether the data is right.
 """
 
 import time

@@ -1,7 +1,4 @@
-"""The records of a run: each fault when it ends, and the servers' data if the run has findings.
-
-Must not know: the checks.
-"""
+"""The records of a run: each fault when it ends, and the servers' data if the run has findings."""
 
 import json
 import shutil

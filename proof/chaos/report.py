@@ -1,7 +1,4 @@
-"""The tables of a chaos run: guarantees, and for each kind of fault the time until work continued.
-
-Must not know: how any of it was measured.
-"""
+"""The tables of a chaos run: guarantees, and for each kind of fault the time until work continued."""
 
 from collections.abc import Iterable, Sequence
 from functools import reduce

@@ -1,7 +1,4 @@
-"""One run: a world, agents that talk, the faults of a plan, then quiet, then every promise is checked.
-
-Must not know: how a fault is made, what a promise means, how a report looks.
-"""
+"""One run: a world, agents that talk, the faults of a plan, then quiet, then every promise is checked."""
 
 import threading
 import time

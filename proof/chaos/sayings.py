@@ -1,15 +1,13 @@
 """Statements of talkers: sentences around a unique word, of kinds with a known outcome.
 
-    fact        gives one attribute of the speaker a value; the value with the latest time holds
-    lasting     becomes one memory
-    both        two sentences that contradict each other; both become memories
-    passing     is worth no memory: by the rules it makes none, by a model at most one
-    odd         other scripts, emoji, NUL and halves of surrogates; at most one memory
-    long        is longer than a window may be
-    reply       the assistant's
-    result      a tool's, before the reply; makes no memory
-
-Must not know: the speaker and the time.
+fact        gives one attribute of the speaker a value; the value with the latest time holds
+lasting     becomes one memory
+both        two sentences that contradict each other; both become memories
+passing     is worth no memory: by the rules it makes none, by a model at most one
+odd         other scripts, emoji, NUL and halves of surrogates; at most one memory
+long        is longer than a window may be
+reply       the assistant's
+result      a tool's, before the reply; makes no memory
 """
 
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 
 It talks with the settings of its environment until F/stop exists, SIGTERM arrives or its share is done; then it waits
 until its spool is empty. After a kill and a restart with the same number it continues.
-
-Must not know: the content of statements, the journal's format.
 """
 
 import argparse

@@ -1,7 +1,4 @@
-"""One producer: talks as the hosts of agents do, writes down each call before and after, and goes on after a kill.
-
-Must not know: faults and checks.
-"""
+"""One producer: talks as the hosts of agents do, writes down each call before and after, and goes on after a kill."""
 
 import logging
 import time

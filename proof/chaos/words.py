@@ -1,8 +1,6 @@
 """Invented words: one for each statement, so that checks find the statement everywhere.
 
 All have the same length, so none is a part of another, and each looks like a name, as which a rule takes it.
-
-Must not know: the statements.
 """
 
 import re

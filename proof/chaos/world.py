@@ -1,7 +1,4 @@
-"""The world of a chaos run: real servers, supervised workers and beat as a deployment has them, talkers, a model.
-
-Must not know: faults and checks.
-"""
+"""The world of a chaos run: real servers, supervised workers and beat as a deployment has them, talkers, a model."""
 
 import os
 import subprocess

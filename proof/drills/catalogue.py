@@ -1,7 +1,4 @@
-"""What Postgres' catalogue says of the schema, as sorted lines: two databases with equal lines have equal schemas.
-
-Must not know: how the schema was made.
-"""
+"""What Postgres' catalogue says of the schema, as sorted lines: two databases with equal lines have equal schemas."""
 
 from sqlalchemy import Engine, text
 

@@ -1,7 +1,4 @@
-"""Somebody who says one thing before a backup, has it forgotten after it, and must have it forgotten again.
-
-Must not know: servers' losses.
-"""
+"""Somebody who says one thing before a backup, has it forgotten after it, and must have it forgotten again."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,4 @@
-"""Processes of a version: workers, beat and producers, each with its log, on servers that are given.
-
-Must not know: in which order they come and go.
-"""
+"""Processes of a version: workers, beat and producers, each with its log, on servers that are given."""
 
 import os
 import signal

@@ -9,8 +9,6 @@
 
 Data committed between the start of the backup and the loss may be lost, as with any backup. Each call of that
 time is read as one that never came back. All others hold: those before it, and those that waited on disks.
-
-Must not know: what a promise means.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""What both drills look at: the servers of a drill, its journals, and whether every promise holds when all is quiet.
-
-Must not know: what a drill does.
-"""
+"""What both drills look at: the servers of a drill, its journals, and whether every promise holds when all is quiet."""
 
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,12 +1,10 @@
 """An upgrade without a pause: producers talk while the schema moves on and workers give way to those of this version.
 
-    1  the release before works on its own schema: worker, beat, producers
-    2  this version migrates; the old worker goes on, on the new schema
-    3  the old worker stops; requests of old producers and callers wait in the queues
-    4  this version's worker takes the old messages; in the whole form it was there before the old one went
-    5  a producer of this version joins; all end, and every promise is checked
-
-Must not know: which release that was.
+1  the release before works on its own schema: worker, beat, producers
+2  this version migrates; the old worker goes on, on the new schema
+3  the old worker stops; requests of old producers and callers wait in the queues
+4  this version's worker takes the old messages; in the whole form it was there before the old one went
+5  a producer of this version joins; all end, and every promise is checked
 """
 
 import json

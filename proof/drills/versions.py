@@ -1,7 +1,4 @@
-"""This version and the previous release, unpacked from the repository's history.
-
-Must not know: the programs of a version.
-"""
+"""This version and the previous release, unpacked from the repository's history."""
 
 import os
 import subprocess

@@ -1,4 +1,1 @@
-"""The feed of changes under faults: each change reaches streams and webhooks, whichever process is killed.
-
-Must not know: how the feed is read.
-"""
+"""The feed of changes under faults: each change reaches streams and webhooks, whichever process is killed."""

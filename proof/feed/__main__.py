@@ -4,8 +4,6 @@ memory.
 
 The truth is the ledger at the end. A crash of Postgres can lose the newest commits (flushes don't wait for the disk);
 no reader may have received a change that was lost. With `--batch N` each transaction makes N changes.
-
-Must not know: how the feed is read.
 """
 
 import argparse

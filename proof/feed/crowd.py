@@ -1,7 +1,4 @@
-"""`python -m proof.feed.crowd [--clients 10000]`: so many clients follow one gateway; one change reaches them all.
-
-Must not know: how the feed is read.
-"""
+"""`python -m proof.feed.crowd [--clients 10000]`: so many clients follow one gateway; one change reaches them all."""
 
 import argparse
 import asyncio

@@ -1,7 +1,4 @@
-"""Readers of the feed that go on through every fault: a stream over HTTP, the iterator in Python, a webhook's receiver.
-
-Must not know: the faults and the changes.
-"""
+"""Readers of the feed that continue through every fault: an HTTP stream, the Python iterator, a webhook receiver."""
 
 import json
 import threading

@@ -1,4 +1,1 @@
-"""Fuzzing of every entrance, for as long as one likes: `python -m proof.fuzz --minutes 10`.
-
-Must not know: the product.
-"""
+"""Fuzzing of every entrance, for as long as one likes: `python -m proof.fuzz --minutes 10`."""

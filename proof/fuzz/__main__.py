@@ -4,8 +4,6 @@ Each round has other examples.
 
 A round is pytest with a factor over the examples of the suite and a seed that is printed: the same seed tries the same.
 The report has failures with their seed; the printed log of the round has the failing examples.
-
-Must not know: the properties.
 """
 
 import argparse

@@ -7,5 +7,5 @@
     recovery   workers that come back to the turns of an hour
     memory     the memory of every process over half an hour
 
-Must not know: how the product flushes. It calls the hooks that any agent's host calls, and reads what users may read.
+It calls the hooks that any agent's host calls, and reads only what users may read.
 """

@@ -6,8 +6,6 @@
 
 Results are kept as load.json beside the report, after every step: a part that fails or takes too long says so there,
 keeps what it had measured, and takes nothing of the others with it. Not one process is left behind.
-
-Must not know: what the parts measure.
 """
 
 import argparse

@@ -1,7 +1,4 @@
-"""The producers of one run: a plan is dealt out to processes, which play it and are awaited.
-
-Must not know: the purpose of the plan.
-"""
+"""The producers of one run: a plan is dealt out to processes, which play it and are awaited."""
 
 import json
 import select

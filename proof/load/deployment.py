@@ -2,8 +2,6 @@
 
 What differs from it: Postgres notes the moment of each commit (`track_commit_timestamp`), which costs it little and is
 the only way to know it; and Flower runs only where asked for.
-
-Must not know: the callers and the measurements.
 """
 
 import os

@@ -20,8 +20,6 @@ times the capacity, and hooks would wait for the CPU whatever the flushes do.
 
 The part also counts the flushes of the loud agent that begin while another agent's turn waits. A slow machine does not
 raise this number.
-
-Must not know: how the report looks.
 """
 
 from bisect import bisect_left, bisect_right

@@ -1,7 +1,4 @@
-"""The statistics of a run: percentiles, slopes, the verdicts. Pure.
-
-Must not know: processes, servers, files.
-"""
+"""The statistics of a run: percentiles, slopes, the verdicts. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

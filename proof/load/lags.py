@@ -6,8 +6,6 @@
 A turn is due when a flush that covers it is first asked for: by its session's own hooks (turns, idle, reset), by a
 prompt in another session of its agent, or because the session has been quiet or dirty for long enough. A turn that
 arrives while its session is due already is due at once.
-
-Must not know: where records come from, which load it was.
 """
 
 from bisect import bisect_left

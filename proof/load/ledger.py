@@ -1,8 +1,6 @@
 """A run in the database: the times of turns, of window starts and of commits.
 
 The moment of a commit is Postgres' own (`pg_xact_commit_timestamp`): a time that a worker notes is from before it.
-
-Must not know: the plan and the report.
 """
 
 from typing import Any

@@ -1,7 +1,4 @@
-"""Tables, times and ratios as the report writes them. Pure.
-
-Must not know: the content.
-"""
+"""Tables, times and ratios as the report writes them. Pure."""
 
 from collections.abc import Iterable, Sequence
 

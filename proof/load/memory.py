@@ -1,7 +1,4 @@
-"""Part "memory": the same load for half an hour, with the memory of every process.
-
-Must not know: how the report looks.
-"""
+"""Part "memory": the same load for half an hour, with the memory of every process."""
 
 import threading
 import time

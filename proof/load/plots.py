@@ -1,7 +1,4 @@
-"""The pictures of the report, drawn from its results.
-
-Must not know: the measurements and the text.
-"""
+"""The pictures of the report, drawn from its results."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What each process of a deployment uses: cores, memory, files. Read by psutil, and of memory from /proc (Linux).
 
 Groups: worker-main, worker-fast (parents with their pools' children), beat, flower, postgres, valkey, producers.
-
-Must not know: the programs and the bounds.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,6 @@ Settings come from the environment.
 
 Each session belongs to one thread, so its hooks keep their order; a thread that is busy begins the next hook late, and
 the record says when it should have begun.
-
-Must not know: which load this is, what becomes of the turns.
 """
 
 import json

@@ -3,8 +3,6 @@
 The hour is recorded by the product's own capture, many turns in a statement and each statement at its own moment of the
 last hour. So the database equals that after an hour without workers: same due times, same order. (Prompts are omitted,
 because they leave no trace without flushes.) One agent has twenty times the sessions of each other agent.
-
-Must not know: how the report looks.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""The report in Markdown, generated from the results, ratios first.
-
-Must not know: how results come about.
-"""
+"""The report in Markdown, generated from the results, ratios first."""
 
 from collections.abc import Mapping
 from typing import Any

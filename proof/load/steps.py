@@ -1,7 +1,4 @@
-"""Part "lag": steps of offered load up to the highest load carried, then once at four fifths of that load.
-
-Must not know: how the report looks.
-"""
+"""Part "lag": steps of offered load up to the highest load carried, then once at four fifths of that load."""
 
 import time
 from collections.abc import Callable

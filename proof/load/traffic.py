@@ -3,8 +3,6 @@
 Sessions begin, singly or in bursts, go on for some turns with pauses of seconds to minutes, and end: told, or not. A
 turn is a prompt, the time that an agent takes for its reply, and the completed turn. The plan is fixed before anything
 runs, so that a system that answers slowly is not asked less (no coordinated omission).
-
-Must not know: clocks, the client, how the plan is played.
 """
 
 import itertools

@@ -1,7 +1,4 @@
-"""One trial: a plan is played against a deployment, watched, and waited for until nothing is left to flush.
-
-Must not know: the purpose of the trial, the bounds.
-"""
+"""One trial: a plan is played against a deployment, watched, and waited for until nothing is left to flush."""
 
 import time
 from collections.abc import Mapping, Sequence

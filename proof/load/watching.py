@@ -1,8 +1,6 @@
 """A thread that samples every second: due sessions, queues, Postgres' wait events, CPU use.
 
 A session is due when a flush of it may begin: it was asked for, or it is quiet, or it is dirty for long.
-
-Must not know: the load and the bounds.
 """
 
 import threading

@@ -2,8 +2,6 @@
 
 Run: python -m proof.mutants [NAME …] [--write]. The unchanged copy must pass the same tests first. Exits with 1 if a
 mutant survives, or proves nothing. --write: docs/proof/mutants.md, too.
-
-Must not know: what any mutant does.
 """
 
 import argparse

@@ -1,7 +1,4 @@
-"""The mutants, read from catalogue.toml.
-
-Must not know: how a copy is made, how tests are run.
-"""
+"""The mutants, read from catalogue.toml."""
 
 import tomllib
 from collections.abc import Iterable

@@ -1,7 +1,4 @@
-"""A copy of the tree with one mutation, and the result of the tests.
-
-Must not know: the mutations.
-"""
+"""A copy of the tree with one mutation, and the result of the tests."""
 
 import os
 import re

@@ -1,4 +1,1 @@
-"""How many secrets the redaction finds, by kind, language and spelling, and how many ordinary sentences it spoils.
-
-Must not know: how the redaction works.
-"""
+"""How many secrets the redaction finds, by kind, language and spelling, and how many ordinary sentences it spoils."""

@@ -2,8 +2,6 @@
 
 Exit codes: 0 all bars hold, 1 one does not. --write: docs/proof/redaction.md too. Without the folder of data sets only
 the hard sentences of this project are read, and the page says so.
-
-Must not know: how the redaction works.
 """
 
 import argparse

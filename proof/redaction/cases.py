@@ -1,7 +1,4 @@
-"""Sentences with a secret in them: each kind in each language, and in hostile spellings.
-
-Must not know: the redaction.
-"""
+"""Sentences with a secret in them: each kind in each language, and in hostile spellings."""
 
 import re
 import tomllib

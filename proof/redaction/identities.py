@@ -1,7 +1,4 @@
-"""Made-up cards, accounts and ids of persons, with valid check digits.
-
-Must not know: the sentences that announce them.
-"""
+"""Made-up cards, accounts and ids of persons, with valid check digits."""
 
 import string
 from collections.abc import Callable, Sequence

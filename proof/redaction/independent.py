@@ -1,8 +1,6 @@
 """Sentences of a second writer, who had seen neither the rules nor the wordings.
 
 Every second sentence was at hand when the rules were fitted. The others are measured: no rule may be fitted on them.
-
-Must not know: the redaction.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Count what the redaction finds and what it spoils.
-
-Must not know: how the counts are shown.
-"""
+"""Count what the redaction finds and what it spoils."""
 
 import time
 from collections import Counter

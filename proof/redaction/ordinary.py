@@ -1,7 +1,4 @@
-"""Ordinary sentences, from public conversations and of this project: every redaction in them is a false alarm.
-
-Must not know: the redaction.
-"""
+"""Ordinary sentences, from public conversations and of this project: every redaction in them is a false alarm."""
 
 import json
 import re

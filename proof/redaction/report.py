@@ -1,7 +1,4 @@
-"""The page of the redaction: recall by kind, language and spelling, and false alarms.
-
-Must not know: how anything was counted.
-"""
+"""The page of the redaction: recall by kind, language and spelling, and false alarms."""
 
 from collections.abc import Iterable, Sequence
 

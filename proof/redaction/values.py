@@ -1,7 +1,4 @@
-"""Generated values of each kind of secret, from a seed: with valid check digits and forms; none belongs to anybody.
-
-Must not know: the sentences that announce them.
-"""
+"""Generated values of each kind of secret, from a seed: with valid check digits and forms; none belongs to anybody."""
 
 import base64
 import json

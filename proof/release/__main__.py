@@ -1,7 +1,4 @@
-"""`python -m proof.release`: build the files of a release into a folder, or say why the release is impossible.
-
-Must not know: how a part is made.
-"""
+"""`python -m proof.release`: build the files of a release into a folder, or say why the release is impossible."""
 
 import argparse
 import shutil

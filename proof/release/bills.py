@@ -3,8 +3,6 @@
 One for each: what the client needs, what the server needs with all extras that run, and what deploy/install.sh puts
 into the image. Tools of development are left out. Versions and licences of the first two are those of this environment,
 which must be the locked one; those of the third are read from an environment that is made for it.
-
-Must not know: how a wheel is built.
 """
 
 import json

@@ -5,8 +5,6 @@ manifests if an image supports several architectures), which skopeo fetches from
 registry does not answer, no file is changed. --check changes nothing and lists the images without a digest.
 
 Images built from this repository have no digest here: a push returns it.
-
-Must not know: how wheels and bills are made.
 """
 
 import argparse

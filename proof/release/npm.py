@@ -1,7 +1,4 @@
-"""The npm package of the TypeScript client, packed from a commit's own files, twice, and compared byte for byte.
-
-Must not know: whether the commit may be released, how wheels are built.
-"""
+"""The npm package of the TypeScript client, packed from a commit's own files, twice, and compared byte for byte."""
 
 import json
 import re

@@ -1,7 +1,4 @@
-"""Whether a commit may be released: the tree has no uncommitted changes, and the changelog has the version.
-
-Must not know: how anything is built.
-"""
+"""Whether a commit may be released: the tree has no uncommitted changes, and the changelog has the version."""
 
 import ast
 import re

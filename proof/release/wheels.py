@@ -1,7 +1,4 @@
-"""The wheels of client, judge and server, built from a commit's own files, twice, and compared byte for byte.
-
-Must not know: whether the commit may be released.
-"""
+"""The wheels of client, judge and server, built from a commit's own files, twice, and compared byte for byte."""
 
 import hashlib
 import os

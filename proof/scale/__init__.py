@@ -1,4 +1,1 @@
-"""Scale: the cost of each operation at a size, compared with a hundredth of that size.
-
-Must not know: how Postgres plans statements; plans are only shown.
-"""
+"""Scale: the cost of each operation at a size, compared with a hundredth of that size."""

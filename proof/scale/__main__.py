@@ -7,8 +7,6 @@
 --plans: write the plan of every statement, some 35,000 lines. Ends with 1 if an operation costs more than twice what it
 costs at the fraction. A tenth of the full size took 2 GB of disk and, on a machine with ten times as much to do as it
 has processors, 19 minutes to load.
-
-Must not know: what an operation does.
 """
 
 import argparse

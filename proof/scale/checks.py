@@ -1,7 +1,4 @@
-"""Checks of the loaded data in SQL: it must be a database that the product could have made.
-
-Must not know: how it was loaded.
-"""
+"""Checks of the loaded data in SQL: it must be a database that the product could have made."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,4 @@
-"""What follows from conversations and memories, in SQL: the ledger, days, passages, links, conflicts, the outbox.
-
-Must not know: how much there is, who runs these statements.
-"""
+"""What follows from conversations and memories, in SQL: the ledger, days, passages, links, conflicts, the outbox."""
 
 OF_SESSIONS = (
     # Windows of at most twenty events, contiguous up to the watermark (I2).

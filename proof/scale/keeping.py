@@ -1,7 +1,4 @@
-"""Operations in the background: consolidation, days, retention, forgetting, deliveries, what ticks.
-
-Must not know: how they are timed.
-"""
+"""Operations in the background: consolidation, days, retention, forgetting, deliveries, what ticks."""
 
 from dataclasses import dataclass
 from datetime import timedelta

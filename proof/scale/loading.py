@@ -2,8 +2,6 @@
 
 Indexes are made after the rows, and triggers of foreign keys are off meanwhile; proof.scale.checks then counts what
 must hold. Two processes load at a time.
-
-Must not know: the measurements.
 """
 
 import random

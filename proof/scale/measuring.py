@@ -2,8 +2,6 @@
 
 The two databases are in one server and alternate within each round, in changing order, so a disturbance affects both.
 Buffers are counted in separate rounds, because reading the counters costs time.
-
-Must not know: which operations there are.
 """
 
 import statistics

@@ -1,7 +1,4 @@
-"""One loaded database with the arguments of the product's parts, and names in the data.
-
-Must not know: the measurements.
-"""
+"""One loaded database with the arguments of the product's parts, and names in the data."""
 
 import random
 import time

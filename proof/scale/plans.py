@@ -3,8 +3,6 @@
 A statement is explained on its own connection just before it runs, in a savepoint that is rolled back, so it meets the
 rows that it is about to meet. Meanwhile its functions are replaced by copies that explain each of their statements
 first. The Postgres that is embedded here has no auto_explain.
-
-Must not know: which operations there are.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Operations that read: contexts, searches, reports.
-
-Must not know: how they are timed.
-"""
+"""Operations that read: contexts, searches, reports."""
 
 import random
 from typing import Any

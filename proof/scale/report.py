@@ -1,7 +1,4 @@
-"""The reports: a table of what each operation costs at both sizes, ratio first, and the plans of its statements.
-
-Must not know: how anything was measured.
-"""
+"""The reports: a table of what each operation costs at both sizes, ratio first, and the plans of its statements."""
 
 import os
 import platform

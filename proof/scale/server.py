@@ -1,7 +1,4 @@
-"""One embedded Postgres for both databases: without durability during the load, as deployed during the measurement.
-
-Must not know: the content of the databases.
-"""
+"""One embedded Postgres for both databases: without durability during the load, as deployed during the measurement."""
 
 import shutil
 import tempfile

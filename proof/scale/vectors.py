@@ -2,8 +2,6 @@
 
 The lexemes, their weights and how often each occurs are those of slowwave.passage_search_vectors; their positions are
 not, and search reads none.
-
-Must not know: who says what, how rows are written.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

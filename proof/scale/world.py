@@ -3,8 +3,6 @@
 Agents have from 1 to 10,000 conversations, conversations from 2 to 200 events, both with a heavy tail; they spread over
 two years with a growing rate. A fifth of the agents write to one team's scope, which has a million memories; the
 others write to their own. Word frequencies follow Zipf's law, so some words are common and some rare.
-
-Must not know: the database.
 """
 
 import random

@@ -1,7 +1,4 @@
-"""Operations that write: hooks, sweeps, flushes.
-
-Must not know: how they are timed.
-"""
+"""Operations that write: hooks, sweeps, flushes."""
 
 import json
 from typing import Any

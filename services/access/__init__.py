@@ -1,4 +1,1 @@
-"""Roles of Postgres and users of Redis: what each part of a deployment may do, and what tells the servers so.
-
-Must not know: Celery, how commands are typed.
-"""
+"""Roles of Postgres and users of Redis: what each part of a deployment may do, and what tells the servers so."""

@@ -2,8 +2,6 @@
 
 A key is `sw_`, eight characters that name it (its prefix), `_`, and 43 characters that are its secret. Postgres keeps
 the SHA-256 of the whole key. The secret has 256 random bits, so guessing fails, and a slow hash would add nothing.
-
-Must not know: HTTP, pages, commands, what a right allows.
 """
 
 import hashlib

@@ -1,7 +1,4 @@
-"""The audit log: who logged in, failed to, exported, revealed secrets, gave a role or a key; for AUDIT_DAYS.
-
-Must not know: pages, commands, who may read it.
-"""
+"""The audit log: who logged in, failed to, exported, revealed secrets, gave a role or a key; for AUDIT_DAYS."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

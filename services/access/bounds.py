@@ -5,8 +5,6 @@ advisory lock and creates no large object. Postgres gives the functions of advis
 everybody, and only a superuser can take them back. Without one only the connection limit is set, and the doctor names
 the missing limits. The owner of an embedded Postgres is not a superuser; the stack revokes them from everybody and
 lends them to the owner.
-
-Must not know: tables and functions of the schema, how a login is made.
 """
 
 from collections.abc import Iterator, Mapping

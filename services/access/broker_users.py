@@ -14,8 +14,6 @@ else. docs/security.md lists all rules, and `tests/attacks/test_broker_matrix.py
 
 A rule can't look into a message. So the messages that a user may send are limited twice: here by the queues that it may
 write to, and by the workers, which run of each queue only the tasks that belong there.
-
-Must not know: the server's address, how rules get there.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Logins of the console that last: made, found, ended. The browser keeps a secret, the table its digest.
-
-Must not know: cookies, passwords, pages.
-"""
+"""Logins of the console that last: made, found, ended. The browser keeps a secret, the table its digest."""
 
 import hashlib
 import hmac

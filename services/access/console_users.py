@@ -1,8 +1,6 @@
 """People who may use the console: who there is, what each may do, and whose memories they see.
 
 A password is kept as Argon2id makes it, and compared in constant time. None is there before somebody gives one.
-
-Must not know: cookies, pages, how a password is typed.
 """
 
 import threading

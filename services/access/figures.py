@@ -2,8 +2,6 @@
 
 These columns hold no text of conversations or memories and no names of sessions. The first exporter's login creates
 the group. No table of ours lists that login, for it belongs to no tenant and does nothing for one.
-
-Must not know: logins of other roles, which figures there are.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,6 @@
 """The statements that give each role its `privileges` in one database, and a check that they still hold.
 
 Run them after every migration: a replaced function runs as its caller again, and no role may use a new table yet.
-
-Must not know: logins, how commands are typed.
 """
 
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ An attempt counts from before its password is compared, and the count is taken b
 attempts that arrive together count like successive attempts. The broker keeps the counts, so that several
 consoles count together. While the broker is away, this process pauses after each login that fails, one at a time:
 whoever has to mend the broker must get in.
-
-Must not know: passwords, pages.
 """
 
 import hashlib

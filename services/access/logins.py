@@ -1,8 +1,6 @@
 """Logins: who is made, for which role and tenant; and who is there.
 
 Only the owner (or who may become it, with the right to make roles) gets through here.
-
-Must not know: how a login's password reaches whoever uses it.
 """
 
 from dataclasses import dataclass

@@ -8,8 +8,6 @@
                without a key; no people, no logins
 
 A table or function that is in no list here fails a test.
-
-Must not know: how privileges are granted.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""Which agents and scopes a key reaches: by patterns, in which `*` matches any characters.
-
-Must not know: keys, who asks.
-"""
+"""Which agents and scopes a key reaches: by patterns, in which `*` matches any characters."""
 
 from dataclasses import dataclass
 from typing import Any

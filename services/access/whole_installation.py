@@ -1,7 +1,4 @@
-"""Who may change what belongs to no tenant, such as the schedule of maintenance: logins that see all tenants.
-
-Must not know: pages, the change.
-"""
+"""Who may change what belongs to no tenant, such as the schedule of maintenance: logins that see all tenants."""
 
 from sqlalchemy import Connection, select
 

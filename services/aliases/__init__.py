@@ -1,7 +1,5 @@
 """What people change about names that mean the same, and taking that back.
 
-    editing    add an alias, remove one: each a run that can be undone
-    undoing    take such a run back
-
-Must not know: how aliases are learned (domain.aliases) or searched with (slowwave.alias_terms).
+editing    add an alias, remove one: each a run that can be undone
+undoing    take such a run back
 """

@@ -1,8 +1,6 @@
 """Edits of aliases by hand: add one, or remove one so that it is not learned again.
 
 Each edit is a separate run, so that people can see and undo it (I6). It wins over what flushes learn.
-
-Must not know: flushes, how a search uses aliases.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,1 @@
-"""The feed of changes on the side of the server: read for workers, and cleaned up.
-
-Must not know: HTTP, Celery.
-"""
+"""The feed of changes on the side of the server: read for workers, and cleaned up."""

@@ -1,7 +1,4 @@
-"""Read the feed of changes over an engine's connection, and remove tombstones that are old.
-
-Must not know: who reads it, and when the retention job is due.
-"""
+"""Read the feed of changes over an engine's connection, and remove tombstones that are old."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta

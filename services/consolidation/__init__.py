@@ -1,4 +1,1 @@
-"""Consolidation: passes over a scope that merge, end, link and promote memories after their extraction.
-
-Must not know: Celery, and when a pass is due.
-"""
+"""Consolidation: passes over a scope that merge, end, link and promote memories after their extraction."""

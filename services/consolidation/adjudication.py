@@ -10,8 +10,6 @@
 If a model decided by event order and the losing memory is said again later than the other, the decision is reverted
 (I9). The conflict's evidence keeps each question and answer under "asked", also after an undo, so that a model does not
 repeat a decision that a person has reverted.
-
-Must not know: which model is asked, how it is called, when a scope is due.
 """
 
 import logging

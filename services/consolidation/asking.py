@@ -1,7 +1,4 @@
-"""The model calls of one run. The calls end when a cap is reached. A failed call is counted and loses no memory.
-
-Must not know: the questions, which model is asked, where budgets are kept.
-"""
+"""The model calls of one run. The calls end when a cap is reached. A failed call is counted and loses no memory."""
 
 import logging
 from collections import Counter

@@ -1,7 +1,4 @@
-"""One batch of a pass, in one transaction: merge repetitions, register contradictions, promote memories with evidence.
-
-Must not know: which memories a pass takes, when a pass stops.
-"""
+"""Process one batch of a pass in one transaction: merge repetitions, register contradictions, promote memories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

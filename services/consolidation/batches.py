@@ -1,7 +1,4 @@
-"""The work of a pass over one scope: batches of memories, each in its own transaction, all recorded under one run.
-
-Must not know: Celery, when a pass is due, who requests a pass.
-"""
+"""The work of a pass over one scope: batches of memories, each in its own transaction, all recorded under one run."""
 
 import logging
 from collections import Counter

@@ -1,8 +1,6 @@
 """Apply a pass's decisions: merge, supersede or promote memories, register conflicts, ask a person, add links.
 
 Each effect is stored as a change that can be explained.
-
-Must not know: the reasons of a decision.
 """
 
 from collections import Counter

@@ -5,8 +5,6 @@
     a rebuild was switched    ─▶ the same as a pass, for the new memories
 
 An ending that a person undid stays undone.
-
-Must not know: which words end what (domain.endings).
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

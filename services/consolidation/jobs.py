@@ -1,8 +1,6 @@
 """The maintenance jobs of consolidation: a pass over every scope that has due memories, each pass in a separate run.
 
 Because the runs are separate, a tenant can see and undo only the changes of its own scopes (I8).
-
-Must not know: when a job is due, Celery.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""The model of pairs in the package slowwave-judge, if it is installed.
-
-Must not know: passes, how the model was trained.
-"""
+"""The model of pairs in the package slowwave-judge, if it is installed."""
 
 from functools import cache, cached_property
 from importlib.util import find_spec

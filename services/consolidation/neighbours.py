@@ -2,8 +2,6 @@
 
 Each key costs one index probe that reads a limited number of memories, newest first, so that the cost of a lookup does
 not grow with the scope.
-
-Must not know: when two statements are alike.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

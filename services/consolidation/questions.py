@@ -1,12 +1,10 @@
 """Choose the contradictions about which a pass asks a person: one of a group at a time, and a limited number per pass.
 
-    a pair contradicts ── another pair of its form is open or settled ──▶ not registered: one question covers the form
-         │
-    registered: both stay readable ── one of the two has an open question, or the pass asked enough ──▶ waits
-         │
-    a person is asked, at once or by a later pass, as soon as the group's question is answered
-
-Must not know: how a contradiction is detected, the effect of an answer.
+a pair contradicts ── another pair of its form is open or settled ──▶ not registered: one question covers the form
+│
+registered: both stay readable ── one of the two has an open question, or the pass asked enough ──▶ waits
+│
+a person is asked, at once or by a later pass, as soon as the group's question is answered
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,4 @@
-"""Relations that a model extracts from memories that no pass has processed, in addition to the relations of the rules.
-
-Must not know: which model is asked, how it is called, which memories are due.
-"""
+"""Let a model extract relations from new memories, in addition to the relations that the rules find."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager

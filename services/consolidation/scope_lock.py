@@ -1,7 +1,4 @@
-"""A lock for one consolidation pass per scope at a time, over all hosts. Postgres releases it when the holder dies.
-
-Must not know: what a pass does.
-"""
+"""A lock for one consolidation pass per scope at a time, over all hosts. Postgres releases it when the holder dies."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,4 @@
-"""A consolidation pass over one scope, from its start to its report. A pass is a run that can be explained and undone.
-
-Must not know: Celery, when a pass is due, how a batch is settled.
-"""
+"""Run a consolidation pass over one scope, from start to report. A pass can be explained and undone."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext

@@ -2,8 +2,6 @@
 
 The model's sentence is a proposal: a guard checks it before it is stored, and both memories must be unchanged since the
 question (compare-and-swap). After any failure both memories stay as they are, linked as related.
-
-Must not know: which model is asked, how it is called, where budgets are kept.
 """
 
 from dataclasses import dataclass, replace

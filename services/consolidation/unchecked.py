@@ -1,7 +1,4 @@
-"""Find scopes with memories that no light pass has compared yet, so that a new value soon ends the old one.
-
-Must not know: Celery, how a pass is requested.
-"""
+"""Find scopes with memories that no light pass has compared yet, so that a new value soon ends the old one."""
 
 from datetime import datetime, timedelta
 

@@ -1,7 +1,4 @@
-"""A pass over one scope, then the questions about its open conflicts to a model, if one is configured.
-
-Must not know: Celery, when a pass is due, what a pass does.
-"""
+"""A pass over one scope, then the questions about its open conflicts to a model, if one is configured."""
 
 from collections.abc import Callable
 from dataclasses import replace

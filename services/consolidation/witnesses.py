@@ -1,7 +1,4 @@
-"""Count the witnesses of a memory: independent sources that say it, such as conversations, notes of agents, or files.
-
-Must not know: the use of the number.
-"""
+"""Count the witnesses of a memory: independent sources such as conversations, notes of agents, or files."""
 
 from collections.abc import Sequence
 from uuid import UUID

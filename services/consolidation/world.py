@@ -1,7 +1,4 @@
-"""The data of one batch of a pass: memories, the comparisons of pairs, and decisions that no pass may change.
-
-Must not know: the effect of a judgement.
-"""
+"""The data of one batch of a pass: memories, the comparisons of pairs, and decisions that no pass may change."""
 
 from collections.abc import Iterable, Sequence
 from uuid import UUID

@@ -1,4 +1,1 @@
-"""Curation: notes of days become long-term memory.
-
-Must not know: Celery, HTTP, the command line.
-"""
+"""Curation: notes of days become long-term memory."""

@@ -3,8 +3,6 @@
 Each pass is one transaction and one run that can be undone: the worthiest notes become active, and nothing else
 changes. The cap of passes is counted in it under the scope's lock, so that neither a crash nor a second worker gets
 past it. The agents that write to the scope are held against a forget until it ends (I10).
-
-Must not know: Celery, when a pass is due, how memories become lines of a file.
 """
 
 from collections.abc import Callable, Iterator

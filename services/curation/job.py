@@ -1,7 +1,4 @@
-"""The maintenance job `curate`: a pass over every scope with notes to curate, each in its own run.
-
-Must not know: when the job is due, Celery.
-"""
+"""The maintenance job `curate`: a pass over every scope with notes to curate, each in its own run."""
 
 import logging
 from collections import Counter

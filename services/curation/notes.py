@@ -1,7 +1,4 @@
-"""Find the memories that may be curated; if there are none, find the reason.
-
-Must not know: how many are taken, whether an active memory says the same.
-"""
+"""Find the memories that may be curated; if there are none, find the reason."""
 
 from datetime import datetime
 

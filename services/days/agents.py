@@ -1,7 +1,4 @@
-"""The local day of an agent: its time zone and the hour at which its day begins.
-
-Must not know: who asks.
-"""
+"""The local day of an agent: its time zone and the hour at which its day begins."""
 
 import difflib
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 The search for ended days uses indexes of pending and unfinished days and never scans all days. Workers search for all
 tenants at once, as the sweep of sessions does; all other functions take one tenant.
-
-Must not know: how a summary is made, who asks.
 """
 
 from collections.abc import Sequence

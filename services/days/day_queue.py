@@ -5,8 +5,6 @@ purposes, and a request for one purpose never suppresses a request for the other
 
 Sweeps are debounced: after a request, no other one is sent for FINALIZE_DEBOUNCE_SECONDS, even if many runs of tasks
 end. The next sweep finds days that ended meanwhile.
-
-Must not know: contents of summaries, when a day is due, Celery, Postgres.
 """
 
 from datetime import date

@@ -1,7 +1,4 @@
-"""Find days that wait for a summary: days with enough new events, and quiet days with at least one new event.
-
-Must not know: how a summary is made, who asks, what became of earlier ones.
-"""
+"""Find days that wait for a summary: days with enough new events, and quiet days with at least one new event."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta

@@ -1,8 +1,6 @@
 """Make ended days final: all that are due, or one that is named.
 
 Days are independent: a failure is stored on its day, and the other days go on.
-
-Must not know: Celery, maintenance jobs, how a day is summarised.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""The maintenance job of days: every ended day becomes final.
-
-Must not know: when the job is due, Celery.
-"""
+"""The maintenance job of days: every ended day becomes final."""
 
 import logging
 from collections import Counter

@@ -1,7 +1,4 @@
-"""A model that makes the lines of a segment; how lines are put together stays with the rules.
-
-Must not know: Postgres, when a day is due, which model it is, where budgets are kept.
-"""
+"""A model that makes the lines of a segment; how lines are put together stays with the rules."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

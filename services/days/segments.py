@@ -7,8 +7,6 @@ Events between reused segments are read and cut again.
 
 Never more than a page of events and a few segments are in memory. Each new segment is saved at once, so an interrupted
 summary continues where it stopped.
-
-Must not know: when a day is due, what becomes of the lines.
 """
 
 import json

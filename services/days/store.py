@@ -3,8 +3,6 @@
 Every transaction that writes something about a day first holds the agent's row in share mode and compares its epoch:
 data forgotten meanwhile is not written again (I10). A summary commits by compare-and-swap on the day's version. It
 counts the events that were read: events that arrived since stay pending.
-
-Must not know: how summaries are made, segments.
 """
 
 import json

@@ -12,8 +12,6 @@
                                      ── forgotten meanwhile ──▶ nothing is written
 
 A failure is stored on its day, which is retried; other days are not affected.
-
-Must not know: Celery, when a day is due, how events are cut and lines chosen.
 """
 
 import logging

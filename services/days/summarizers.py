@@ -1,7 +1,5 @@
 """What makes lines of events and a summary of lines: the rules, or a model with the rules behind it, asked so that no
 event can stop a day.
-
-Must not know: Postgres, segments, when a day is due.
 """
 
 import logging

@@ -1,4 +1,1 @@
-"""Dead letters and quarantined events: store, retry, dismiss.
-
-Must not know: Celery, HTTP, the command line.
-"""
+"""Dead letters and quarantined events: store, retry, dismiss."""

@@ -1,6 +1,6 @@
 """Retry a quarantined event on request. An event is quarantined when every extraction of it fails.
 
-Must not know: leases (the watermark is past the event, so no flush can touch it), who asks.
+No lease is needed: the watermark is past the event, so no flush can touch the event.
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 A letter is sent before its row commits. Should this process die in between it stays open and may be sent twice, which
 its task bears: hooks carry keys, and everything else is a wake-up.
-
-Must not know: how a message is built, Celery.
 """
 
 from collections.abc import Callable, Mapping, Sequence

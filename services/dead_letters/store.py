@@ -1,7 +1,4 @@
-"""Dead letters: refused payloads, stored with their error until a person decides.
-
-Must not know: which task refused them or how they are sent again.
-"""
+"""Dead letters: refused payloads, stored with their error until a person decides."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,1 @@
-"""Vectors of memories and events, made in the background, in batches.
-
-Must not know: how vectors are made or searched.
-"""
+"""Vectors of memories and events, made in the background, in batches."""

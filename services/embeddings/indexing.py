@@ -2,8 +2,6 @@
 
 No transaction is open while vectors are made. One indexer at a time over all hosts, by a lock that Postgres lets go of
 when its holder dies; were there two, the second would store the same vectors again.
-
-Must not know: how vectors are made, the searches, the schedule.
 """
 
 import logging

@@ -2,8 +2,6 @@
 
 A memory is read again when its text or its day differs from the one of its vector. Events never change: of each session
 a watermark tells how far they are done, and it moves in the transaction that stores their vectors.
-
-Must not know: how vectors are made, or when.
 """
 
 import json

@@ -1,10 +1,8 @@
 """Spaces of vectors: one for each embedding model, one of which serves.
 
-    (none) ──▶ serving    the first model: searches use its vectors from the first one on
-    building ──▶ serving        another model has all its vectors: it takes over in one transaction
-    serving, building ──▶ retired ──▶ (gone)      removed in small steps, then its index
-
-Must not know: how vectors are made.
+(none) ──▶ serving    the first model: searches use its vectors from the first one on
+building ──▶ serving        another model has all its vectors: it takes over in one transaction
+serving, building ──▶ retired ──▶ (gone)      removed in small steps, then its index
 """
 
 from dataclasses import dataclass

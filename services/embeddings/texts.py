@@ -1,7 +1,4 @@
-"""The texts that vectors are made of.
-
-Must not know: their source, the model.
-"""
+"""The texts that vectors are made of."""
 
 from datetime import date
 

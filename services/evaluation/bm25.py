@@ -3,8 +3,6 @@
 The scores are those of bm25s with its defaults ("lucene", k1 1.5, b 0.75) over an index of just these n texts: document
 frequencies and the mean length are those of the prefix, so a question sees nothing of what came after it. It is what
 evaluations compare search with; search itself does not use it. The package bm25s comes with the extra `evaluate`.
-
-Must not know: the origin of the texts, the use of the places.
 """
 
 from collections.abc import Sequence

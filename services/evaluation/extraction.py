@@ -2,8 +2,6 @@
 
 A conversation goes through the extractor in the windows that a flush cuts after its last message: the same bounds, the
 same events before the window.
-
-Must not know: Celery, Postgres, how figures are printed.
 """
 
 import json

@@ -3,8 +3,6 @@
 The events of an agent are recorded in their order. Before the event that a question must not see yet, its sessions are
 flushed to their end, the words of its scope are counted and vectors are made; then the question is asked. No pass of
 consolidation and no summary of a day runs.
-
-Must not know: Celery, where the servers come from, how figures are printed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@
 
 Events are the lines of `slowwave import events`. The events of an agent are ordered by their time; lines of one time
 keep their order in the file. A question without `before` sees all events of its agent.
-
-Must not know: the use of events and questions.
 """
 
 import json

@@ -2,8 +2,6 @@
 
 Search and context are those of `Memory`, as every host calls them. BM25 is the plain method that needs no memory at
 all: a way of Slowwave that finds less is not worth its work.
-
-Must not know: how events were recorded, which figures are made of the answers.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

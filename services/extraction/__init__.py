@@ -1,4 +1,1 @@
-"""Extraction with what the domain can't have: a model behind a network, and what a scope knows already.
-
-Must not know: flushes, leases, Celery.
-"""
+"""Extraction with what the domain can't have: a model behind a network, and what a scope knows already."""

@@ -1,7 +1,4 @@
-"""Build the extractor of the settings: a model if one is configured and may read windows, else the rules.
-
-Must not know: flushes, contents of windows.
-"""
+"""Build the extractor of the settings: a model if one is configured and may read windows, else the rules."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,4 @@
-"""The judge that scores whether proposals are worth remembering: the package slowwave-judge, if it is installed.
-
-Must not know: flushes, how the judge was trained.
-"""
+"""The judge that scores whether proposals are worth remembering: the package slowwave-judge, if it is installed."""
 
 from collections.abc import Sequence
 from functools import cache, cached_property

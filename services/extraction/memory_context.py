@@ -4,8 +4,6 @@ Only memories from before the window's first event count, by event time, so a wi
 its own future. Ended, archived and broken memories are left out.
 
 Everything is read before a model is asked: no transaction stays open.
-
-Must not know: what a prompt looks like, who is asked.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,13 +1,11 @@
 """The extractor that asks a model, within its budget, and leaves to the rules what the model can't do.
 
-    nothing to read ────────────────────────────▶ no call
-    asked ──▶ an answer ──▶ checked against the window ──▶ candidates
-          ├── TransientError ───────────────────▶ raised: the flush waits, nothing is consumed
-          ├── BudgetReached ────────────────────▶ the rules, marked "budget"
-          └── ModelFailed, unusable answer ───▶ the rules, marked "failed": no window waits for a model that can't,
-                                                  nor for ever for one that gives it no answer (I3)
-
-Must not know: flushes, who reaches the model and how, where candidates go.
+nothing to read ────────────────────────────▶ no call
+asked ──▶ an answer ──▶ checked against the window ──▶ candidates
+├── TransientError ───────────────────▶ raised: the flush waits, nothing is consumed
+├── BudgetReached ────────────────────▶ the rules, marked "budget"
+└── ModelFailed, unusable answer ───▶ the rules, marked "failed": no window waits for a model that can't,
+nor for ever for one that gives it no answer (I3)
 """
 
 import logging

@@ -10,8 +10,6 @@
 Leases in Redis are lost (FLUSHALL, a busy machine, a slow heartbeat), and the row in Postgres is not. It holds the call
 and what the prompt showed, since the answer cites that. A worker that died is recognised by `expires_at`: all tries of
 one question end before it. A time that is too far ahead was written by a worker with a wrong clock, and counts as past.
-
-Must not know: prompts, contents of answers, budgets.
 """
 
 import json

@@ -3,8 +3,6 @@
 A message's way through broker, worker and pool costs about as much as a flush by rules. So with a backlog a batch goes
 on with the next messages of `flush`, in order, as long as no urgent one waits. A flush by a model takes longer than a
 batch may last, so it is a batch of one.
-
-Must not know: Celery, Postgres, the work after a flush.
 """
 
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@ off.
 
 It is a separate run, so that people can explain and undo it (I6). A failure loses nothing: the next pass over the scope
 looks at the same memories. Most flushes concern no other memory of their scope, and one look at an index shows it.
-
-Must not know: which words end what, leases, queues.
 """
 
 import logging

@@ -15,8 +15,6 @@
 
 A failure never moves the watermark. A lost compare-and-swap writes nothing and is not retried: the faster worker did
 the work.
-
-Must not know: Celery, how messages travel, which extractor runs.
 """
 
 import logging

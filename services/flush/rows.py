@@ -1,7 +1,4 @@
-"""Events, candidates and passages in the form in which they travel to and from Postgres.
-
-Must not know: the statements that carry them.
-"""
+"""Events, candidates and passages in the form in which they travel to and from Postgres."""
 
 import json
 from collections.abc import Iterable

@@ -1,7 +1,4 @@
-"""The reads and writes of a flush in Postgres, as dataclasses. The SQL functions are in the migrations.
-
-Must not know: Redis, leases, when a flush is due.
-"""
+"""The reads and writes of a flush in Postgres, as dataclasses. The SQL functions are in the migrations."""
 
 import json
 from collections.abc import Mapping

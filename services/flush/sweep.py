@@ -3,8 +3,6 @@
 It claims the sessions that it enqueues (their due time moves on, less far for running ones), so the next sweep sees
 others. It stops when the queue is long enough: a backlog waits in Postgres, which orders it fairly, not in a list of
 messages.
-
-Must not know: Celery, who calls it and how often.
 """
 
 from collections import Counter

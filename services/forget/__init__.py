@@ -1,4 +1,1 @@
-"""Forgetting for good: rows, keys, messages, spooled entries and files of an agent, a session, a scope or a memory.
-
-Must not know: shells, Celery.
-"""
+"""Forgetting for good: rows, keys, messages, spooled entries and files of an agent, a session, a scope or a memory."""

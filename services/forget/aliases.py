@@ -1,8 +1,6 @@
 """Forgetting, the aliases: a pair of names is deleted with the last event that says it, also if a person removed it.
 
 A pair that a person added stays, unless its whole scope is forgotten.
-
-Must not know: memories, the forget's target.
 """
 
 from sqlalchemy import Connection, text

@@ -4,8 +4,6 @@ A message that a worker holds stays in `unacked` until it is acknowledged, and i
 removed messages are stored for FORGOTTEN_SECONDS, and a task with text checks them before it works (`was_forgotten`).
 
 Every function raises `redis.exceptions.RedisError`.
-
-Must not know: Celery, kombu, Postgres, files.
 """
 
 import base64

@@ -1,8 +1,6 @@
 """Forgetting, mem0: copies of deleted memories are removed now, or as soon as mem0 answers.
 
 In Postgres' own place for mem0's rows they went with their memories, in the forget's transaction.
-
-Must not know: rows of Postgres, receipts, previews.
 """
 
 from collections.abc import Callable, Collection

@@ -2,8 +2,6 @@
 
 A dead letter may have any form, so the search looks for names in every place of a payload: among its values, its
 positional and named arguments, and in the text of one that was cut.
-
-Must not know: which tasks there are.
 """
 
 from sqlalchemy import Connection, text

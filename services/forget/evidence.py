@@ -10,8 +10,6 @@ A memory stays if some remaining evidence says it in the same words:
 - If a deleted memory had ended another one, that one stays valid until the next memory that is known to end it.
 
 The history of a remaining memory stays, but without content, because it may quote deleted text.
-
-Must not know: events, days, files, who forgets.
 """
 
 import json

@@ -1,8 +1,6 @@
 """Forgetting, the files: folders of memory files of deleted scopes, and logs of sessions.
 
 It holds the lock that every writer of these files holds, so a writer never writes data that it read before the forget.
-
-Must not know: contents of files, rows other than those that list files.
 """
 
 import shutil

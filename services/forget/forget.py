@@ -3,8 +3,6 @@ receipt.
 
 The order: queued messages (so that no task starts with the text), rows and the fence in one transaction, messages and
 keys again, the spool, files, and last the disk space that Postgres and Redis still hold for deleted data.
-
-Must not know: the command line, the preview shown to the user.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""Match queued data outside of Postgres with a forgotten target, by the names that it carries.
-
-Must not know: where it waits.
-"""
+"""Match queued data outside of Postgres with a forgotten target, by the names that it carries."""
 
 import json
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ gone_agents (their epoch rises), gone_runs (their imported data goes), gone_scop
 
 Order of locks: the scopes' passes and cycles, agents, scopes, sessions. Other transactions lock rows in another order;
 so a forget that waits too long for a lock gives up and is retried as a whole.
-
-Must not know: which rows are deleted, and in which order.
 """
 
 from sqlalchemy import Connection, text

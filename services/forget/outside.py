@@ -1,7 +1,4 @@
-"""Forgetting outside of Postgres, after the transaction: messages, keys, the spool, files, logs of sessions.
-
-Must not know: rows, receipts, previews.
-"""
+"""Forgetting outside of Postgres, after the transaction: messages, keys, the spool, files, logs of sessions."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,7 +1,4 @@
-"""The tables from which a forget deletes, and the tables that it leaves. A test fails for a table in neither list.
-
-Must not know: how.
-"""
+"""The tables from which a forget deletes, and the tables that it leaves. A test fails for a table in neither list."""
 
 TAKEN = frozenset(
     """

@@ -1,7 +1,4 @@
-"""Receipts of forgets, and the fences that keep forgotten data from coming back (I10).
-
-Must not know: contents, how rows are deleted.
-"""
+"""Receipts of forgets, and the fences that keep forgotten data from coming back (I10)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 Their order follows the foreign keys. All statements work on the temporary tables that services.forget.gather fills;
 none depends on the target.
-
-Must not know: names, clocks, Redis, files.
 """
 
 from collections import Counter

@@ -2,8 +2,6 @@
 
 A segment that a running process holds is left to that process: its entries are older than the forget, and the fence
 discards them on arrival.
-
-Must not know: other stores, how entries are delivered.
 """
 
 import json

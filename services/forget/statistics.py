@@ -2,8 +2,6 @@
 
 Without the counts of a large scope every word would name candidates, until its words are counted again. So they stay,
 but for words that little else may have said: no word outlives the last who said it. The scope is then counted again.
-
-Must not know: who forgets, how words are counted.
 """
 
 from slowwave_server.services.search.statistics import COMMON_FROM_DOCUMENTS, COUNT_FROM_EVENTS, SAMPLE_DOCUMENTS

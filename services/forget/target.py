@@ -1,7 +1,5 @@
 """The target of a forget: an agent, a session, a scope, a memory, or the data that a run imported; and its name in
 sentences.
-
-Must not know: rows, keys, files.
 """
 
 from dataclasses import dataclass

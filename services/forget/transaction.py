@@ -1,7 +1,4 @@
-"""Forgetting in Postgres: one transaction, and its preview, which is the same transaction rolled back.
-
-Must not know: Redis, files, who is asked.
-"""
+"""Forgetting in Postgres: one transaction, and its preview, which is the same transaction rolled back."""
 
 import time
 from collections import Counter

@@ -1,8 +1,6 @@
 """Read a model's answer: its text, or JSON checked against the schema.
 
 Models wrap JSON in a fence or write their reasoning before it; both are removed. No error repeats the answer's text.
-
-Must not know: how the answer came.
 """
 
 import json

@@ -2,8 +2,6 @@
 
 A failure is an `Unanswered`, or an `AccessRefused`: the key is wrong for every prompt. Any other failure is an answer
 of the endpoint, and as good a sign of life as one that fits.
-
-Must not know: the kind of endpoint, how it is called.
 """
 
 import logging

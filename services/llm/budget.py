@@ -1,8 +1,6 @@
 """Budgets of calls of models (I7): tokens are set aside in Postgres before a call, and counted after it.
 
 Each of the three statements is a transaction of its own and one round trip; none is open while a model is asked.
-
-Must not know: prompts and answers, how a model is reached.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""A model from settings: its driver, the way to it, and its budget. The only module that knows all drivers.
-
-Must not know: prompts, the calling process.
-"""
+"""A model from settings: its driver, the way to it, and its budget. The only module that knows all drivers."""
 
 from collections.abc import Callable
 from datetime import datetime

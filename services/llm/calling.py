@@ -6,8 +6,6 @@
 
 The caller retries a call without an answer. So a question that was sent often enough, for long enough, is given up
 (I3). An outage of an hour is not that.
-
-Must not know: contents of prompts, the endpoint, the store of budgets.
 """
 
 import logging

@@ -6,8 +6,6 @@
 
 It runs without a shell, in its own process group, which ends with the call, at the latest after its time limit. Its
 stderr is discarded, because it may repeat the prompt.
-
-Must not know: the program, contents of prompts.
 """
 
 import os

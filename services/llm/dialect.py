@@ -5,8 +5,6 @@
     temperature ──▶ left out
 
 Each arrow is one refusal that names the field. A dialect only loses fields, so a few tries suffice.
-
-Must not know: HTTP, keys, which refusals there were before.
 """
 
 import re

@@ -8,8 +8,6 @@
         └── ModelFailed        anything else that asking again would not change
 
 A driver asks once. Each further call is the caller's own: reserved, counted and paid for like the first.
-
-Must not know: budgets, slots, who asks.
 """
 
 import json

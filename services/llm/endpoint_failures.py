@@ -8,8 +8,6 @@
 
 Messages contain only the host, the status and the endpoint's short code, because endpoints repeat keys and prompts in
 their errors.
-
-Must not know: contents of prompts.
 """
 
 import math

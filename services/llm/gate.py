@@ -5,8 +5,6 @@
                    └── at once        └── TransientError                               └── its outcome is stored
 
 Without the broker no call passes: calls of models can wait, and workers get no messages then.
-
-Must not know: contents of prompts, who pays.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """A time limit for a whole answer: the client's time-outs bound each read of a connection, not their sum.
 
 after(seconds) ──▶ the request ──▶ headers come: watch ──▶ the answer, or its connection is closed at the time limit
-
-Must not know: contents of prompts, the handling of a cut answer.
 """
 
 import socket

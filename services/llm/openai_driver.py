@@ -2,8 +2,6 @@
 
 One call is one request: the package's own retries are off. The time bounds the whole call, though some endpoints send
 blanks to keep the line open while they think, and each blank restarts the client's own time-out.
-
-Must not know: budgets, slots, contents of prompts.
 """
 
 import json

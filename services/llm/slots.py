@@ -2,8 +2,6 @@
 
 A worker that dies keeps its slot until the lease ends. FLUSHALL frees the slots of calls that go on; for as long as
 these last, there may be twice as many.
-
-Must not know: who calls, what, and which endpoint.
 """
 
 import logging

@@ -1,4 +1,1 @@
-"""Maintenance jobs: their schedule, their configuration, and the scheduler that runs them.
-
-Must not know: Celery, HTTP, the command line.
-"""
+"""Maintenance jobs: their schedule, their configuration, and the scheduler that runs them."""

@@ -1,7 +1,4 @@
-"""Change the schedule and the settings of a maintenance job, from the words of a person: "10:00", "sunday", "none".
-
-Must not know: the shell, how jobs are run.
-"""
+"""Change the schedule and the settings of a maintenance job, from the words of a person: "10:00", "sunday", "none"."""
 
 import difflib
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""Check whether a maintenance job is due. The check is cheap enough to run after every write.
-
-Must not know: the callers.
-"""
+"""Check whether a maintenance job is due. The check is cheap enough to run after every write."""
 
 import threading
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""The time of the last sweep. Every sweep stores it, so that a stopped beat can be distinguished from a quiet day.
-
-Must not know: what a sweep does, who asks.
-"""
+"""The time of the last sweep. Every sweep stores it, so that a stopped beat can be distinguished from a quiet day."""
 
 from redis import Redis
 

@@ -1,8 +1,6 @@
 """The rows of maintenance jobs: due jobs, claims, dead runs, and the end of a run.
 
 Every transaction that writes to a job and its run locks the job first, so that two transactions can't deadlock.
-
-Must not know: what a job does, who runs it.
 """
 
 import logging

@@ -4,8 +4,6 @@ A tick is one check for due jobs. Beat, a starting worker, a write, the command 
 two ticks at once do no harm. The transaction that starts a run also advances the due time, computed from now, so a job
 that missed ten periods runs once. The job runs outside a transaction, under a lease that a thread renews. If the lease
 expires before the run ends, the next tick records this and runs the job again.
-
-Must not know: what jobs do (runners are handed in), Celery, how results are shown.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Register the backend that the settings name; for mem0 also create its schema and store the model of its vectors.
-
-Must not know: deliveries, other backends.
-"""
+"""Register the backend that the settings name; for mem0 also create its schema and store the model of its vectors."""
 
 from datetime import datetime
 

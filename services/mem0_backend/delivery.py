@@ -2,8 +2,6 @@
 
 A delivery may stop anywhere and is repeated: a copy replaces itself, and outbox rows are marked last. One delivery a
 scope at a time, over all hosts, so that no older text is written over a newer one.
-
-Must not know: Celery, when a delivery is due, how mem0 is set up.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""Memories in the form that mem0 gets, and the scope that owns them.
-
-Must not know: mem0, the outbox.
-"""
+"""Memories in the form that mem0 gets, and the scope that owns them."""
 
 from collections.abc import Collection
 from uuid import UUID

@@ -1,4 +1,1 @@
-"""Changes of memories: fields, links, merges, relations, each with its record.
-
-Must not know: Celery, HTTP, the command line.
-"""
+"""Changes of memories: fields, links, merges, relations, each with its record."""

@@ -1,7 +1,4 @@
-"""Read the record of a change: whether it set decided fields, and their values, converted back from JSON.
-
-Must not know: who reads them, and why.
-"""
+"""Read the record of a change: whether it set decided fields, and their values, converted back from JSON."""
 
 from collections.abc import Mapping
 from datetime import datetime

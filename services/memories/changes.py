@@ -2,7 +2,7 @@
 
 Every change by a run or a person goes through this module, so that it can be explained and undone (I6).
 
-Must not know: why a memory changes; flushes (a function of the database stores their memories).
+Memories of flushes are stored by a function of the database instead.
 """
 
 from collections.abc import Mapping

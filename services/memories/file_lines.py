@@ -1,8 +1,6 @@
 """Lines of memory files as evidence: the lines that are sources of a memory, and the run that read each line.
 
 Every query is limited to the scope or the tenant (I8).
-
-Must not know: files as they are now; how any of it is shown.
 """
 
 from collections.abc import Collection, Iterator

@@ -1,7 +1,4 @@
-"""Links from one memory to another, each standing once, and their end.
-
-Must not know: why memories are linked.
-"""
+"""Links from one memory to another, each standing once, and their end."""
 
 from datetime import datetime
 from uuid import UUID

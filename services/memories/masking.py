@@ -1,7 +1,4 @@
-"""Text of events for reports, with secrets masked.
-
-Must not know: which report shows it.
-"""
+"""Text of events for reports, with secrets masked."""
 
 import logging
 from typing import Any

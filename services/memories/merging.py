@@ -2,8 +2,6 @@
 
 What a survivor knows through its parts (copied sources, notes and lines of files, `via` the part) is derived from
 `merged_into` alone, so that whatever sets that field calls `sync_copies` and nothing can be left behind.
-
-Must not know: when two memories are to be merged.
 """
 
 from datetime import datetime

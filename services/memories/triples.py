@@ -1,7 +1,4 @@
-"""Keep the relations that a memory states, each once.
-
-Must not know: how relations are read from a text.
-"""
+"""Keep the relations that a memory states, each once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

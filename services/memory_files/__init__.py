@@ -1,4 +1,1 @@
-"""Memory as files: carried out and in, kept beside Postgres as a backend, and read back when somebody edits them.
-
-Must not know: Celery, and when files are to be written.
-"""
+"""Memory as files: carried out and in, kept beside Postgres as a backend, and read back when somebody edits them."""

@@ -1,7 +1,4 @@
-"""The backend that receives copies of memories, besides Postgres: the one in the settings of the last started worker.
-
-Must not know: how a backend is reached.
-"""
+"""The backend that receives copies of memories: the one in the settings of the last started worker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

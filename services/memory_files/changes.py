@@ -1,7 +1,4 @@
-"""Compare a scope's files with their stored state: find changed files, and the edits that people made in them.
-
-Must not know: what becomes of an edit; how files are written.
-"""
+"""Compare a scope's files with their stored state: find changed files, and the edits that people made in them."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace

@@ -2,8 +2,6 @@
 
 A delivery may stop anywhere and is repeated: memories change in one transaction, a file in one step, the stored state
 of a file after it, and outbox rows are marked last.
-
-Must not know: Celery, when a delivery is due.
 """
 
 import logging

@@ -2,8 +2,6 @@
 
 A file is replaced in one step. If the file changed after it was read, because an editor saved it meanwhile, the step is
 reverted and `FileChanged` is raised: the caller reads and decides again.
-
-Must not know: contents of files.
 """
 
 import contextlib

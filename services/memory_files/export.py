@@ -2,8 +2,6 @@
 
 The same memories always give the same bytes, and a file with the same bytes is not touched. Text that people wrote
 stays. If a person edited one of our lines, the export refuses, unless `overwrite` is set.
-
-Must not know: how a line looks (domain.memory_files), what hand edits mean to a file backend.
 """
 
 from collections.abc import Iterable, Sequence

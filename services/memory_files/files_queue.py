@@ -1,7 +1,4 @@
-"""Enqueue deliveries to the memory files of a scope, with at most one message per scope in the queue (`ask_once.py`).
-
-Must not know: what a delivery writes, Celery, Postgres.
-"""
+"""Enqueue deliveries to a scope's memory files, with at most one message per scope in the queue (`ask_once.py`)."""
 
 from redis import Redis
 

@@ -1,7 +1,4 @@
-"""Reading a folder of memory files: every statement in it, the days' summaries, and what could not be read.
-
-Must not know: databases; what becomes of a statement.
-"""
+"""Reading a folder of memory files: every statement in it, the days' summaries, and what could not be read."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -2,8 +2,6 @@
 
 No text that a person wrote is lost, and no memory that changed meanwhile is overwritten. If a person edited a line
 whose memory has changed since, both texts are kept, and a question asks a person (mistake 26).
-
-Must not know: files, and how an edit was noticed.
 """
 
 from collections import Counter

@@ -1,7 +1,4 @@
-"""Store a line that a person typed into a memory file: as a new memory, or as evidence of an existing one.
-
-Must not know: which edits of a file lead here.
-"""
+"""Store a line that a person typed into a memory file: as a new memory, or as evidence of an existing one."""
 
 from dataclasses import dataclass
 from datetime import datetime

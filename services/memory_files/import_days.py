@@ -2,8 +2,6 @@
 
 A day without events has nothing to summarize, so it is final with a total of 0; its first event reopens it, like any
 final day (I5).
-
-Must not know: files.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Plan the import of each statement of a folder: a new memory, evidence of one, or nothing.
-
-Must not know: how anything is written.
-"""
+"""Plan the import of each statement of a folder: a new memory, evidence of one, or nothing."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,4 @@
-"""What an import reads of a scope and writes into it: memories with their ids, and what they rest on.
-
-Must not know: files, which statements are imported.
-"""
+"""What an import reads of a scope and writes into it: memories with their ids, and what they rest on."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence

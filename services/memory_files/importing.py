@@ -3,8 +3,6 @@
 A line that an export wrote keeps its id, its status and its worth; any other statement is a fact that an import claims.
 A known statement becomes evidence. If a line's text differs from its memory, the memory stays, and the line becomes a
 new memory.
-
-Must not know: how lines look, who asks.
 """
 
 from collections import Counter

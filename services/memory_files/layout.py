@@ -1,8 +1,6 @@
 """Assign the memories of a scope to memory files: all ids by file, and the memories of one file at a time.
 
 Only the ids of a large scope are in memory at once, never all of its memories.
-
-Must not know: files as they are.
 """
 
 from collections import defaultdict

@@ -3,8 +3,6 @@ when its holder dies.
 
 A delivery holds the lock while it reads from Postgres and writes files, and a forget takes the lock before it deletes
 files. A delivery therefore never writes data that was forgotten after the delivery read it (I10).
-
-Must not know: files.
 """
 
 from collections.abc import Iterator

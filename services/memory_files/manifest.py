@@ -1,8 +1,6 @@
 """The manifest `.slowwave.json` beside exported files: it lets the next export see what people have edited since.
 
 It has for each file a digest, whether Slowwave wrote all of its lines, and short digests of Slowwave's lines.
-
-Must not know: the text of lines.
 """
 
 import json

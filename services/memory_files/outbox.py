@@ -2,8 +2,6 @@
 
 A delivery skips rows that another transaction has locked. If it waited, a flush that changes many memories and a
 delivery that marks many rows could deadlock. A skipped row is delivered by the next delivery.
-
-Must not know: how a backend is reached, files.
 """
 
 from collections.abc import Collection, Mapping

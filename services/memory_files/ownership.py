@@ -1,7 +1,4 @@
-"""The owner of files: a scope's folder, its day boundary, and the fence against forgotten data (I10).
-
-Must not know: contents of files.
-"""
+"""The owner of files: a scope's folder, its day boundary, and the fence against forgotten data (I10)."""
 
 from dataclasses import dataclass
 from datetime import datetime

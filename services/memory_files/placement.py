@@ -1,7 +1,4 @@
-"""Memories as lines of files, and the files of a scope in which each memory has a line.
-
-Must not know: files as they are, who asks.
-"""
+"""Memories as lines of files, and the files of a scope in which each memory has a line."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Read hand edits of a scope's files back: each edit becomes a change of a memory, all in one run that can be undone.
-
-Must not know: how files are read and written.
-"""
+"""Turn hand edits of a scope's files into changes of memories, all in one run that can be undone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

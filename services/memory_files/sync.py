@@ -1,8 +1,6 @@
 """Find scopes that need a delivery: waiting outbox rows, and files that a person changed.
 
 All tenants at once, as sweeps do: nothing is read but names, sizes and times.
-
-Must not know: contents of files; how deliveries are enqueued.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,4 @@
-"""The stored state of a scope's memory files: each file at its last write or read, and its lines.
-
-Must not know: the files themselves.
-"""
+"""The stored state of a scope's memory files: each file at its last write or read, and its lines."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

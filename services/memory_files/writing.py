@@ -1,7 +1,4 @@
-"""Writing one memory file: its lines follow the memories, everything else in it stays byte for byte.
-
-Must not know: which memories changed, and why.
-"""
+"""Writing one memory file: its lines follow the memories, everything else in it stays byte for byte."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,1 @@
-"""Moving in: what another system kept becomes memories and conversations of an agent, as a run that can be undone.
-
-Must not know: shells; how a system's entries look.
-"""
+"""Moving in: what another system kept becomes memories and conversations of an agent, as a run that can be undone."""

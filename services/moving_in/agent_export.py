@@ -1,7 +1,4 @@
-"""Writing a whole agent to a file: one look at the database, row by row, under one snapshot.
-
-Must not know: shells.
-"""
+"""Writing a whole agent to a file: one look at the database, row by row, under one snapshot."""
 
 import os
 import zipfile

@@ -1,10 +1,8 @@
 """The file of a whole agent: a zip with a manifest and one member a table, a row a line, each with its checksum.
 
-    manifest.json            {"format": "slowwave-agent", "version": 1, "bundle": …, "schema": "0121", "agent": {…},
-                              "scope": 7, "tables": {"sessions": {"rows": 12, "sha256": "…"}, …}}
-    tables/sessions.jsonl    {"id": 4, "name": "monday", …}
-
-Must not know: databases.
+manifest.json            {"format": "slowwave-agent", "version": 1, "bundle": …, "schema": "0121", "agent": {…},
+"scope": 7, "tables": {"sessions": {"rows": 12, "sha256": "…"}, …}}
+tables/sessions.jsonl    {"id": 4, "name": "monday", …}
 """
 
 import json

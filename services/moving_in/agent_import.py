@@ -3,8 +3,6 @@
 Numbers that rows have here are new; ids of memories and notes stay, unless the database has some of them already: then
 all of them are replaced by others, the same for the same file and agent. No row can name a memory or a session of
 somebody else: numbers are looked up among those of the file, and ids that others have are refused.
-
-Must not know: shells, zip.
 """
 
 import json

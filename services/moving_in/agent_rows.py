@@ -1,7 +1,4 @@
-"""Rows of an agent's file in the numbers, ids and search vectors of another installation.
-
-Must not know: databases, files.
-"""
+"""Rows of an agent's file in the numbers, ids and search vectors of another installation."""
 
 from array import array
 from bisect import bisect_left

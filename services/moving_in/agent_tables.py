@@ -2,8 +2,6 @@
 
 Left out: rows of rooms and teams, vectors and term statistics (workers rebuild them), open calls of models, and rows
 saved by undos; so an undo from before an export can't be undone after it.
-
-Must not know: files, how rows are written.
 """
 
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A message is known by its key in the sessions of its conversation: NAME, "NAME (2)" … If a session of the conversation
 exists already, from an earlier run or live recording, new messages go to the next of these names. So each session was
 made by one run as a whole, and undoing a run takes back just what it brought.
-
-Must not know: any system's format, how events are stored.
 """
 
 import json

@@ -1,8 +1,6 @@
 """Import from another system: preview a source, and store its contents in runs. Doing it twice adds nothing.
 
 A source is read twice: once for its memories, once for its conversations; never all of it is in memory.
-
-Must not know: shells, any system's format.
 """
 
 from collections import Counter

@@ -2,8 +2,6 @@
 
 A memory rests on one row of memory_imports: `file` says which entry of which system it was, `digest` recognises the
 entry when it comes again. A memory whose id in the source is a UUID keeps it, if no memory here has that id.
-
-Must not know: any system's format.
 """
 
 import time

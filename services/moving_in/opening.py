@@ -2,8 +2,6 @@
 
 Nothing is unpacked to the disk, and no name of a zip's member is used as a path. A member that unpacks to more than
 MAX_MEMBER_BYTES, or to more than MAX_RATIO times what it takes up, is one fault.
-
-Must not know: what pieces mean.
 """
 
 import codecs

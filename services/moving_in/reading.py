@@ -1,7 +1,4 @@
-"""Going through a source once: every entry is counted, memories and messages are answered one at a time.
-
-Must not know: databases.
-"""
+"""Going through a source once: every entry is counted, memories and messages are answered one at a time."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,7 +1,4 @@
-"""The runs of one moving-in: one for each agent that gets something, begun when the first thing comes.
-
-Must not know: the imported data.
-"""
+"""The runs of one moving-in: one for each agent that gets something, begun when the first thing comes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

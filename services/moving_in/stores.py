@@ -2,8 +2,6 @@
 
 A SQLite file is opened to read only. Qdrant's local mode pickles its points: they are read by an unpickler that makes
 inert objects of every class and calls nothing.
-
-Must not know: what rows mean.
 """
 
 import io

@@ -4,8 +4,6 @@ Conversations that an import recorded have become memories, summaries and passag
 memories with others. So undoing an import forgets its sessions and the evidence of its memories. A memory that
 something else says, too, stays with the evidence that is left. Nothing is kept for an undo of this undo: moving in
 again does that.
-
-Must not know: shells, consoles, gateways.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,1 @@
-"""Rebuilding memories: another extractor reads the kept events, beside the live memories, and the two are switched.
-
-Must not know: Celery, the shell.
-"""
+"""Rebuilding memories: another extractor reads the kept events, beside the live memories, and the two are switched."""

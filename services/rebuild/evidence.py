@@ -1,7 +1,4 @@
-"""Sources that a switch takes away and gives, each noted as it was, so that an undo can put all of it right.
-
-Must not know: why memories lose or gain sources.
-"""
+"""Sources that a switch takes away and gives, each noted as it was, so that an undo can put all of it right."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""The live side of a rebuild: memories that rest on events of its windows, and memories elsewhere with the same text.
-
-Must not know: changes of memories.
-"""
+"""Read the live memories of a rebuild: memories from its windows' events, and others with the same text."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,4 @@
-"""The windows of an agent's sessions as the ledger of flushes has them, with their events, as far as these are kept.
-
-Must not know: the extraction of a window.
-"""
+"""The windows of an agent's sessions as the ledger of flushes has them, with their events, as far as these are kept."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
      └── a cap, or an unreachable model: windows read so far are kept, and the same call continues
 
 The difference comes from the switch itself, in a transaction that is rolled back.
-
-Must not know: the shell, how a model is built.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""The results of another extractor, stored beside the live memories until the rebuild switches to them or is given up.
-
-Must not know: how windows are read, and when answers differ.
-"""
+"""Store the results of the new extractor beside the live memories until the rebuild switches or is cancelled."""
 
 import json
 from dataclasses import dataclass

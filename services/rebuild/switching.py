@@ -1,11 +1,9 @@
 """The switch: in one transaction memories rest on what the other extractor said, or nothing has happened.
 
-    the same statement     keeps its memory, with the events that say it now
-    a new one              a memory of its own, in the inbox
-    one without sources      archived, unless something beside these windows says it too: a note, a file, another
-                           conversation; memories that it had ended hold again, until a pass decides
-
-Must not know: how windows are read, the caller.
+the same statement     keeps its memory, with the events that say it now
+a new one              a memory of its own, in the inbox
+one without sources      archived, unless something beside these windows says it too: a note, a file, another
+conversation; memories that it had ended hold again, until a pass decides
 """
 
 from collections.abc import Collection, Iterable

@@ -1,7 +1,4 @@
-"""Undo of a rebuild: restore sources and the ledger of flushes as before a switch.
-
-Must not know: whether that may be done (services.undo.checks), and what else an undo puts back.
-"""
+"""Undo of a rebuild: restore sources and the ledger of flushes as before a switch."""
 
 from uuid import UUID
 

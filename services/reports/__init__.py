@@ -1,4 +1,1 @@
-"""Reports for operators: the system's status, why a session waits, the provenance of a memory. Reports change nothing.
-
-Must not know: how answers are shown; Celery. Connections, the queue and the time are arguments.
-"""
+"""Read-only reports for operators: system status, reasons why a session waits, provenance of a memory."""

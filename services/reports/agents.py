@@ -1,7 +1,4 @@
-"""Which agents a tenant has, and which sessions an agent: names, and how far each is processed.
-
-Must not know: contents of events, reasons why a session waits.
-"""
+"""Which agents a tenant has, and which sessions an agent: names, and how far each is processed."""
 
 from dataclasses import dataclass
 from datetime import datetime

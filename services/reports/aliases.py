@@ -1,7 +1,4 @@
-"""The aliases of a scope: names that mean the same, with the events that say so or the person who added them.
-
-Must not know: how names are changed; how they are shown.
-"""
+"""The aliases of a scope: names that mean the same, with the events that say so or the person who added them."""
 
 from collections import defaultdict
 from collections.abc import Sequence

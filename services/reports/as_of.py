@@ -2,8 +2,6 @@
 
 Decided fields are restored from the changes since; confidence and other scores are computed again from the evidence
 recorded by then. Memories that no later change touched are as they are now.
-
-Must not know: how memories are listed.
 """
 
 from collections import defaultdict

@@ -1,7 +1,4 @@
-"""Check that the active memory backend keeps up: its last failure, and rows that have waited for too long.
-
-Must not know: which backends there are, how one is reached.
-"""
+"""Check that the active memory backend keeps up: its last failure, and rows that have waited for too long."""
 
 from datetime import datetime
 

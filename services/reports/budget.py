@@ -1,7 +1,4 @@
-"""The cost of model calls today and this week (UTC), for the tenant and for each agent, and the reached caps.
-
-Must not know: how tokens are reserved, how it is shown.
-"""
+"""The cost of model calls today and this week (UTC), for the tenant and for each agent, and the reached caps."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

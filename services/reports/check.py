@@ -1,7 +1,4 @@
-"""One finding of the doctor: fine, an issue of the catalogue with its details, or unknown.
-
-Must not know: the checks themselves, how findings are shown.
-"""
+"""One finding of the doctor: fine, an issue of the catalogue with its details, or unknown."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,4 @@
-"""Conflicts for people: both sides, the decision, and the open question.
-
-Must not know: how a conflict is decided.
-"""
+"""Conflicts for people: both sides, the decision, and the open question."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The state of mem0: waiting scopes, their waiting times, failures.
-
-Must not know: how it is shown, how mem0 is reached.
-"""
+"""The state of mem0: waiting scopes, their waiting times, failures."""
 
 from dataclasses import dataclass
 from datetime import datetime

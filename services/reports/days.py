@@ -1,7 +1,4 @@
-"""One day of an agent: any version of its summary, with the source event of each line.
-
-Must not know: how summaries are made and shown.
-"""
+"""One day of an agent: any version of its summary, with the source event of each line."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Dead letters: payloads that a task refused, with the error and the decision.
 
 A dead letter with an unreadable tenant has no owner, and every operator sees it.
-
-Must not know: how a dead letter is retried.
 """
 
 from dataclasses import dataclass, replace

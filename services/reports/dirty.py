@@ -1,7 +1,4 @@
-"""Find sessions with events that no flush has read, and check later whether flushes have read these events.
-
-Must not know: the callers that wait for flushes.
-"""
+"""Find sessions with events that no flush has read, and check later whether flushes have read these events."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

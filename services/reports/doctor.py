@@ -2,8 +2,6 @@
 
 A doctor looks at the whole installation: of sessions, events and letters it counts those of every tenant, by tenant,
 and reads no text of any. The shell and the console show the same findings.
-
-Must not know: how findings are shown; Celery (who listens to which queue is an argument).
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,8 +1,6 @@
 """The state of vectors: the model that search uses, the model whose vectors are being built, and texts without vectors.
 
 Counts over the whole database: vectors are an operator's matter, and no text is read.
-
-Must not know: how vectors are made, how this is shown.
 """
 
 from dataclasses import dataclass

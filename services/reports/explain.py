@@ -1,7 +1,5 @@
 """The history of a memory: its source events and notes with speakers and times, its flush, every change since, and its
 relations.
-
-Must not know: how signals are weighed.
 """
 
 from dataclasses import dataclass, replace

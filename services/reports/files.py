@@ -1,7 +1,4 @@
-"""The state of the file backend: scopes with files, waiting rows, failures, held files.
-
-Must not know: how it is shown; how files are written.
-"""
+"""The state of the file backend: scopes with files, waiting rows, failures, held files."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,4 @@
-"""Quick search for people: agents by a part of their name, memories by their words, over all scopes of a tenant.
-
-Must not know: ranking for prompts, how results are shown.
-"""
+"""Quick search for people: agents by a part of their name, memories by their words, over all scopes of a tenant."""
 
 from dataclasses import dataclass
 from uuid import UUID

@@ -11,8 +11,6 @@ A graph is a networkx.MultiDiGraph. Its nodes are names in lower case, with the 
 
 and its edges, keyed by the number of the relation, have `predicate`, `memory` (its id), `since` (ISO 8601, the time
 from which it holds) and `confidence`. Only memories that can be answered from and still hold take part.
-
-Must not know: how relations are read from texts, and how a graph is shown.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

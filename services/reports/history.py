@@ -1,7 +1,4 @@
-"""The figures of a tenant over time, in steps of equal length, for charts.
-
-Must not know: how figures are measured, how they are drawn.
-"""
+"""The figures of a tenant over time, in steps of equal length, for charts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """The inbox: everything that waits for a person's decision, in one order, and what each answer means.
 
 An item has a key: `q12` is question 12; `c7` is contradiction 7, about which no question is open.
-
-Must not know: how an answer is carried out, how items are shown.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,4 @@
-"""Check that maintenance jobs run on time and complete.
-
-Must not know: what a job does, how findings are shown.
-"""
+"""Check that maintenance jobs run on time and complete."""
 
 from datetime import datetime, timedelta
 

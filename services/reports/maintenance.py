@@ -1,8 +1,6 @@
 """The status of the maintenance jobs: the due time and the last run of each job, and the current runs.
 
 Jobs belong to the installation, not to a tenant; their summaries count and name no memory.
-
-Must not know: how this is shown; how jobs are run.
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 Two axes of time: `as_of` selects memories that held then by event time, `known_at` the records and decisions made by
 then.
-
-Must not know: search and ranking; how memories are shown.
 """
 
 from collections import defaultdict

@@ -1,7 +1,4 @@
-"""Find a memory's id from the form that a person or an agent writes: the whole UUID, or its last group, as in contexts.
-
-Must not know: the callers, their use of the memory.
-"""
+"""Find a memory by the whole UUID or, as contexts show it, by the last group of the UUID."""
 
 import re
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""The texts of memories that changes refer to: a successor, or the survivor of a merge.
-
-Must not know: how a change is put into words.
-"""
+"""The texts of memories that changes refer to: a successor, or the survivor of a merge."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol

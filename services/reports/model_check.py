@@ -1,7 +1,4 @@
-"""Check whether the configured model can be called, without a call: settings, program, and results of earlier calls.
-
-Must not know: how findings are shown, any key.
-"""
+"""Check whether the configured model can be called, without a call: settings, program, and results of earlier calls."""
 
 import shlex
 import shutil

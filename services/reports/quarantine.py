@@ -1,7 +1,4 @@
-"""Events in quarantine: no flush could process them. Each has the error of its last flush.
-
-Must not know: how a flush of an event is retried.
-"""
+"""Events in quarantine: no flush could process them. Each has the error of its last flush."""
 
 from dataclasses import dataclass
 from datetime import datetime

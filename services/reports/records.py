@@ -1,7 +1,4 @@
-"""Memories for programs: every field, the source events, and the current status.
-
-Must not know: HTTP, who asks; how memories are listed.
-"""
+"""Memories for programs: every field, the source events, and the current status."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """The fix if a server refuses a connection: for the certificate, the login, or the privileges of the login.
 
 Libraries tell these apart by their words alone; each word below is one of libpq's, OpenSSL's or the server's.
-
-Must not know: settings' values, how a server is asked.
 """
 
 import re

@@ -1,8 +1,6 @@
 """Relations of a memory: links, conflicts, questions, notes of agents, runs, triples.
 
 Every query is limited to the scope (I8).
-
-Must not know: how any of it is shown.
 """
 
 from dataclasses import dataclass

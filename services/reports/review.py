@@ -1,7 +1,4 @@
-"""Questions to a person, with the memories that they concern and the effect of each answer.
-
-Must not know: how an answer is carried out.
-"""
+"""Questions to a person, with the memories that they concern and the effect of each answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Check that the logins besides the owner's have the privileges that this version of the schema needs.
-
-Must not know: how findings are shown.
-"""
+"""Check that the logins besides the owner's have the privileges that this version of the schema needs."""
 
 from collections.abc import Iterator
 

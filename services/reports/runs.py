@@ -1,8 +1,6 @@
 """Runs of maintenance: a list of runs, the result of each run, and every change that it made.
 
 A run of the installation (a job over all scopes) shows a tenant the changes of the tenant's own memories alone (I8).
-
-Must not know: what runs do; how they are shown.
 """
 
 from collections import defaultdict

@@ -1,7 +1,4 @@
-"""Check that Postgres and the broker answer, persist their data, and agree on the time.
-
-Must not know: how findings are shown; Celery.
-"""
+"""Check that Postgres and the broker answer, persist their data, and agree on the time."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta

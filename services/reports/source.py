@@ -1,7 +1,4 @@
-"""Check of `memory.source`: whether conversations of another program are read.
-
-Must not know: that program, contents of conversations.
-"""
+"""Check of `memory.source`: whether conversations of another program are read."""
 
 from datetime import datetime
 

@@ -1,8 +1,6 @@
 """Cost of models over the last days, by model; `budget` has only the remaining tokens.
 
 Days and weeks are those of UTC, as caps have them. Calls are kept for 90 days, sums for as long as the tenant.
-
-Must not know: caps, how it is shown.
 """
 
 from collections import defaultdict

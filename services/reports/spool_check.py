@@ -1,7 +1,4 @@
-"""Check the spool of this host: events that wait on its disk, events that were refused, and free space for more.
-
-Must not know: how the spool is written, how findings are shown.
-"""
+"""Check the spool of this host: events that wait on its disk, events that were refused, and free space for more."""
 
 import shutil
 from collections.abc import Iterator

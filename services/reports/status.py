@@ -1,7 +1,4 @@
-"""The status of one tenant: backlog, latency from a turn to its memory, failures.
-
-Must not know: how it is shown; workers (only Celery can ask them).
-"""
+"""The status of one tenant: backlog, latency from a turn to its memory, failures."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,4 @@
-"""Check that work proceeds: every queue has a worker, sweeps run, and due sessions are enqueued.
-
-Must not know: how findings are shown; Celery (who listens to which queue is an argument).
-"""
+"""Check that work proceeds: every queue has a worker, sweeps run, and due sessions are enqueued."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta

@@ -2,8 +2,6 @@
 
 Words are stemmed as the search stems them, in the languages of the scope. All of them have to be there, and the
 beginning of one is enough. If no stem is left ("who?", a sign), the text itself must contain the query.
-
-Must not know: which list is filtered.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Timelines: the successive values of an entity's relation, such as all homes of a person, by event time (I9).
 
 Every query is limited to the tenant and the scope (I8), and reads live memories, also ones that no longer hold.
-
-Must not know: how relations are read from texts, how a timeline is drawn.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""A session as a conversation: its events in order, and beside each the memories that name it as their source.
-
-Must not know: how a conversation is shown.
-"""
+"""A session as a conversation: its events in order, and beside each the memories that name it as their source."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,4 @@
-"""Work that failed and is retried: notes that no cycle could store as memories, and days whose summary failed.
-
-Must not know: how findings are shown.
-"""
+"""Work that failed and is retried: notes that no cycle could store as memories, and days whose summary failed."""
 
 from dataclasses import dataclass
 from datetime import datetime

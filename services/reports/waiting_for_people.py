@@ -1,7 +1,4 @@
-"""Check for work that waits too long for a person: quarantine, dead letters, conflicts, questions, budgets.
-
-Must not know: how findings are shown; contents.
-"""
+"""Check for work that waits too long for a person: quarantine, dead letters, conflicts, questions, budgets."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,7 +1,4 @@
-"""Explain why a session is not flushed now: read its state from Postgres and Redis, and let the domain decide.
-
-Must not know: the words of the answer, Celery (which queues have a listener is an argument).
-"""
+"""Explain why a session is not flushed now: read its state from Postgres and Redis, and let the domain decide."""
 
 from datetime import datetime, timedelta
 from typing import Any

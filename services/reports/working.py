@@ -1,7 +1,4 @@
-"""The working memory of a scope, and the next cycle's treatment of each note; on request also notes that are settled.
-
-Must not know: how notes are compared.
-"""
+"""List a scope's working memory: each note, its treatment by the next cycle, and on request settled notes."""
 
 from dataclasses import dataclass
 from datetime import datetime

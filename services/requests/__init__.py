@@ -1,4 +1,1 @@
-"""Requests of the HTTP API and the client that a worker carries out.
-
-Must not know: Celery, HTTP, the command line.
-"""
+"""Requests of the HTTP API and the client that a worker carries out."""

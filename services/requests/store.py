@@ -2,8 +2,6 @@
 
 A row has the owner and the content of a request; the message that wakes a worker has only the row's id. A worker holds
 a lock while it answers a request; Postgres releases it if the worker dies, so a sweep can enqueue the request again.
-
-Must not know: how a request is carried out (`request_work`), Celery, HTTP.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""Carry out requests: the arguments of each kind of request, and the service that acts in the requester's name.
-
-Must not know: how requests are stored and offered, Celery, HTTP.
-"""
+"""Carry out requests: the arguments of each kind of request, and the service that acts in the requester's name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass

@@ -1,4 +1,1 @@
-"""Retention: remove old data by age, and bound the number of open sessions. services.forget deletes on request.
-
-Must not know: when it is done, who asks.
-"""
+"""Retention: remove old data by age, and bound the number of open sessions. services.forget deletes on request."""

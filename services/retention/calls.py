@@ -1,7 +1,5 @@
 """Removing the rows of old calls of models, and answers that no window was committed with. What calls cost stays in the
 counters, which no cap looks back so far in.
-
-Must not know: when this is done.
 """
 
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 An event is removed if all of this holds: it is old enough by its own time and by its arrival, it was flushed, its day
 is final, it is not quarantined, and no live memory rests on it. Its day keeps its summaries and the segments that they
 were made from, and counts it as removed: a late event of that day is summarised with all that was there.
-
-Must not know: when this is done.
 """
 
 from collections.abc import Callable, Iterator

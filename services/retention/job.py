@@ -1,8 +1,6 @@
 """The maintenance job `retention`: old events, open work without recent mentions, old calls of models, old rows of the
 audit log, answered requests, webhook deliveries, tombstones of memories, old logs of sessions on this host, and the
 partitions of events.
-
-Must not know: when the job is due, Celery.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,4 @@
-"""The partitions of events: create partitions ahead of new sessions, and empty ones give their disk space back.
-
-Must not know: its schedule, the rules of removal.
-"""
+"""The partitions of events: create partitions ahead of new sessions, and empty ones give their disk space back."""
 
 from dataclasses import dataclass
 

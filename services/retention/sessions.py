@@ -2,8 +2,6 @@
 sessions.
 
 Nothing is dropped: a session is only asked to flush, and goes on when somebody speaks in it again.
-
-Must not know: its callers; Redis (the sweep offers due sessions).
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 Nothing is removed: the memory stays, with the time at which it expired, and holds again if it is said again. Milestones
 of tasks and what people wrote by hand do not expire, and neither does any other type of memory.
-
-Must not know: when the job is due, Celery.
 """
 
 from collections.abc import Callable

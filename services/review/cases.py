@@ -1,7 +1,4 @@
-"""Cases: the memories of a question or conflict, and their open conflicts and questions, read together.
-
-Must not know: effects of decisions.
-"""
+"""Cases: the memories of a question or conflict, and their open conflicts and questions, read together."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Close a conflict or a question once, and store its former state so that an undo can reopen it.
-
-Must not know: who decides, and what follows for memories.
-"""
+"""Close a conflict or a question once, and store its former state so that an undo can reopen it."""
 
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,4 @@
-"""The sides of a conflict: each memory's text, time, source and events.
-
-Must not know: the subject of the conflict.
-"""
+"""The sides of a conflict: each memory's text, time, source and events."""
 
 from collections import defaultdict
 from collections.abc import Iterable

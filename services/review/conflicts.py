@@ -1,7 +1,4 @@
-"""Conflicts: two memories that can't both hold are registered, both stay readable, and a person is asked.
-
-Must not know: how a contradiction is noticed; what an answer does.
-"""
+"""Conflicts: two memories that can't both hold are registered, both stay readable, and a person is asked."""
 
 from collections.abc import Mapping
 from datetime import datetime

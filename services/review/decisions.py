@@ -1,7 +1,4 @@
-"""Review: what a person decides about questions and conflicts, each batch as one run, and what lapses unanswered.
-
-Must not know: how questions are shown; what a decision means (domain.review).
-"""
+"""Review: what a person decides about questions and conflicts, each batch as one run, and what lapses unanswered."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,4 @@
-"""The effects of an answer on memories, conflicts and questions, within the transaction of its run.
-
-Must not know: who answered, and why.
-"""
+"""The effects of an answer on memories, conflicts and questions, within the transaction of its run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,1 @@
-"""Runs: the record, the lease and the signals of every piece of background work.
-
-Must not know: Celery, HTTP, the command line.
-"""
+"""Runs: the record, the lease and the signals of every piece of background work."""

@@ -1,7 +1,4 @@
-"""Keeps the lease of a run alive while its work goes on.
-
-Must not know: what the run does, when leases are long enough.
-"""
+"""Keeps the lease of a run alive while its work goes on."""
 
 import logging
 import threading

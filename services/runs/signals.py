@@ -7,8 +7,6 @@
 The sender is the kind of the run: working, light or deep; run and scope are the numbers of both. A receiver is called
 in the process that did the work, after the commit: any callable that takes the sender and `**fields`. One that raises
 is logged, and disturbs nothing.
-
-Must not know: who listens.
 """
 
 import logging

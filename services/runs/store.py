@@ -1,7 +1,4 @@
-"""Runs: each pass over memories is stored as a run, with its statistics, its end, and a lease while it is running.
-
-Must not know: what a run does; which job it belongs to beyond its name.
-"""
+"""Runs: each pass over memories is stored as a run, with its statistics, its end, and a lease while it is running."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

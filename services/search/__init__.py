@@ -1,4 +1,1 @@
-"""Data for searches: passages of events, and statistics of terms.
-
-Must not know: Celery, HTTP, the command line.
-"""
+"""Data for searches: passages of events, and statistics of terms."""

@@ -1,7 +1,4 @@
-"""Cut events that an earlier version indexed whole into passages, in the background, while search uses the old ones.
-
-Must not know: when it is called, or how passages are ranked.
-"""
+"""Cut events that an earlier version indexed whole into passages, in the background, while search uses the old ones."""
 
 import json
 from collections.abc import Sequence

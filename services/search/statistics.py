@@ -5,8 +5,6 @@ events, and when it has been quiet for some minutes. While an agent talks, the f
 weights and never hides a document: a word that is not listed counts as rare, and a scope that was never counted is
 searched by every word. Once an agent is quiet, the figures are exact, so the same data give the same answers, whenever
 they were counted before. A scope of more than 20,000 documents keeps figures that are up to a tenth old.
-
-Must not know: when it is called, or how documents are ranked.
 """
 
 from collections.abc import Sequence

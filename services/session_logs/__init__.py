@@ -1,7 +1,4 @@
-"""Logs of sessions as files: one JSON object an event a line, in full, in order, each event once. Off by default.
-
-Must not know: when logs are written, who asks for their removal.
-"""
+"""Logs of sessions as files: one JSON object an event a line, in full, in order, each event once. Off by default."""
 
 from slowwave_server.services.session_logs.folders import (
     CleanUp,

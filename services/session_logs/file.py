@@ -2,8 +2,6 @@
 
 A line is confirmed once the database says so; that is never touched again. The file itself is the source of truth:
 whole lines count, an incomplete last line is cut off.
-
-Must not know: where the lines come from.
 """
 
 import fcntl

@@ -3,8 +3,6 @@
     ROOT/session.logs/TENANT/AGENT/SESSION.jsonl        names encoded as those of memory files
 
 No tenant's own folder is called so: an encoded name holds no dot.
-
-Must not know: contents of logs.
 """
 
 import fcntl

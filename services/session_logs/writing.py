@@ -5,8 +5,6 @@ hold the session's row ─▶ lock the file ─▶ repair ─▶ append ─▶ f
 After a crash between the last two, the event numbers in the file show it, so no event is written twice and none is
 missing. A forget in between waits for the row and then removes the file; or it deleted the row already, and nothing is
 written.
-
-Must not know: how often this is done.
 """
 
 import json

@@ -1,4 +1,1 @@
-"""Conversations that another program keeps (`memory.source`): read there, and recorded as events.
-
-Must not know: Celery, hooks.
-"""
+"""Conversations that another program keeps (`memory.source`): read there, and recorded as events."""

@@ -1,7 +1,4 @@
-"""Sessions of Agno, through Agno's own store: its SQLite and Postgres databases and its session API, never our SQL.
-
-Must not know: the choice of runs, their further use.
-"""
+"""Sessions of Agno, through Agno's own store: its SQLite and Postgres databases and its session API, never our SQL."""
 
 import threading
 from importlib.util import find_spec

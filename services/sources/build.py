@@ -1,7 +1,4 @@
-"""The source of conversations that the settings name.
-
-Must not know: how a source reads.
-"""
+"""The source of conversations that the settings name."""
 
 from slowwave.settings import MemorySettings
 from slowwave_server.services.sources.agno import AgnoSource

@@ -1,7 +1,4 @@
-"""The protocol of a source of conversations: a session with its runs, and the messages of each run.
-
-Must not know: any program that keeps conversations; what becomes of them here.
-"""
+"""The protocol of a source of conversations: a session with its runs, and the messages of each run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

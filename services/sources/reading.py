@@ -10,8 +10,6 @@
 
 Events are captured before the run is marked as done, under the store's keys, so after a crash in between they are
 deduplicated. A run stays marked after retention removed its events, and after the store deleted it.
-
-Must not know: Celery, who keeps sessions and how.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""The rows of runs that hooks have named: which are due, and what became of each.
-
-Must not know: the store of conversations, their contents.
-"""
+"""The rows of runs that hooks have named: which are due, and what became of each."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,1 @@
-"""Undo of runs.
-
-Must not know: Celery, HTTP, the command line.
-"""
+"""Undo of runs."""

@@ -1,7 +1,4 @@
-"""Undo of edits of aliases: restore each pair as before the run, or change nothing (I6).
-
-Must not know: memories; whether the run may be undone otherwise (services.undo.checks).
-"""
+"""Undo of edits of aliases: restore each pair as before the run, or change nothing (I6)."""
 
 from datetime import datetime
 from typing import Any

@@ -1,8 +1,6 @@
 """Undo, the checks: the run belongs to the tenant, is over, and no later run depends on what it changed.
 
 A flush that adds evidence does not prevent an undo: the evidence stays, and the memory is scored again.
-
-Must not know: how changes are reverted.
 """
 
 from collections.abc import Collection, Mapping

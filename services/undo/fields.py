@@ -1,7 +1,4 @@
-"""Undo, the changes: restore fields that a run decided, and questions that it answered.
-
-Must not know: whether the run may be undone (services.undo.checks).
-"""
+"""Undo, the changes: restore fields that a run decided, and questions that it answered."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

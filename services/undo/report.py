@@ -1,7 +1,4 @@
-"""Undo, the report: the effects of an undo, as numbers and as a sentence.
-
-Must not know: how changes are reverted.
-"""
+"""Undo, the report: the effects of an undo, as numbers and as a sentence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

@@ -1,7 +1,4 @@
-"""Undo, the rows: links, triples, conflicts, questions, settled items and memories that carry a run's number.
-
-Must not know: whether that may be done (services.undo.checks).
-"""
+"""Undo, the rows: links, triples, conflicts, questions, settled items and memories that carry a run's number."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Undo of one run, within the caller's transaction: delete what it added, revert what it changed, last change first.
 
 An undo of an undo goes the same way back: the saved rows are written, then the changes of the undo are reverted.
-
-Must not know: runs that are undone together, the use of the report.
 """
 
 from collections.abc import Collection, Mapping, Sequence

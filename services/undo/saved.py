@@ -1,7 +1,4 @@
-"""Undo, the saved rows: what an undo deletes or overwrites is kept, so that an undo of the undo restores it exactly.
-
-Must not know: why rows are deleted, and whether they may be restored.
-"""
+"""Undo, the saved rows: what an undo deletes or overwrites is kept, so that an undo of the undo restores it exactly."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -9,8 +9,6 @@ the newest first, each in its own transaction; runs that can't be undone stay an
 
 Later passes may repeat an undone decision: light passes after a restored memory gets new evidence, others at their next
 run. With `no_repeat` none does.
-
-Must not know: the kinds of passes, the caller.
 """
 
 from collections.abc import Collection, Iterator, Sequence

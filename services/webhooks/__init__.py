@@ -1,4 +1,1 @@
-"""Webhooks: changes put into an outbox for each endpoint, and sent, signed, until the endpoint has them.
-
-Must not know: HTTP routes, Celery.
-"""
+"""Webhooks: changes put into an outbox for each endpoint, and sent, signed, until the endpoint has them."""

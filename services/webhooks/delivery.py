@@ -2,8 +2,6 @@
 
 An endpoint has one row of a memory in flight at a time, the oldest first. If a worker dies, its rows are due again when
 their lease ends. An endpoint that fails gets one row at a time, less and less often; after days it is disabled.
-
-Must not know: how a request is made, Celery.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Endpoints of webhooks and their delivery log: made, listed, rotated, enabled, removed; and a delivery sent again.
-
-Must not know: HTTP, who may do that.
-"""
+"""Endpoints of webhooks and their delivery log: made, listed, rotated, enabled, removed; and a delivery sent again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

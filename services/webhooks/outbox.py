@@ -2,8 +2,6 @@
 
 The row and the cursor move in one transaction, so each change comes into the outbox once, whatever dies. What a memory
 says is not in it: that is read when a row is sent, so forgotten words do not leave.
-
-Must not know: how a row is sent.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""Send one request to one URL: limited in time and size, to a checked address, without redirects.
-
-Must not know: the content of requests, the handling of failures.
-"""
+"""Send one request to one URL: limited in time and size, to a checked address, without redirects."""
 
 import http.client
 import socket

@@ -1,7 +1,4 @@
-"""Secrets and signatures by the Standard Webhooks convention.
-
-Must not know: where secrets are kept.
-"""
+"""Secrets and signatures by the Standard Webhooks convention."""
 
 import hmac
 import secrets

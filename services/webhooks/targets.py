@@ -2,8 +2,6 @@
 
 A host name is resolved once, each of its addresses is checked, and the connection goes to a checked address. Between
 check and connection, no name server is asked again.
-
-Must not know: the content of requests.
 """
 
 import ipaddress

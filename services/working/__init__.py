@@ -1,4 +1,1 @@
-"""Consolidation of working memory.
-
-Must not know: Celery, HTTP, the command line.
-"""
+"""Consolidation of working memory."""

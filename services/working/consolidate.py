@@ -1,8 +1,6 @@
 """A cycle over the working memory of one scope: collect due notes, drop known ones, store and link the rest, settle.
 
 All that a cycle writes is one transaction: it is done, with its statistics, or it never was.
-
-Must not know: Celery, when a cycle is due, how notes are compared.
 """
 
 import logging

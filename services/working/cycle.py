@@ -1,8 +1,6 @@
 """The work of a cycle on its notes: drop known ones, store, index and link the rest, settle each.
 
 A note that can't be stored is found by halving the batch, and does not stop the others.
-
-Must not know: which notes are due, runs, locks, transactions beyond savepoints.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""Working memory in Postgres: due notes, and writes about them. All of one scope (I8).
-
-Must not know: which notes repeat each other, and when a cycle runs.
-"""
+"""Working memory in Postgres: due notes, and writes about them. All of one scope (I8)."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,4 @@
-"""Walks through all pages of the console: which addresses there are, and a world that has something on each of them.
-
-Must not know: what is looked at on a page.
-"""
+"""Walks through all pages of the console: which addresses there are, and a world that has something on each of them."""
 
 import re
 from collections.abc import Iterator

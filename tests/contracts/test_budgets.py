@@ -30,10 +30,7 @@ def test_modules_and_functions_keep_their_budget_and_say_what_they_are_for(path:
     tree = ast.parse(text)
     assert len(text.splitlines()) <= MODULE_LINES
     assert path.stem not in FORBIDDEN_NAMES
-    docstring = ast.get_docstring(tree) or ""
-    assert docstring, "a module opens with what it is for"
-    if "bench" not in path.parts:
-        assert "Must not know" in docstring, "a module says what it must not know"
+    assert ast.get_docstring(tree), "a module opens with its purpose"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or 0) - node.lineno + 1 - len((ast.get_docstring(node) or "").splitlines())

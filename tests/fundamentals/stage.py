@@ -3,8 +3,6 @@
 Nothing here is a model of the system: `Memory` is what hosts call, `Flusher` is what a worker's task calls, and the
 messages between them lie in the real Valkey. Only Celery's process around the worker is left out, so that a test can
 stop between two steps and look.
-
-Must not know: what the tests show.
 """
 
 import json

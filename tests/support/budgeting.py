@@ -1,7 +1,4 @@
-"""A budget on a test's database, with a clock that is set by hand.
-
-Must not know: any single test.
-"""
+"""A budget on a test's database, with a clock that is set by hand."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

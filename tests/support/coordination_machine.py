@@ -2,8 +2,6 @@
 
 A subclass says which server it runs on. Time passes as a step: what would expire is removed at once, so that no test
 waits. A message is real (popped from the server's list); a worker is a token that believes it holds a lease.
-
-Must not know: the scripts' inside; only what they answer, and the keys they leave behind.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""The state machine of sessions in plain Python: what each operation must answer, and what it leaves.
-
-Must not know: Redis, Hypothesis.
-"""
+"""The state machine of sessions in plain Python: what each operation must answer, and what it leaves."""
 
 from dataclasses import dataclass, field
 

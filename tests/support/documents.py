@@ -1,7 +1,4 @@
-"""The project's documents as tests read them: their links, code spans and fenced blocks.
-
-Must not know: what any of it should say.
-"""
+"""The project's documents as tests read them: their links, code spans and fenced blocks."""
 
 import re
 from dataclasses import dataclass

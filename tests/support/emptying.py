@@ -2,8 +2,6 @@
 
 `TRUNCATE … CASCADE` makes new files for each table and index it reaches, which took most of the time of such tests;
 there is next to nothing in them, so that deleting it takes a few milliseconds.
-
-Must not know: what the tables hold.
 """
 
 _EMPTY = """

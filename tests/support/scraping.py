@@ -1,7 +1,4 @@
-"""What tests of the exporter share: a scrape as Prometheus reads it, and an installation with something of each kind.
-
-Must not know: any single test.
-"""
+"""Shared parts of the exporter's tests: a parsed scrape, and an installation with one object of each kind."""
 
 from collections.abc import Sequence
 from pathlib import Path

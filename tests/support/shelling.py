@@ -1,8 +1,6 @@
 """The shell, called in this process as a program would be.
 
 Typer's own runner makes the tree of all commands anew for each call, which takes longer than most commands do.
-
-Must not know: any single command.
 """
 
 import sys

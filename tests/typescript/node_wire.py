@@ -1,7 +1,4 @@
-"""The Python client's wire, with the TypeScript client behind it: so one suite runs over both.
-
-Must not know: which calls there are.
-"""
+"""The Python client's wire, with the TypeScript client behind it: so one suite runs over both."""
 
 import itertools
 import json

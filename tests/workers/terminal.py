@@ -6,8 +6,6 @@ that stood in that place of the real output.
 
 Commands of `slowwave` itself are called in this process, as tests of the shell do, since each would begin by importing
 for a second or two; whatever else a page says is bash's.
-
-Must not know: any single page.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The shell: `slowwave …`, for the people who run it and for scripts.
 
-Must not know: SQL, Lua, how a flush works. Commands parse, call one service, and show what it answers.
+A command parses its arguments, calls one service, and shows the answer.
 """
 
 import sys

@@ -1,7 +1,4 @@
-"""`slowwave agent export | import`: a whole agent with its history, as one file.
-
-Must not know: tables, how a file looks.
-"""
+"""`slowwave agent export | import`: a whole agent with its history, as one file."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,7 +1,4 @@
-"""`slowwave agent list | show | clock`: agents, and when their local day begins.
-
-Must not know: SQL, the content of conversations.
-"""
+"""`slowwave agent list | show | clock`: agents, and when their local day begins."""
 
 from typing import Annotated
 

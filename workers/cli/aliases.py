@@ -1,7 +1,4 @@
-"""`slowwave alias list | show | add | remove`: names that mean the same.
-
-Must not know: SQL, how aliases are learned and used in search.
-"""
+"""`slowwave alias list | show | add | remove`: names that mean the same."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,7 +1,4 @@
-"""`slowwave admin audit`: the audit log.
-
-Must not know: SQL, when an entry is written.
-"""
+"""`slowwave admin audit`: the audit log."""
 
 from typing import Annotated, Literal
 

@@ -1,7 +1,4 @@
-"""The files of `memory.backend: file`: their status, and a sync.
-
-Must not know: SQL, how files are read and written.
-"""
+"""The files of `memory.backend: file`: their status, and a sync."""
 
 from typing import TYPE_CHECKING
 

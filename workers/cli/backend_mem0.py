@@ -1,7 +1,4 @@
-"""The copies of `memory.backend: mem0`: their status, and a sync.
-
-Must not know: SQL, how mem0 is set up.
-"""
+"""The copies of `memory.backend: mem0`: their status, and a sync."""
 
 from functools import partial
 from typing import TYPE_CHECKING

@@ -1,7 +1,4 @@
-"""What the backends share: the report of a status, the scopes of a sync, and the backlog of a scope.
-
-Must not know: how any backend is written.
-"""
+"""What the backends share: the report of a status, the scopes of a sync, and the backlog of a scope."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Vectors of memories and events: their status, and an index run.
-
-Must not know: SQL, how vectors are made.
-"""
+"""Vectors of memories and events: their status, and an index run."""
 
 from functools import partial
 from typing import TYPE_CHECKING

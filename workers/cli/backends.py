@@ -1,7 +1,4 @@
-"""`slowwave backend status | sync`: the copies of memories as files, in mem0, and as vectors.
-
-Must not know: how any of the copies is made.
-"""
+"""`slowwave backend status | sync`: the copies of memories as files, in mem0, and as vectors."""
 
 from typing import Annotated, Literal
 

@@ -1,7 +1,4 @@
-"""`slowwave admin budget`: model calls and tokens of today and this week, and reached caps.
-
-Must not know: SQL, how tokens are reserved.
-"""
+"""`slowwave admin budget`: model calls and tokens of today and this week, and reached caps."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated

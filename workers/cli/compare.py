@@ -1,7 +1,4 @@
-"""`slowwave memory compare`: how consolidation would judge two statements.
-
-Must not know: how statements are compared.
-"""
+"""`slowwave memory compare`: how consolidation would judge two statements."""
 
 import json
 import sys

@@ -1,7 +1,4 @@
-"""`slowwave config show | get`: the settings of this process, and where each comes from. Secrets are masked.
-
-Must not know: the meaning of a setting.
-"""
+"""`slowwave config show | get`: the settings of this process, and where each comes from. Secrets are masked."""
 
 import os
 import re

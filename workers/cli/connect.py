@@ -1,7 +1,4 @@
-"""`slowwave connect`, `slowwave hook`: the hooks and the MCP server in the settings of a coding agent.
-
-Must not know: the content of the entries, what a hook does.
-"""
+"""`slowwave connect`, `slowwave hook`: the hooks and the MCP server in the settings of a coding agent."""
 
 import difflib
 import os

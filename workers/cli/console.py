@@ -1,7 +1,4 @@
-"""`slowwave console`: the web console, until a signal ends it.
-
-Must not know: any page, how pages are served.
-"""
+"""`slowwave console`: the web console, until a signal ends it."""
 
 from pathlib import Path
 from typing import Annotated

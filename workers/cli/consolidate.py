@@ -1,7 +1,4 @@
-"""`slowwave memory consolidate`: a consolidation pass now, in this process.
-
-Must not know: how notes and memories are compared.
-"""
+"""`slowwave memory consolidate`: a consolidation pass now, in this process."""
 
 from collections.abc import Iterator
 from datetime import datetime

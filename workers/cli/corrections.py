@@ -1,7 +1,4 @@
-"""`slowwave memory edit | archive`: one memory changed by a person.
-
-Must not know: SQL, what a correction does to memories.
-"""
+"""`slowwave memory edit | archive`: one memory changed by a person."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,7 +1,4 @@
-"""`slowwave day list | show`: days and their summaries.
-
-Must not know: SQL, how summaries are made.
-"""
+"""`slowwave day list | show`: days and their summaries."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 

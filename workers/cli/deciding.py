@@ -1,7 +1,4 @@
-"""What commands that record a decision share: the name of the person, the scope, and the run to undo.
-
-Must not know: questions, conflicts, SQL.
-"""
+"""What commands that record a decision share: the name of the person, the scope, and the run to undo."""
 
 from typing import TYPE_CHECKING
 

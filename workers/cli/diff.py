@@ -1,7 +1,4 @@
-"""Prints changes of a run, or of a dry run, as a diff: values before and after, and reasons.
-
-Must not know: which command made the changes.
-"""
+"""Prints changes of a run, or of a dry run, as a diff: values before and after, and reasons."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

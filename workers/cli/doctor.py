@@ -1,7 +1,4 @@
-"""`slowwave doctor`: health checks, each with its fix.
-
-Must not know: what a check looks at.
-"""
+"""`slowwave doctor`: health checks, each with its fix."""
 
 from typing import TYPE_CHECKING, Annotated
 

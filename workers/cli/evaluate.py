@@ -1,7 +1,4 @@
-"""`slowwave evaluate extraction FILE`: the memories of the rules against gold memories.
-
-Must not know: how memories are made and compared.
-"""
+"""`slowwave evaluate extraction FILE`: the memories of the rules against gold memories."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,7 +1,4 @@
-"""`slowwave evaluate recall FILE`: how often search and context find the evidence of questions, beside BM25.
-
-Must not know: how search works, how figures are computed.
-"""
+"""`slowwave evaluate recall FILE`: how often search and context find the evidence of questions, beside BM25."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

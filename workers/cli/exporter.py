@@ -1,7 +1,4 @@
-"""`slowwave exporter`: metrics for Prometheus, until a signal ends it.
-
-Must not know: which metrics exist, how they are served.
-"""
+"""`slowwave exporter`: metrics for Prometheus, until a signal ends it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

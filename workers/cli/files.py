@@ -1,7 +1,4 @@
-"""`slowwave memory export | import`: memories as Markdown files.
-
-Must not know: SQL, how a file looks.
-"""
+"""`slowwave memory export | import`: memories as Markdown files."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,7 +1,4 @@
-"""`slowwave day finalize`: summarise past days now, in this process, and make them final.
-
-Must not know: SQL, how summaries are made.
-"""
+"""`slowwave day finalize`: summarise past days now, in this process, and make them final."""
 
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,7 +1,4 @@
-"""`slowwave memory | session | agent forget`, `slowwave admin receipts`: delete for good, with a preview and a receipt.
-
-Must not know: the tables, keys and files that hold the data.
-"""
+"""`slowwave memory|session|agent forget` and `slowwave admin receipts`: delete for good, with preview and receipt."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,7 +1,4 @@
-"""The lines of a file argument, or of standard input.
-
-Must not know: any single command, the format of a line.
-"""
+"""The lines of a file argument, or of standard input."""
 
 import io
 import sys

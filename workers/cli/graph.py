@@ -1,7 +1,4 @@
-"""`slowwave memory graph`: relations between entities, as rows, JSON or GraphML.
-
-Must not know: SQL, how relations are extracted.
-"""
+"""`slowwave memory graph`: relations between entities, as rows, JSON or GraphML."""
 
 import re
 from collections import Counter

@@ -1,7 +1,4 @@
-"""Builds the program from the tree of commands; importing a command's module waits until the command is used.
-
-Must not know: any single command.
-"""
+"""Builds the program from the tree of commands; importing a command's module waits until the command is used."""
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module

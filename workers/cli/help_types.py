@@ -1,8 +1,6 @@
 """The types of arguments and options as `--help` names them: NAME, TIME, DAY, SCOPE, light|deep; nothing for a flag.
 
 Typer writes Python's names in brackets, `<str>`, and `<bool>` beside flags, which take no value.
-
-Must not know: any single command.
 """
 
 from typing import Any

@@ -1,12 +1,10 @@
 """The entries for each coding agent's host, and the files they go into.
 
-    host          hooks                               MCP server
-    claude-code   settings.json                       .claude.json of the home, .mcp.json of a project
-    codex         hooks.json                          config.toml
-    cursor        hooks.json                          mcp.json
-    opencode      plugins/slowwave.js                 opencode.json
-
-Must not know: how a file is written, how a person confirms.
+host          hooks                               MCP server
+claude-code   settings.json                       .claude.json of the home, .mcp.json of a project
+codex         hooks.json                          config.toml
+cursor        hooks.json                          mcp.json
+opencode      plugins/slowwave.js                 opencode.json
 """
 
 import json

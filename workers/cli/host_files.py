@@ -1,7 +1,4 @@
-"""Drafts of changed files, shown before they are written, each written in one step.
-
-Must not know: the content of a change.
-"""
+"""Drafts of changed files, shown before they are written, each written in one step."""
 
 import json
 import os

@@ -1,7 +1,4 @@
-"""`slowwave import from SYSTEM SOURCE`: memories and conversations of another system become those of an agent.
-
-Must not know: the format of any system, how memories are stored.
-"""
+"""`slowwave import from SYSTEM SOURCE`: memories and conversations of another system become those of an agent."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 

@@ -1,7 +1,4 @@
-"""`slowwave inbox list | show`: questions and contradictions that wait for a person.
-
-Must not know: SQL, how a contradiction is detected.
-"""
+"""`slowwave inbox list | show`: questions and contradictions that wait for a person."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta

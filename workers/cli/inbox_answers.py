@@ -1,7 +1,4 @@
-"""`slowwave inbox answer`: a person's answer to questions and contradictions, as runs that can be undone.
-
-Must not know: SQL, what an answer does to memories.
-"""
+"""`slowwave inbox answer`: a person's answer to questions and contradictions, as runs that can be undone."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime

@@ -1,7 +1,4 @@
-"""`slowwave import events FILE`: record events from JSON lines. Safe to repeat and to interrupt.
-
-Must not know: the format of a line, how events are stored.
-"""
+"""`slowwave import events FILE`: record events from JSON lines. Safe to repeat and to interrupt."""
 
 import json
 import os

@@ -1,7 +1,4 @@
-"""The loop of `slowwave job daemon`: a tick, a pause, until a signal ends it.
-
-Must not know: what a tick does, how its report is printed.
-"""
+"""The loop of `slowwave job daemon`: a tick, a pause, until a signal ends it."""
 
 import signal
 import threading

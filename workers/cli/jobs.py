@@ -1,7 +1,4 @@
-"""`slowwave job list | run | tick | config | daemon`: periodic jobs.
-
-Must not know: SQL, what a job does, when it is due.
-"""
+"""`slowwave job list | run | tick | config | daemon`: periodic jobs."""
 
 import socket
 from typing import TYPE_CHECKING, Annotated, Any

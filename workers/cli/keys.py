@@ -1,7 +1,4 @@
-"""`slowwave admin keys`: API keys of the HTTP gateway.
-
-Must not know: how a key is stored, SQL.
-"""
+"""`slowwave admin keys`: API keys of the HTTP gateway."""
 
 import re
 import sys

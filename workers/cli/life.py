@@ -1,7 +1,4 @@
-"""Prints one memory: text, sources, changes, links and conflicts.
-
-Must not know: SQL, how an explanation is read.
-"""
+"""Prints one memory: text, sources, changes, links and conflicts."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

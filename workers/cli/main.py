@@ -1,7 +1,4 @@
-"""The program `slowwave`: its tree of commands and its global options.
-
-Must not know: what a command does.
-"""
+"""The program `slowwave`: its tree of commands and its global options."""
 
 from typing import Annotated, Any
 

@@ -1,7 +1,4 @@
-"""`slowwave mcp`: one agent's memory as an MCP server on stdio.
-
-Must not know: the protocol, what the tools do.
-"""
+"""`slowwave mcp`: one agent's memory as an MCP server on stdio."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec

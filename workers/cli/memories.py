@@ -1,7 +1,4 @@
-"""`slowwave memory list | show`: what agents remember, and why.
-
-Must not know: SQL, how memories are made.
-"""
+"""`slowwave memory list | show`: what agents remember, and why."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated

@@ -1,7 +1,4 @@
-"""`slowwave admin migrate`: the schema of the database.
-
-Must not know: what a migration does.
-"""
+"""`slowwave admin migrate`: the schema of the database."""
 
 from typing import Annotated
 

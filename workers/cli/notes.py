@@ -1,7 +1,4 @@
-"""`slowwave note add | list | curate`: working memory.
-
-Must not know: SQL, how notes and memories are compared.
-"""
+"""`slowwave note add | list | curate`: working memory."""
 
 from typing import TYPE_CHECKING, Annotated
 

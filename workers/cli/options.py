@@ -1,7 +1,4 @@
-"""Options that several commands share, and how their values are read.
-
-Must not know: any single command.
-"""
+"""Options that several commands share, and how their values are read."""
 
 import re
 from datetime import date, datetime, timedelta

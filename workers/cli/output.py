@@ -2,8 +2,6 @@
 
 Conversation text is untrusted. Before it reaches a terminal, control characters, and characters that reorder or end a
 line, are replaced by visible escapes.
-
-Must not know: the meaning of a result.
 """
 
 import dataclasses

@@ -1,7 +1,4 @@
-"""Progress of long commands: a line on stderr after two seconds, then every five seconds.
-
-Must not know: any single command.
-"""
+"""Progress of long commands: a line on stderr after two seconds, then every five seconds."""
 
 import sys
 import threading

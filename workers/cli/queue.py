@@ -1,7 +1,4 @@
-"""`slowwave queue list | show | retry | dismiss`: quarantined events and dead letters.
-
-Must not know: SQL, why work failed.
-"""
+"""`slowwave queue list | show | retry | dismiss`: quarantined events and dead letters."""
 
 import json
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,7 +1,4 @@
-"""Entries of the queue of failed work: a dead letter (12), or a quarantined event (AGENT/SESSION#SEQ).
-
-Must not know: how an entry is printed, why a task refused a payload.
-"""
+"""Entries of the queue of failed work: a dead letter (12), or a quarantined event (AGENT/SESSION#SEQ)."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,7 +1,4 @@
-"""`slowwave run rebuild`: read an agent's conversations again with another extractor, compare, and switch.
-
-Must not know: how memories are compared and switched.
-"""
+"""`slowwave run rebuild`: read an agent's conversations again with another extractor, compare, and switch."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal

@@ -1,7 +1,4 @@
-"""`slowwave search | context`: read an agent's memory as its next prompt would.
-
-Must not know: ranking, SQL.
-"""
+"""`slowwave search | context`: read an agent's memory as its next prompt would."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal, cast

@@ -1,7 +1,4 @@
-"""`slowwave admin roles`: logins of Postgres and users of Redis with the rights that their part needs.
-
-Must not know: the rights of each part, SQL.
-"""
+"""`slowwave admin roles`: logins of Postgres and users of Redis with the rights that their part needs."""
 
 import sys
 from collections.abc import Iterator

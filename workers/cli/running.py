@@ -1,7 +1,4 @@
-"""`slowwave up | demo`, `slowwave config env`: the whole stack on this machine.
-
-Must not know: how the stack starts and supervises its parts.
-"""
+"""`slowwave up | demo`, `slowwave config env`: the whole stack on this machine."""
 
 import sys
 from pathlib import Path

@@ -1,7 +1,4 @@
-"""`slowwave run list | show | undo`: what passes and people did to memories.
-
-Must not know: SQL, what a pass does.
-"""
+"""`slowwave run list | show | undo`: what passes and people did to memories."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 

@@ -1,12 +1,10 @@
 """Expected failures end in one sentence on stderr and a documented exit code, never in a traceback.
 
-    0    done
-    1    problems found, or no object has this name
-    2    invalid arguments or settings
-    3    a server does not answer, refuses the login, or has another version; or the time is up
-    130  interrupted
-
-Must not know: any single command.
+0    done
+1    problems found, or no object has this name
+2    invalid arguments or settings
+3    a server does not answer, refuses the login, or has another version; or the time is up
+130  interrupted
 """
 
 import sys

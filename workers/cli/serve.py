@@ -1,7 +1,4 @@
-"""`slowwave serve`: the HTTP gateway, until a signal ends it.
-
-Must not know: any route, how requests are served.
-"""
+"""`slowwave serve`: the HTTP gateway, until a signal ends it."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,4 @@
-"""`slowwave session list | why | flush`: conversations, their state, and a flush now.
-
-Must not know: SQL, the rules behind an answer.
-"""
+"""`slowwave session list | why | flush`: conversations, their state, and a flush now."""
 
 from datetime import timedelta
 from typing import Annotated

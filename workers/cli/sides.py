@@ -1,7 +1,4 @@
-"""Two contradicting statements, one below the other, with dates and sources.
-
-Must not know: how a contradiction is decided.
-"""
+"""Two contradicting statements, one below the other, with dates and sources."""
 
 from typing import TYPE_CHECKING
 

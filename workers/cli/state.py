@@ -1,7 +1,4 @@
-"""The shell of an invocation, and who sits at it.
-
-Must not know: any single command.
-"""
+"""The shell of an invocation, and who sits at it."""
 
 import typer
 

@@ -1,7 +1,4 @@
-"""`slowwave status`: queues, backlog, latency and workers.
-
-Must not know: SQL.
-"""
+"""`slowwave status`: queues, backlog, latency and workers."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

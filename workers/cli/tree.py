@@ -1,7 +1,4 @@
-"""The tree of commands: nouns with verbs, each with its examples. Importing this module imports no command.
-
-Must not know: what a command does, its options.
-"""
+"""The tree of commands: nouns with verbs, each with its examples. Importing this module imports no command."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

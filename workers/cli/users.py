@@ -1,7 +1,4 @@
-"""`slowwave admin users`: people who may use the console.
-
-Must not know: how a password is stored, SQL.
-"""
+"""`slowwave admin users`: people who may use the console."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal

@@ -1,8 +1,6 @@
 """Waits until sessions are processed: watches their watermarks, and explains the delay at a timeout.
 
 Later events do not prolong the wait.
-
-Must not know: which command waits.
 """
 
 import time

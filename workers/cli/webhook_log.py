@@ -1,7 +1,4 @@
-"""`slowwave webhook deliveries | replay`: the delivery log of a webhook.
-
-Must not know: SQL, how a delivery is sent.
-"""
+"""`slowwave webhook deliveries | replay`: the delivery log of a webhook."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID

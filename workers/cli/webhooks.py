@@ -1,7 +1,4 @@
-"""`slowwave webhook list | add | show | remove | rotate | enable`: URLs that receive changes to memories.
-
-Must not know: SQL, how a delivery is sent.
-"""
+"""`slowwave webhook list | add | show | remove | rotate | enable`: URLs that receive changes to memories."""
 
 import sys
 from collections.abc import Mapping

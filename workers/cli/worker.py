@@ -1,6 +1,6 @@
 """`slowwave worker`: a Celery worker, optionally with beat.
 
-Must not know: what tasks do. The process becomes Celery (exec), so no code of this module runs beside the worker.
+The process becomes Celery (exec), so no code of this module runs beside the worker.
 """
 
 import os

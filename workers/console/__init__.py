@@ -1,4 +1,1 @@
-"""The console: pages for people, rendered on the server, over the reports and services that the shell uses.
-
-Must not know: SQL, what a service does.
-"""
+"""The console: pages for people, rendered on the server, over the reports and services that the shell uses."""

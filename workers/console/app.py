@@ -1,7 +1,4 @@
-"""The console as a Starlette application: its pages, its style sheet, and the headers of every response.
-
-Must not know: any single page, how it is served.
-"""
+"""The console as a Starlette application: its pages, its style sheet, and the headers of every response."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,7 +1,4 @@
-"""State that all requests of one console share: settings, connections, a clock.
-
-Must not know: any single page, who is logged in.
-"""
+"""State that all requests of one console share: settings, connections, a clock."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -2,8 +2,6 @@
 
 If the console process ends, the work ends with it. The caller must tolerate that; work that holds a lease or a
 transaction does.
-
-Must not know: any single page, the kind of work.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""Computes a bar chart as numbers for an SVG: one bar for each day, and a line for a limit.
-
-Must not know: the meaning of the values, how the template draws them.
-"""
+"""Computes a bar chart as numbers for an SVG: one bar for each day, and a line for a limit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The charts of Home: lines over time as numbers for the browser, and the same in fewer rows as a table.
-
-Must not know: where figures come from, how lines are drawn.
-"""
+"""The charts of Home: lines over time as numbers for the browser, and the same in fewer rows as a table."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

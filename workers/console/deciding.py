@@ -1,7 +1,4 @@
-"""Shared parts of the forms that send decisions: the memories that the person saw, and the outcome of the decisions.
-
-Must not know: questions and conflicts, what a decision does.
-"""
+"""Shared parts of the forms that send decisions: the memories that the person saw, and the outcome of the decisions."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""Shows an error as a page: the error and its fix, in the same words that the command line uses.
-
-Must not know: any single page.
-"""
+"""Shows an error as a page: the error and its fix, in the same words that the command line uses."""
 
 import logging
 import traceback

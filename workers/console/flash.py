@@ -1,7 +1,4 @@
-"""The flash message that the next page shows once after a change, in a cookie signed with the login's secret.
-
-Must not know: pages.
-"""
+"""The flash message that the next page shows once after a change, in a cookie signed with the login's secret."""
 
 from dataclasses import dataclass
 

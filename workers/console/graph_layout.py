@@ -2,8 +2,6 @@
 
 Names never overlap, however many entities the graph has: each name gets its own place on the circle and points away
 from the centre. If the user asked for one entity, that entity is at the centre.
-
-Must not know: the meaning of the nodes, how the template draws them.
 """
 
 import math

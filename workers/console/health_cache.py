@@ -1,7 +1,4 @@
-"""Caches the doctor's findings for a few seconds: to ask all workers takes one second, which no page should wait for.
-
-Must not know: how findings are shown.
-"""
+"""Cache the doctor's findings for a few seconds, because a page should not wait a second for all workers."""
 
 import threading
 import time

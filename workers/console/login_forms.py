@@ -1,8 +1,6 @@
 """Tokens of login forms. Each form gets a new token, signed with a key that all consoles of this installation share.
 
 Because of the signature, a cookie that an attacker planted is useless.
-
-Must not know: passwords, pages.
 """
 
 import secrets

@@ -2,8 +2,6 @@
 
 A page is a function that takes a `PageRequest` and returns a `Response`. It runs in a thread, so it may wait for
 Postgres.
-
-Must not know: any single page, how a user logs in.
 """
 
 from collections.abc import Iterator, Mapping

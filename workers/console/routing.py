@@ -6,8 +6,6 @@ The checks run before the page's function. Without a login, a GET is redirected 
 error page. A user without the role gets an error page. A form without the token of its own login is refused and changes
 nothing. The body of a form is read after login and role are known; it has a deadline and a size limit that depends on
 the role.
-
-Must not know: any single page.
 """
 
 import asyncio

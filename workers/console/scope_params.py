@@ -1,7 +1,4 @@
-"""Whose memories a page is about: an agent's own, or those of a room or a team, as the address names them.
-
-Must not know: any single page.
-"""
+"""Whose memories a page is about: an agent's own, or those of a room or a team, as the address names them."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,4 @@
-"""Runs the console: its connections, and uvicorn.
-
-Must not know: any page.
-"""
+"""Runs the console: its connections, and uvicorn."""
 
 import gc
 from collections.abc import Callable

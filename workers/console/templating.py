@@ -1,8 +1,6 @@
 """The Jinja environment, and the text filters that all templates use: times, durations, counts.
 
 Every value in a template is escaped; this module marks nothing as safe.
-
-Must not know: any single page, where values come from.
 """
 
 from collections.abc import Iterable

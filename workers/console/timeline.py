@@ -1,7 +1,5 @@
 """Lays out successive values as numbers for an SVG: one row for each value, with a bar for the time in which it was
 valid.
-
-Must not know: the meaning of the values, how the template draws them.
 """
 
 from collections.abc import Sequence

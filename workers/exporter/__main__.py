@@ -1,8 +1,6 @@
 """Write the alert rules, the dashboard and the metrics page from the catalogues in the code.
 
 Run it as `python -m slowwave_server.workers.exporter`.
-
-Must not know: the content of these files.
 """
 
 import argparse

@@ -2,8 +2,6 @@
 
 Wording and urgency come from the catalogue, so an alert says the same as the doctor, the console and the runbook.
 `python -m slowwave_server.workers.exporter` writes `deploy/prometheus/alerts.yaml` from these rules.
-
-Must not know: where figures come from, how rules are loaded.
 """
 
 from collections.abc import Mapping

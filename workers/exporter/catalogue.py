@@ -2,8 +2,6 @@
 
 Names follow Prometheus' rules: base units, `_total` for counters. Labels are few and bounded: never a session, an agent
 or a memory; a tenant only if an option names it. A value that a scrape can't read is absent, never 0.
-
-Must not know: where values come from.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Exposes the current figures as Prometheus metric families; a server that does not answer in time counts as
 unavailable.
-
-Must not know: how figures are read, how they are transferred.
 """
 
 import threading

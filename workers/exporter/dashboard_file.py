@@ -1,7 +1,4 @@
-"""Builds the dashboard from the rows of panels, as JSON that Grafana imports.
-
-Must not know: the content of the panels.
-"""
+"""Builds the dashboard from the rows of panels, as JSON that Grafana imports."""
 
 import json
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""docs/metrics.md, generated from the catalogue.
-
-Must not know: where values come from.
-"""
+"""docs/metrics.md, generated from the catalogue."""
 
 from collections.abc import Iterable
 from itertools import groupby

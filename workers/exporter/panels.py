@@ -1,8 +1,6 @@
 """The dashboard as data: rows of panels, each with its expressions in PromQL.
 
 Every metric of the catalogue is on some panel. The most frequent questions come first: health, time to memory, queues.
-
-Must not know: Grafana's JSON.
 """
 
 from dataclasses import dataclass

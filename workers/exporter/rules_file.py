@@ -1,7 +1,4 @@
-"""`alerts.yaml` as Prometheus reads it, from the rules.
-
-Must not know: which rules there are.
-"""
+"""`alerts.yaml` as Prometheus reads it, from the rules."""
 
 from collections.abc import Iterable
 from typing import Any

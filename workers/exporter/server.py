@@ -2,8 +2,6 @@
 
 It speaks plain HTTP without authentication. The only personal names in the metrics are the tenants that the operator
 asked for.
-
-Must not know: which figures are read, the shell.
 """
 
 import logging

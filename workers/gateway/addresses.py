@@ -1,7 +1,4 @@
-"""Paths of requests: `%2F` is part of a name, and no border between two parts. Names of agents may hold slashes.
-
-Must not know: any single route.
-"""
+"""Paths of requests: `%2F` is part of a name, and no border between two parts. Names of agents may hold slashes."""
 
 import re
 from urllib.parse import unquote_to_bytes

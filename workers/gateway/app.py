@@ -1,7 +1,4 @@
-"""The gateway as an application: its routes, and the middleware around every route.
-
-Must not know: any single route, how it is served.
-"""
+"""The gateway as an application: its routes, and the middleware around every route."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager

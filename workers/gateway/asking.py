@@ -1,7 +1,4 @@
-"""Asking a worker over a row of slowwave.requests, and waiting a moment for its answer.
-
-Must not know: single requests, what carries them out.
-"""
+"""Asking a worker over a row of slowwave.requests, and waiting a moment for its answer."""
 
 import logging
 import time

@@ -1,7 +1,4 @@
-"""The body of a request: read within its limits of size and time before anything is parsed, then strict JSON.
-
-Must not know: which fields a route takes.
-"""
+"""The body of a request: read within its limits of size and time before anything is parsed, then strict JSON."""
 
 import asyncio
 import json

@@ -1,8 +1,6 @@
 """Who asks: the key of a request, and what it may do.
 
 Postgres keeps tenants apart. Agents, scopes and rights of a key are kept here.
-
-Must not know: HTTP, how a key is stored.
 """
 
 from collections.abc import Iterable

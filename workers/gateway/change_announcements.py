@@ -1,7 +1,4 @@
-"""One connection of a process that hears which tenants' memories changed, for any number of listeners.
-
-Must not know: the changes, the listeners.
-"""
+"""One connection of a process that hears which tenants' memories changed, for any number of listeners."""
 
 import logging
 import threading

@@ -1,7 +1,4 @@
-"""The feed of one tenant in one process: read once, and given to every stream that follows it.
-
-Must not know: HTTP, threads.
-"""
+"""The feed of one tenant in one process: read once, and given to every stream that follows it."""
 
 import asyncio
 import json

@@ -2,8 +2,6 @@
 
 A stream first reads on its own the changes that its client missed; then it receives the changes of the tenant's feed. A
 stream whose client is slower than the feed ends: the client reconnects and continues from its last position.
-
-Must not know: HTTP.
 """
 
 import asyncio

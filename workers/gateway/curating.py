@@ -1,7 +1,4 @@
-"""What the routes of curation share: forms of parameters, and walls around agents, scopes and memories.
-
-Must not know: any single route.
-"""
+"""What the routes of curation share: forms of parameters, and walls around agents, scopes and memories."""
 
 import re
 from collections.abc import Mapping

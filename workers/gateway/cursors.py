@@ -1,7 +1,4 @@
-"""Cursors: where a page of a list ended, as text that a caller gives back unread.
-
-Must not know: which lists there are.
-"""
+"""Cursors: where a page of a list ended, as text that a caller gives back unread."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode

@@ -1,7 +1,4 @@
-"""What all requests share: settings, connections, a clock, the keys that were seen, limits.
-
-Must not know: any single route.
-"""
+"""What all requests share: settings, connections, a clock, the keys that were seen, limits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 Answers are kept in Redis for a day, for the key that asked. What records takes the header into Postgres instead, where
 it holds for good.
-
-Must not know: any single route.
 """
 
 import json

@@ -2,8 +2,6 @@
 
 Tenants don't depend on it: Postgres checks the key with every row. This cache saves a query for each
 request, and says who may record while Postgres is away.
-
-Must not know: HTTP beyond one header, routes.
 """
 
 import re

@@ -1,8 +1,6 @@
 """How often a key and a tenant may ask, and how much a tenant may record a day: counted in Redis, for all gateways.
 
 Counted by key, never by address: neither a proxy nor many hosts go round it. While Redis is away nothing is counted.
-
-Must not know: routes, how a key is stored.
 """
 
 import math

@@ -1,8 +1,6 @@
 """MCP over streamable HTTP at `/mcp`: the tools of one agent, which the key fixes.
 
 Requests are independent: no process holds a session, so any process of any host can answer.
-
-Must not know: the work of the tools.
 """
 
 from collections.abc import Callable

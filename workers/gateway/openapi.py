@@ -1,7 +1,4 @@
-"""The OpenAPI document: FastAPI's document of the routes, with the parts that all routes share.
-
-Must not know: any single route.
-"""
+"""The OpenAPI document: FastAPI's document of the routes, with the parts that all routes share."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,4 @@
-"""Errors as application/problem+json (RFC 9457), in the sentences of the command line and the console.
-
-Must not know: any single route.
-"""
+"""Errors as application/problem+json (RFC 9457), in the sentences of the command line and the console."""
 
 import json
 import logging

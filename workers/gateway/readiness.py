@@ -2,8 +2,6 @@
 
 From then on it stays ready. While Postgres is unavailable, the gateway records into its spool; if all gateways reported
 that they are not ready, no request would reach the spool.
-
-Must not know: HTTP.
 """
 
 import threading

@@ -2,8 +2,6 @@
 
 A session keeps the scope that it began with. Whoever does not name a scope means the agent's own, unless the session
 writes to one that the key reaches: a session of a room that it does not reach is not there for it.
-
-Must not know: HTTP.
 """
 
 import threading

@@ -1,7 +1,4 @@
-"""Responses that are already JSON: FastAPI need not validate them again; its models only feed the OpenAPI document.
-
-Must not know: any single route.
-"""
+"""Responses that are already JSON: FastAPI need not validate them again; its models only feed the OpenAPI document."""
 
 import json
 from http import HTTPStatus

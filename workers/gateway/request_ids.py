@@ -1,7 +1,4 @@
-"""Around every answer: the id of its request, in the answer, in logs and in traces; and headers for browsers.
-
-Must not know: any single route.
-"""
+"""Around every answer: the id of its request, in the answer, in logs and in traces; and headers for browsers."""
 
 import logging
 import re

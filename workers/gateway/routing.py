@@ -1,8 +1,6 @@
 """How a request passes: key and rights first, then its body, limits and the route; and what an error answers.
 
 Nothing of a body is read before the key is known to be good for the route.
-
-Must not know: any single route.
 """
 
 from collections.abc import Callable, Coroutine

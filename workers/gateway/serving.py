@@ -1,7 +1,4 @@
-"""Serving the gateway: processes of uvicorn on one socket, each with its own connections.
-
-Must not know: any route.
-"""
+"""Serving the gateway: processes of uvicorn on one socket, each with its own connections."""
 
 import gc
 import logging

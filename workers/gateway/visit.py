@@ -5,8 +5,6 @@
 
 A plain `def` runs in a thread, and may wait for Postgres. Every connection that it borrows, of the engine or of the
 client, works for the caller's key.
-
-Must not know: any single route.
 """
 
 from collections.abc import Iterator

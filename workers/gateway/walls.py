@@ -2,8 +2,6 @@
 
 The gateway's login may act for no tenant by itself. `slowwave.use_key` lets one session of Postgres act for the tenant
 of a key, and every policy and entrance asks again whether that key still holds. Without a key nothing is seen.
-
-Must not know: HTTP, what a connection is lent for.
 """
 
 from collections.abc import Iterator

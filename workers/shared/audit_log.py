@@ -2,8 +2,6 @@
 or dismissed, jobs paused, events tried again).
 
 An error is named by its kind and its places in the code: its text may quote what somebody said.
-
-Must not know: any single page.
 """
 
 import logging

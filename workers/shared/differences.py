@@ -1,7 +1,4 @@
-"""The difference between two states of a memory, as lines for people.
-
-Must not know: where changes come from, how lines are shown.
-"""
+"""The difference between two states of a memory, as lines for people."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

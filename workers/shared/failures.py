@@ -1,7 +1,4 @@
-"""Expected failures: for each an exit code, a sentence and a fix.
-
-Must not know: any single command or page; how a sentence is shown.
-"""
+"""Expected failures: for each an exit code, a sentence and a fix."""
 
 import errno
 

@@ -1,7 +1,4 @@
-"""Request that workers flush sessions now.
-
-Must not know: who sends the request.
-"""
+"""Request that workers flush sessions now."""
 
 from collections.abc import Sequence
 

@@ -2,8 +2,6 @@
 
 A client that sends its headers byte by byte would keep a connection open without limit. Many such clients would block a
 whole server.
-
-Must not know: routes, the server's application.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""Asks the live workers for their queues through Celery's remote control.
-
-Must not know: which queues there should be.
-"""
+"""Asks the live workers for their queues through Celery's remote control."""
 
 from collections.abc import Mapping
 

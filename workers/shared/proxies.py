@@ -2,8 +2,6 @@
 
 Only the last entry of `X-Forwarded-For` counts, because the trusted proxy added it. The client sent all earlier
 entries. So no client can choose the address by which failed logins are counted.
-
-Must not know: pages, logins.
 """
 
 import ipaddress

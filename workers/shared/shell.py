@@ -1,7 +1,4 @@
-"""Settings and connections that the command line, the console and the gateway share; each is opened at its first use.
-
-Must not know: commands, pages, routes.
-"""
+"""Settings and connections shared by command line, console and gateway; each is opened at first use."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

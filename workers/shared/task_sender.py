@@ -1,7 +1,4 @@
-"""Send a payload to its task again, as dead letters are retried.
-
-Must not know: dead letters, who asks.
-"""
+"""Send a payload to its task again, as dead letters are retried."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,5 +1,5 @@
 """The stack: embedded servers, workers, beat and Flower, started together, supervised and stopped together.
 
 `stack.py` puts the parts together; `environment.py` tells other programs how to connect. Import from these modules.
-Must not know: what the tasks do. Whoever embeds a stack needs nothing of Celery.
+A program that embeds a stack imports no Celery.
 """

@@ -1,7 +1,4 @@
-"""The delay before a dead program is started again. Pure.
-
-Must not know: processes, clocks.
-"""
+"""The delay before a dead program is started again. Pure."""
 
 FIRST_SECONDS = 0.5
 LONGEST_SECONDS = 30.0

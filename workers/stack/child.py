@@ -1,7 +1,4 @@
-"""One supervised program: started under a guardian, started again when it dies, its output in one log file.
-
-Must not know: which programs there are, or in which order they stop.
-"""
+"""One supervised program: started under a guardian, started again when it dies, its output in one log file."""
 
 import os
 import shutil

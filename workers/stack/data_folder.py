@@ -1,14 +1,12 @@
 """The data folder of a stack: what lies where, who holds it, and in which phase its holder is.
 
-    lock            held (flock) by the supervisor and by every guardian: free means that no process is left
-    state           {"pid": …, "phase": "starting" | "ready" | "stopping"} of the holder
-    environment     NAME=value lines for other programs, only while the stack is ready (mode 600)
-    secrets.json    passwords, made once (mode 600)
-    ports.json      ports, chosen once
-    logs/           NAME.log, one a program
-    postgres/ valkey/ beat/
-
-Must not know: which programs run.
+lock            held (flock) by the supervisor and by every guardian: free means that no process is left
+state           {"pid": …, "phase": "starting" | "ready" | "stopping"} of the holder
+environment     NAME=value lines for other programs, only while the stack is ready (mode 600)
+secrets.json    passwords, made once (mode 600)
+ports.json      ports, chosen once
+logs/           NAME.log, one a program
+postgres/ valkey/ beat/
 """
 
 import fcntl

@@ -2,8 +2,6 @@
 
 Only its binaries come from the wheel. Durability is Postgres' default (fsync on); connections need a password (SCRAM).
 It never runs as root: if the stack runs as root, Postgres runs as its own system user.
-
-Must not know: who supervises it, the database's purpose.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""An embedded Valkey: a child in the foreground on the loopback address, with a password and an append-only file.
-
-Must not know: who supervises it, which keys it holds.
-"""
+"""An embedded Valkey: a child in the foreground on the loopback address, with a password and an append-only file."""
 
 from collections.abc import Mapping
 

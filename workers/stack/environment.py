@@ -1,7 +1,4 @@
-"""What connects other programs to a running stack: `NAME=value` lines, or a sentence while it is not ready.
-
-Must not know: how the stack is run.
-"""
+"""What connects other programs to a running stack: `NAME=value` lines, or a sentence while it is not ready."""
 
 from collections.abc import Mapping
 from pathlib import Path

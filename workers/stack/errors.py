@@ -1,14 +1,12 @@
 """The errors of a stack, each with one sentence for the person who started it.
 
-    SlowwaveError
-    └── StackError
-        ├── AlreadyRunning    another stack uses the same data folder
-        ├── NotReady          no stack runs there, or it is still starting, or already stopping
-        ├── PortTaken         another program uses a requested port
-        ├── StackFailed       a part did not start; the sentence names its log
-        └── StartInterrupted  a stop was requested before everything was up
-
-Must not know: who raises them.
+SlowwaveError
+└── StackError
+├── AlreadyRunning    another stack uses the same data folder
+├── NotReady          no stack runs there, or it is still starting, or already stopping
+├── PortTaken         another program uses a requested port
+├── StackFailed       a part did not start; the sentence names its log
+└── StartInterrupted  a stop was requested before everything was up
 """
 
 from slowwave.errors import SlowwaveError

@@ -1,7 +1,5 @@
 """The gateway of a stack that runs its own Postgres: a login that the database owner makes, and `slowwave serve` as a
 child.
-
-Must not know: who supervises it, its routes.
 """
 
 import sys

@@ -1,7 +1,4 @@
-"""Checks that the servers named in the settings answer, before the stack starts anything that needs them.
-
-Must not know: how the stack runs embedded servers.
-"""
+"""Checks that the servers named in the settings answer, before the stack starts anything that needs them."""
 
 import redis
 from sqlalchemy.exc import OperationalError

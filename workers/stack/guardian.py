@@ -16,8 +16,6 @@ that its supervisor was killed, on any Unix and without polling.
 On Linux it adopts whatever its descendants leave (PR_SET_CHILD_SUBREAPER). When the command has ended it kills what is
 still there, such as the pool processes of a worker that was killed, or the backends of a Postgres that was killed, and
 only then ends itself. It closes HELD last: as long as the lock is held, something may still be running.
-
-Must not know: which program it guards.
 """
 
 import ctypes

@@ -1,7 +1,4 @@
-"""Whether a program of the stack says that it is up.
-
-Must not know: which program.
-"""
+"""Whether a program of the stack says that it is up."""
 
 import urllib.error
 import urllib.request

@@ -1,7 +1,4 @@
-"""The end of a log, for a sentence that says why a program was given up.
-
-Must not know: which program wrote it.
-"""
+"""The end of a log, for a sentence that says why a program was given up."""
 
 from pathlib import Path
 

@@ -1,7 +1,4 @@
-"""Ports: given, remembered or chosen, so that a stack has the same addresses at every start.
-
-Must not know: which server uses which port.
-"""
+"""Ports: given, remembered or chosen, so that a stack has the same addresses at every start."""
 
 import json
 import socket

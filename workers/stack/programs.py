@@ -1,7 +1,4 @@
-"""The Celery programs of the stack: two workers, beat and Flower, and how to tell that each is up.
-
-Must not know: who starts them, where the servers come from.
-"""
+"""The Celery programs of the stack: two workers, beat and Flower, and how to tell that each is up."""
 
 import os
 import socket

@@ -4,8 +4,6 @@
         memory = Memory(stack.settings)
 
 A server that the settings name replaces the embedded one; Postgres and broker are independent in this.
-
-Must not know: the work of the tasks.
 """
 
 import os

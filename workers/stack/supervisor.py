@@ -1,7 +1,4 @@
-"""The supervisor: keeps a set of programs running, and stops them in stages.
-
-Must not know: the purpose of the programs.
-"""
+"""The supervisor: keeps a set of programs running, and stops them in stages."""
 
 import threading
 import time

@@ -1,7 +1,4 @@
-"""`slowwave up`: the stack in the foreground, told to a person, until Ctrl-C or SIGTERM.
-
-Must not know: how the stack starts its parts.
-"""
+"""`slowwave up`: the stack in the foreground, told to a person, until Ctrl-C or SIGTERM."""
 
 import signal
 import time

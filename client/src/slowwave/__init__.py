@@ -1,7 +1,4 @@
-"""Slowwave's client: record conversations, read an agent's memory. It runs without the code of the workers.
-
-Must not know: Celery, the service.
-"""
+"""Slowwave's client: record conversations, read an agent's memory. It runs without the code of the workers."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

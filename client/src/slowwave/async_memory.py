@@ -1,7 +1,4 @@
-"""`AsyncMemory`: the calls of `Memory` for hosts with an event loop. Each call runs in one of a few threads.
-
-Must not know: what a call of `Memory` does.
-"""
+"""`AsyncMemory`: the calls of `Memory` for hosts with an event loop. Each call runs in one of a few threads."""
 
 import asyncio
 import functools

@@ -2,8 +2,6 @@
 
 Order: either all entries of the queue are older than those of the spool, or the spool has taken the whole queue first.
 So the events of a session arrive in the order of their calls.
-
-Must not know: receipts, Redis, the shape of messages.
 """
 
 import logging

@@ -3,8 +3,6 @@
 Each call runs in its own thread, because a client's own timeout covers neither name resolution nor a response that
 arrives slowly byte by byte. After a timeout the thread runs until its call ends. Until then no other call starts, so
 threads can't pile up.
-
-Must not know: the call, the fallback.
 """
 
 import queue

@@ -1,7 +1,4 @@
-"""The only way events enter the store: one statement for the events of one call, or for those of many calls.
-
-Must not know: the caller, whether it waits, the flush that may follow.
-"""
+"""The only way events enter the store: one statement for the events of one call, or for those of many calls."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,4 @@
-"""Follow the feed of changes in one process: read all changes, then wait until Postgres announces more.
-
-Must not know: the shape of a change.
-"""
+"""Follow the feed of changes in one process: read all changes, then wait until Postgres announces more."""
 
 import asyncio
 import threading

@@ -1,7 +1,4 @@
-"""The feed of changes of a tenant's memories, in commit order, each at least once.
-
-Must not know: how changes come about, HTTP.
-"""
+"""The feed of changes of a tenant's memories, in commit order, each at least once."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,24 +1,22 @@
 """All exceptions that the client raises on purpose.
 
-    SlowwaveError
-    ├── InvalidSettings      an invalid key, variable or value of the configuration
-    ├── InvalidName          an invalid name of a tenant, agent, session or scope (also a ValueError)
-    ├── InvalidQuery         an invalid argument of a reading call (also a ValueError)
-    ├── InvalidMessage       an invalid message, key or scope (also a ValueError)
-    │   └── TooLarge         … because it exceeds a limit
-    ├── ScopeConflict        a session that already writes to another scope
-    ├── Refused              data that Postgres rejects permanently
-    ├── StoreUnavailable     Postgres or a gateway can't be reached or can't work
-    ├── NotAllowed           a login or an API key without the needed right
-    ├── NotFound             no such memory, agent or conversation (also a LookupError)
-    ├── CannotChange         a memory that has changed since it was read, or can't be changed in its state
-    ├── NotAnswered          no worker answered in time; the request stays queued
-    ├── RateLimited          too many calls; the error says when to call again
-    ├── WasForgotten         queued data that was forgotten before it arrived
-    ├── EmbeddingFailed      no vectors (in slowwave.embedding; a search then uses words only)
-    └── SpoolFull            the spool has no room; nothing was recorded
-
-Must not know: the code that raises them.
+SlowwaveError
+├── InvalidSettings      an invalid key, variable or value of the configuration
+├── InvalidName          an invalid name of a tenant, agent, session or scope (also a ValueError)
+├── InvalidQuery         an invalid argument of a reading call (also a ValueError)
+├── InvalidMessage       an invalid message, key or scope (also a ValueError)
+│   └── TooLarge         … because it exceeds a limit
+├── ScopeConflict        a session that already writes to another scope
+├── Refused              data that Postgres rejects permanently
+├── StoreUnavailable     Postgres or a gateway can't be reached or can't work
+├── NotAllowed           a login or an API key without the needed right
+├── NotFound             no such memory, agent or conversation (also a LookupError)
+├── CannotChange         a memory that has changed since it was read, or can't be changed in its state
+├── NotAnswered          no worker answered in time; the request stays queued
+├── RateLimited          too many calls; the error says when to call again
+├── WasForgotten         queued data that was forgotten before it arrived
+├── EmbeddingFailed      no vectors (in slowwave.embedding; a search then uses words only)
+└── SpoolFull            the spool has no room; nothing was recorded
 """
 
 SHOWN_CHARACTERS = 60

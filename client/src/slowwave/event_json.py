@@ -1,7 +1,4 @@
-"""An event in the form that Postgres receives.
-
-Must not know: how an event is built.
-"""
+"""An event in the form that Postgres receives."""
 
 from typing import Any, Literal, NotRequired, TypedDict
 

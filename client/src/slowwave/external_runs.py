@@ -1,8 +1,6 @@
 """Conversations that another program stores: a hook names a run, and workers read it there (`memory.source`).
 
 A named run waits for Postgres in the spool as events do, and is discarded if its session was forgotten meanwhile.
-
-Must not know: that program, how workers read it.
 """
 
 from slowwave.capture import Entry, about_of

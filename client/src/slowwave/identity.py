@@ -1,7 +1,4 @@
-"""Names of tenants, agents and sessions, and the rules for them.
-
-Must not know: Redis, Postgres, quoting of names in keys and paths.
-"""
+"""Names of tenants, agents and sessions, and the rules for them."""
 
 import unicodedata
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 
 A line without a key gets one from its content and from the number of equal lines before it. So the same file yields the
 same keys, and a repeated import adds nothing.
-
-Must not know: the source of the lines, the display of progress.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Invisible characters that programs and models still read, and a way to strip them from text.
-
-Must not know: the use of the text.
-"""
+"""Invisible characters that programs and models still read, and a way to strip them from text."""
 
 import re
 import unicodedata

@@ -1,7 +1,4 @@
-"""`Memory`: records what an agent's host hands over, and reads what the agent knows.
-
-Must not know: how a backend stores, spools or sends; celery.
-"""
+"""`Memory`: records what an agent's host hands over, and reads what the agent knows."""
 
 from typing import TYPE_CHECKING, Any, Self
 

@@ -1,7 +1,4 @@
-"""The backend that all parts of `Memory` share.
-
-Must not know: what the parts do.
-"""
+"""The backend that all parts of `Memory` share."""
 
 from typing import TYPE_CHECKING
 

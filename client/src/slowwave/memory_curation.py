@@ -1,7 +1,4 @@
-"""The part of `Memory` that notes the use of memories, edits, archives and forgets them.
-
-Must not know: how a backend carries a request out.
-"""
+"""The part of `Memory` that notes the use of memories, edits, archives and forgets them."""
 
 from collections.abc import Iterable
 from typing import Any, TypedDict, Unpack, overload

@@ -1,7 +1,4 @@
-"""The part of `Memory` that writes notes to working memory and consolidates them.
-
-Must not know: how a backend stores or sends.
-"""
+"""The part of `Memory` that writes notes to working memory and consolidates them."""
 
 from datetime import datetime
 

@@ -1,7 +1,4 @@
-"""Reads of memories by list and by id, of their provenance, and the note that a reply used them, over psycopg.
-
-Must not know: the caller, HTTP.
-"""
+"""Reads of memories by list and by id, of their provenance, and the note that a reply used them, over psycopg."""
 
 import base64
 import binascii

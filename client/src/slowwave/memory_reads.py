@@ -1,7 +1,4 @@
-"""The part of `Memory` that reads: search, context, memories by list and by id, and the feed of changes.
-
-Must not know: how a backend finds and ranks.
-"""
+"""The part of `Memory` that reads: search, context, memories by list and by id, and the feed of changes."""
 
 from collections.abc import Callable, Generator, Sequence
 from datetime import date, datetime

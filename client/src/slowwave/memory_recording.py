@@ -1,7 +1,4 @@
-"""The part of `Memory` that records turns and milestones, and asks for flushes.
-
-Must not know: how a backend stores, spools or sends.
-"""
+"""The part of `Memory` that records turns and milestones, and asks for flushes."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,7 +1,4 @@
-"""Results of the calls that read, edit and forget memories; the same for every backend.
-
-Must not know: Postgres, HTTP.
-"""
+"""Results of the calls that read, edit and forget memories; the same for every backend."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

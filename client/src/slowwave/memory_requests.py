@@ -1,7 +1,4 @@
-"""The requests of `Memory`: the arguments of a call with their defaults and checks, for whichever backend answers it.
-
-Must not know: Postgres, HTTP.
-"""
+"""The requests of `Memory`: the arguments of a call with defaults and checks, the same for every backend."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,4 @@
-"""The types of memories: one list for the client, the rules, files and the database.
-
-Must not know: how a statement gets its type.
-"""
+"""The types of memories: one list for the client, the rules, files and the database."""
 
 from typing import Literal, get_args
 

@@ -3,8 +3,6 @@
 The parser reads two forms: OpenAI's (`tool_calls` beside the content, results as messages of the role `tool`) and
 Anthropic's (`tool_use` and `tool_result` among the parts of the content). It also reads LangChain's short form of a
 call, {"name", "args", "id"}.
-
-Must not know: events, settings, how a call is rendered.
 """
 
 from collections import Counter

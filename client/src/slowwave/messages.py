@@ -2,8 +2,6 @@
 
 A message is a mapping in the shape of chat APIs, or a `Message`. Both pass the same hand-written checks, because they
 run on the reply path; Pydantic validates only JSON payloads.
-
-Must not know: where events are stored.
 """
 
 from collections.abc import Collection, Mapping, Sequence

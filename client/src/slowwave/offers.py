@@ -1,7 +1,4 @@
-"""Offers from the reply path: wake-ups for workers. An offer may fail, because the sweep finds all due sessions.
-
-Must not know: Postgres, the conditions of a flush.
-"""
+"""Offers from the reply path: wake-ups for workers. An offer may fail, because the sweep finds all due sessions."""
 
 from __future__ import annotations
 

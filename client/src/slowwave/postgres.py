@@ -2,8 +2,6 @@
 
 A pool that waits would not do: a hook on the reply path must know at once that the server is down, to spool its events;
 and a library in a host's process should own neither threads nor connections that a fork would share.
-
-Must not know: the statements, the fate of events that can't be stored.
 """
 
 import select

@@ -1,7 +1,4 @@
-"""The backend of `Memory.from_env`: it records and reads in Postgres, and wakes workers through Redis.
-
-Must not know: HTTP, the signatures of `Memory`.
-"""
+"""The backend of `Memory.from_env`: it records and reads in Postgres, and wakes workers through Redis."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID

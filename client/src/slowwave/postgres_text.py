@@ -1,7 +1,4 @@
-"""Text and metadata in a form that Postgres can store.
-
-Must not know: the meaning and the destination of the text.
-"""
+"""Text and metadata in a form that Postgres can store."""
 
 import json
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 """Route reads by `memory.backend`: Postgres answers them; mem0, if it is the backend, finds memories for a query.
 
 A missing or misconfigured mem0 is an error. If mem0 does not answer, Postgres does, with a log line.
-
-Must not know: how Postgres and mem0 search.
 """
 
 from collections.abc import Callable, Sequence

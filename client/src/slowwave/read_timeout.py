@@ -2,8 +2,6 @@
 
 The server's statement timeout needs a running server. A server that is frozen (a host without memory, a paused
 container) keeps its sockets open, and its kernel acknowledges sent data.
-
-Must not know: the statements.
 """
 
 import time

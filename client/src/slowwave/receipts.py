@@ -1,7 +1,4 @@
-"""The results of recording calls and of `Memory.status`.
-
-Must not know: Postgres, HTTP.
-"""
+"""The results of recording calls and of `Memory.status`."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

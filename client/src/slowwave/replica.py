@@ -5,8 +5,6 @@ operators' reports) read the primary.
 
 A replica that lost its primary would return old data for ever, so every `LOOK_SECONDS` a query checks whether it
 follows.
-
-Must not know: the reads.
 """
 
 import threading

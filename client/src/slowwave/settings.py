@@ -1,8 +1,6 @@
 """Settings: `SLOWWAVE_…` variables over `slowwave.yaml` over defaults, validated and frozen.
 
 A process builds them once at its start and passes them on; there is no global.
-
-Must not know: the readers of the settings.
 """
 
 import difflib

@@ -1,7 +1,4 @@
-"""Sections of the settings: a model, embeddings, mem0, Agno, files, consolidation, retention, the gateway, the console.
-
-Must not know: the readers of these settings.
-"""
+"""Sections of the settings: model, embeddings, mem0, Agno, files, consolidation, retention, gateway, console."""
 
 import re
 from collections.abc import Iterator

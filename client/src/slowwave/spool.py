@@ -8,8 +8,6 @@ knows that its owner has ended, and delivers it. Entries carry idempotency keys,
 
 DATABASE and LOGIN are digests that separate databases and logins. A process delivers only entries of its own login,
 because another login may have other rights. Segments of versions without LOGIN are delivered by any process.
-
-Must not know: how and when entries are delivered.
 """
 
 import contextlib

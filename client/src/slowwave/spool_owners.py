@@ -1,7 +1,4 @@
-"""Entries of several owners in one spool: each entry is delivered on behalf of its owner.
-
-Must not know: the owners, how Postgres separates them.
-"""
+"""Entries of several owners in one spool: each entry is delivered on behalf of its owner."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager

@@ -1,7 +1,4 @@
-"""Notes in the spool while Postgres is down, for callers that can't repeat their call.
-
-Must not know: the callers, how the spool stores entries.
-"""
+"""Notes in the spool while Postgres is down, for callers that can't repeat their call."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

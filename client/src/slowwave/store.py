@@ -2,8 +2,6 @@
 
 The `Memory` objects of all tenants share one store. A forked child makes its own, because connections, queue and locks
 belong to the parent.
-
-Must not know: the shape of messages and receipts.
 """
 
 import atexit

@@ -6,8 +6,6 @@
 
 Both have the kind `tool`. `error` is true if the host says that the call failed; a result that only reads like an
 error is not marked. `tool` is missing from a result whose call is unknown, `tool_call_id` if the host gives none.
-
-Must not know: settings other than its own, how events are stored.
 """
 
 from collections.abc import Mapping

@@ -9,8 +9,6 @@
 A text over the limit keeps its head and its tail around a mark that says how many characters are left out. No word is
 cut in two, and no private key, since redaction would not recognise half a secret. The text of a call stays parseable: a
 long argument is shortened inside its JSON string.
-
-Must not know: messages, keys, how events are stored.
 """
 
 import json

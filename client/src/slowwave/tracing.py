@@ -3,8 +3,6 @@
 Tracing is off until a process switches it on, once. Until then OpenTelemetry is not imported, and each call costs one
 comparison. Spans contain names of agents and sessions, never text of a conversation; the host chooses the provider
 (`workers/tracing.py` sets that of a worker).
-
-Must not know: providers, exporters, Celery, the form of messages.
 """
 
 from __future__ import annotations

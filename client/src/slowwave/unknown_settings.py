@@ -1,7 +1,4 @@
-"""Suggestions for an unknown setting: its new name, or the nearest known name.
-
-Must not know: where settings are read from.
-"""
+"""Suggestions for an unknown setting: its new name, or the nearest known name."""
 
 import difflib
 from collections.abc import Iterable

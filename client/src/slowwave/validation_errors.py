@@ -1,8 +1,6 @@
 """Pydantic's validation errors as plain sentences: the key, the allowed form, and the value.
 
-    tenant must be text of 1 to 200 characters, got ''
-
-Must not know: the models.
+tenant must be text of 1 to 200 characters, got ''
 """
 
 from collections.abc import Mapping

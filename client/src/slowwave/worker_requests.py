@@ -1,8 +1,6 @@
 """Ask a worker: a row of slowwave.requests holds the request, a message wakes a worker, the row gets the outcome.
 
 A client asks because edits and deletions of memories need the server's code.
-
-Must not know: how a request is carried out.
 """
 
 import contextlib

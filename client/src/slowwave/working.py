@@ -1,7 +1,4 @@
-"""Working memory: an agent's own notes, which a consolidation cycle keeps or drops.
-
-Must not know: when cycles run, how they decide.
-"""
+"""Working memory: an agent's own notes, which a consolidation cycle keeps or drops."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

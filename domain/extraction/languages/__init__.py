@@ -10,8 +10,6 @@ A phrase of a data file is plain text with these marks:
 
 Case does not matter. If people often write a language without its accents, accents do not matter in words of five
 letters or more.
-
-Must not know: which sentences are kept.
 """
 
 import json

@@ -2,8 +2,6 @@
 
 An ambiguous date stays unresolved: "nächsten Freitag" is resolved only if both of its readings are the same day, and a
 bare weekday only if the sentence points to the past or the future.
-
-Must not know: the clock, and the subject of a sentence.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Surface features of a sentence, independent of its meaning: figures, identifiers, names, questions, length.
-
-Must not know: the words of any language.
-"""
+"""Surface features of a sentence, independent of its meaning: figures, identifiers, names, questions, length."""
 
 import re
 

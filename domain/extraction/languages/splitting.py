@@ -1,7 +1,4 @@
-"""Split text in other languages into sentences and clauses.
-
-Must not know: which sentences are worth keeping.
-"""
+"""Split text in other languages into sentences and clauses."""
 
 import re
 from collections.abc import Iterator

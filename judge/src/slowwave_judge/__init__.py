@@ -3,7 +3,7 @@
 Both models are fine-tuned from all-MiniLM-L6-v2 and run with int8 weights on one core. README.md names the training
 data and the accuracy on held-out data.
 
-Must not know: Slowwave. The caller passes plain text.
+The package imports nothing of Slowwave; the caller passes plain text.
 """
 
 import json

@@ -1,6 +1,6 @@
 """How two statements relate: the second model of the package.
 
-Must not know: Slowwave. The caller passes plain text.
+The module imports nothing of Slowwave; the caller passes plain text.
 """
 
 import json

@@ -3,8 +3,6 @@
 One bounded query reads each group of metrics. A group is a dataclass, and each field is one metric
 (`workers.exporter.catalogue` describes it): a number; a mapping from label values to numbers; None if it is unknown.
 Metrics are counts and times: they contain no text and no name of a session, an agent or a memory.
-
-Must not know: how metrics are shown, Prometheus.
 """
 
 from collections.abc import Mapping

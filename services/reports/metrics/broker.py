@@ -2,7 +2,7 @@
 
 All of it by a bounded number of calls, whatever waits there. What this user of the broker may not ask is not known.
 
-Must not know: Celery, contents of messages: it reads their number and the ids of the oldest.
+It reads only the number of messages and the ids of the oldest messages.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Cost of models in this day and week (UTC), by tenant, and tenants that reached a cap.
-
-Must not know: how tokens are reserved, contents of calls.
-"""
+"""Cost of models in this day and week (UTC), by tenant, and tenants that reached a cap."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Rows that wait for delivery to a backend, and runs of another store that wait to be read.
-
-Must not know: how a backend or a store is reached.
-"""
+"""Rows that wait for delivery to a backend, and runs of another store that wait to be read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

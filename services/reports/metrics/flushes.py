@@ -1,7 +1,4 @@
-"""Recent flushes and their latency after the events, read from the ledger, so they survive restarts.
-
-Must not know: which session it was.
-"""
+"""Recent flushes and their latency after the events, read from the ledger, so they survive restarts."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

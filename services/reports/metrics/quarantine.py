@@ -1,7 +1,4 @@
-"""Backlog for people: quarantined events, dead letters, conflicts, questions.
-
-Must not know: their contents.
-"""
+"""Backlog for people: quarantined events, dead letters, conflicts, questions."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,8 +1,6 @@
 """One reading of all figures: a bounded number of queries to Postgres and calls to the broker, each server by itself.
 
 If a server does not answer, its metrics are missing and it counts as down; metrics of the other server are read.
-
-Must not know: how figures are shown, Prometheus, Celery (who listens to which queue is an argument).
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""Runs and jobs of maintenance: what runs, what ended how and how long it took, which job is late or keeps failing.
-
-Must not know: what a run changed.
-"""
+"""Runs and jobs of maintenance: what runs, what ended how and how long it took, which job is late or keeps failing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""How many sessions wait, for how long, and how many of them wait for a reason that is none.
-
-Must not know: which session it is.
-"""
+"""How many sessions wait, for how long, and how many of them wait for a reason that is none."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,4 @@
-"""All pages, by topic: each module here has its `ROUTES`.
-
-Must not know: what a page shows.
-"""
+"""All pages, by topic: each module here has its `ROUTES`."""
 
 from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.pages import (

@@ -1,7 +1,4 @@
-"""One agent: its memories, sessions, days, notes, runs, open items and settings, each on a tab.
-
-Must not know: SQL, the rules behind an answer.
-"""
+"""One agent: its memories, sessions, days, notes, runs, open items and settings, each on a tab."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus

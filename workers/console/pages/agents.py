@@ -1,7 +1,4 @@
-"""The list of agents.
-
-Must not know: SQL, what an agent remembers.
-"""
+"""The list of agents."""
 
 from starlette.responses import Response
 

@@ -1,7 +1,4 @@
-"""Names that mean the same in a scope: where each alias comes from, and a form to add or remove one.
-
-Must not know: SQL, how aliases are learned and searched with.
-"""
+"""Names that mean the same in a scope: where each alias comes from, and a form to add or remove one."""
 
 from http import HTTPStatus
 

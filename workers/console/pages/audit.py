@@ -1,7 +1,4 @@
-"""The audit log: who logged in, failed to log in, exported data, revealed secrets, or gave a role or a key.
-
-Must not know: SQL, which acts are recorded.
-"""
+"""The audit log: who logged in, failed to log in, exported data, revealed secrets, or gave a role or a key."""
 
 from typing import get_args
 

@@ -1,7 +1,4 @@
-"""Budgets: model cost by day, week, model and purpose; the remaining budget; and which cap is reached until when.
-
-Must not know: SQL, how tokens are reserved.
-"""
+"""Budgets: model cost by day, week, model and purpose; the remaining budget; and which cap is reached until when."""
 
 from starlette.responses import Response
 

@@ -1,7 +1,4 @@
-"""Days: the list of days, one day's summary with its evidence, and the differences between two versions.
-
-Must not know: SQL, how summaries are made.
-"""
+"""Days: the list of days, one day's summary with its evidence, and the differences between two versions."""
 
 from collections.abc import Iterable
 from datetime import date

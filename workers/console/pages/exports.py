@@ -1,7 +1,4 @@
-"""Exports: the memory of a scope as one archive of the Markdown files that `slowwave memory export` writes.
-
-Must not know: SQL, how a file looks.
-"""
+"""Exports: the memory of a scope as one archive of the Markdown files that `slowwave memory export` writes."""
 
 import zipfile
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""Search over everything: pages by title, agents by name, memories by their words. The dialog of Ctrl-K reads parts.
-
-Must not know: SQL.
-"""
+"""Search over everything: pages by title, agents by name, memories by their words. The dialog of Ctrl-K reads parts."""
 
 from typing import Any
 from urllib.parse import urlencode

@@ -1,8 +1,6 @@
 """Forgetting (hard deletion) in three steps: a form, a preview of what would be deleted, and the deletion.
 
 The deletion runs only after the user has typed the name again.
-
-Must not know: SQL, which tables and files hold the deleted data.
 """
 
 from http import HTTPStatus

@@ -1,7 +1,4 @@
-"""The graph of trusted relations and the timeline of values, each drawn here beside a table that says the same.
-
-Must not know: SQL, where lines and names are placed.
-"""
+"""The graph of trusted relations and the timeline of values, each drawn here beside a table that says the same."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,4 @@
-"""The inbox: everything that waits for a person, one item after the other, with the evidence side by side.
-
-Must not know: SQL, what an answer does to memories.
-"""
+"""The inbox: everything that waits for a person, one item after the other, with the evidence side by side."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus

@@ -1,8 +1,6 @@
 """Maintenance: when each job is due and how its last run went, running one now, and pausing it.
 
 Jobs belong to the installation: who changes them must see all tenants there are.
-
-Must not know: SQL, what a job does, when it is due.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""API keys of the HTTP gateway: the list of keys, a form to make a key, and a button to revoke one.
-
-Must not know: SQL, how a key is stored.
-"""
+"""API keys of the HTTP gateway: the list of keys, a form to make a key, and a button to revoke one."""
 
 from datetime import timedelta
 from http import HTTPStatus

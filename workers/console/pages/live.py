@@ -1,7 +1,4 @@
-"""Parts of pages that an open page reloads at intervals: the counts beside entries of the sidebar.
-
-Must not know: how the counts are computed.
-"""
+"""Parts of pages that an open page reloads at intervals: the counts beside entries of the sidebar."""
 
 from starlette.responses import Response
 

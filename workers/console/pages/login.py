@@ -1,7 +1,4 @@
-"""Log in, log out, and choose the tenant.
-
-Must not know: how passwords are stored, other pages.
-"""
+"""Log in, log out, and choose the tenant."""
 
 import hmac
 from datetime import timedelta

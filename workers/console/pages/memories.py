@@ -1,7 +1,4 @@
-"""The list of memories of an agent, with filters and pages.
-
-Must not know: SQL, how memories are found.
-"""
+"""The list of memories of an agent, with filters and pages."""
 
 from datetime import date, datetime
 from typing import TypeVar, get_args

@@ -1,7 +1,4 @@
-"""One memory: its evidence, its history, its relations; and the actions edit, archive and forget.
-
-Must not know: SQL, what a correction does.
-"""
+"""One memory: its evidence, its history, its relations; and the actions edit, archive and forget."""
 
 from collections.abc import Mapping
 from http import HTTPStatus

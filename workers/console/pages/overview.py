@@ -1,7 +1,4 @@
-"""Home: what asks for work, each with what to do; how things are now; and charts of how they were.
-
-Must not know: how anything is measured.
-"""
+"""Home: what asks for work, each with what to do; how things are now; and charts of how they were."""
 
 from collections.abc import Mapping
 from typing import Any

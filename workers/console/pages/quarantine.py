@@ -1,7 +1,4 @@
-"""Quarantined events and dead letters, with retry and dismiss.
-
-Must not know: SQL, why an event or a payload is refused, how a message is built.
-"""
+"""Quarantined events and dead letters, with retry and dismiss."""
 
 import json
 import logging

@@ -1,7 +1,4 @@
-"""A question to an agent's memory: the hits with their reasons, and the next prompt.
-
-Must not know: SQL, how the ranking works.
-"""
+"""A question to an agent's memory: the hits with their reasons, and the next prompt."""
 
 from collections.abc import Iterator
 from http import HTTPStatus

@@ -1,7 +1,4 @@
-"""Runs: what jobs and people changed, each change in sentences, and the undo of a run.
-
-Must not know: SQL, what a pass does, how a run is undone.
-"""
+"""Runs: what jobs and people changed, each change in sentences, and the undo of a run."""
 
 from http import HTTPStatus
 from typing import get_args

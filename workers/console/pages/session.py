@@ -1,7 +1,4 @@
-"""One session as a transcript with the memories of each turn; and a request for a flush.
-
-Must not know: SQL, the rules behind an answer.
-"""
+"""One session as a transcript with the memories of each turn; and a request for a flush."""
 
 from collections.abc import Sequence
 from datetime import timedelta

@@ -1,7 +1,4 @@
-"""All routes of the gateway.
-
-Must not know: how the application around them is made.
-"""
+"""All routes of the gateway."""
 
 from fastapi import APIRouter
 

@@ -1,7 +1,4 @@
-"""The stream of changes, as server-sent events.
-
-Must not know: how changes are read.
-"""
+"""The stream of changes, as server-sent events."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any

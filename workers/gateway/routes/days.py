@@ -1,7 +1,4 @@
-"""Agents, their days, and why a session waits, over HTTP.
-
-Must not know: SQL, how days are summarised.
-"""
+"""Agents, their days, and why a session waits, over HTTP."""
 
 from datetime import date, timedelta
 from typing import Annotated

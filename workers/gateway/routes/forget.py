@@ -1,7 +1,4 @@
-"""Forgetting over HTTP: a preview, then its confirmation, both carried out by a worker; and how requests stand.
-
-Must not know: what a forget deletes.
-"""
+"""Forgetting over HTTP: a preview, then its confirmation, both carried out by a worker; and how requests stand."""
 
 from typing import Annotated, Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""For probes, and for programs that want to know which routes there are. Open to all.
-
-Must not know: any other route.
-"""
+"""For probes, and for programs that want to know which routes there are. Open to all."""
 
 from typing import Literal
 

@@ -1,7 +1,4 @@
-"""Keys over HTTP: made, listed and revoked by a key that administers. No key makes one that may do more than itself.
-
-Must not know: SQL, how a key is proved.
-"""
+"""Keys over HTTP: made, listed and revoked by a key that administers. No key makes one that may do more than itself."""
 
 from datetime import datetime
 from typing import Annotated

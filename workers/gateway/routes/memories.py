@@ -1,7 +1,4 @@
-"""Memories over HTTP: lists, one with its reasons, and corrections, each of which is a run that can be undone.
-
-Must not know: SQL, what a correction does.
-"""
+"""Memories over HTTP: lists, one with its reasons, and corrections, each of which is a run that can be undone."""
 
 from dataclasses import asdict
 from datetime import datetime

@@ -1,7 +1,4 @@
-"""What hosts of agents read: the context for a prompt, and answers to a question.
-
-Must not know: how memories are found.
-"""
+"""What hosts of agents read: the context for a prompt, and answers to a question."""
 
 from typing import Annotated
 

@@ -1,8 +1,6 @@
 """What hosts of agents record: turns, milestones of tasks, notes; and when to process it.
 
 `Idempotency-Key` is the client's `key`. Postgres stores it, so a repetition stays harmless forever.
-
-Must not know: how events are stored.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""Questions over HTTP: their texts, the effect of each answer, and giving it.
-
-Must not know: SQL, what an answer does to memories.
-"""
+"""Questions over HTTP: their texts, the effect of each answer, and giving it."""
 
 from collections.abc import Mapping
 from datetime import datetime

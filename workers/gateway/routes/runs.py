@@ -1,7 +1,4 @@
-"""Runs over HTTP: what changed memories together, and taking it back.
-
-Must not know: SQL, what a pass does, how a run is undone.
-"""
+"""Runs over HTTP: what changed memories together, and taking it back."""
 
 from typing import Annotated, Any
 

@@ -1,7 +1,4 @@
-"""The status of the key's tenant, over HTTP.
-
-Must not know: SQL.
-"""
+"""The status of the key's tenant, over HTTP."""
 
 from typing import Annotated
 

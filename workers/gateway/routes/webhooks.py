@@ -1,7 +1,4 @@
-"""Webhooks over HTTP: made, listed, rotated, enabled and removed; their delivery log, and a delivery sent again.
-
-Must not know: SQL, how anything is sent.
-"""
+"""Webhooks over HTTP: made, listed, rotated, enabled and removed; their delivery log, and a delivery sent again."""
 
 from typing import Annotated, Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""Working memory over HTTP: what became of an agent's notes, and asking for a cycle over them.
-
-Must not know: what a cycle does.
-"""
+"""Working memory over HTTP: what became of an agent's notes, and asking for a cycle over them."""
 
 from typing import Annotated
 

@@ -1,4 +1,1 @@
-"""What routes take and answer, as OpenAPI documents it.
-
-Must not know: services.
-"""
+"""What routes take and answer, as OpenAPI documents it."""

@@ -1,7 +1,4 @@
-"""The state of a tenant, as JSON.
-
-Must not know: how it is read.
-"""
+"""The state of a tenant, as JSON."""
 
 from slowwave_server.workers.gateway.schemas.shapes import Answer
 

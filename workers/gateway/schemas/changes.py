@@ -1,7 +1,4 @@
-"""What happened to memories, as the stream of changes and webhooks tell it.
-
-Must not know: how changes are read.
-"""
+"""What happened to memories, as the stream of changes and webhooks tell it."""
 
 from datetime import datetime
 from typing import Literal

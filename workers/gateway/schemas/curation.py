@@ -1,7 +1,4 @@
-"""Agents, days, requests, forgets and runs, as JSON.
-
-Must not know: how they are read or carried out.
-"""
+"""Agents, days, requests, forgets and runs, as JSON."""
 
 from datetime import date, datetime
 from typing import Annotated, Any, Literal

@@ -1,7 +1,4 @@
-"""Keys, as JSON. Only the answer that makes a key holds its secret.
-
-Must not know: how a key is stored or proved.
-"""
+"""Keys, as JSON. Only the answer that makes a key holds its secret."""
 
 from datetime import datetime
 from typing import Annotated

@@ -1,7 +1,4 @@
-"""Memories, their explanations and their corrections, as JSON.
-
-Must not know: how they are read or changed.
-"""
+"""Memories, their explanations and their corrections, as JSON."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal

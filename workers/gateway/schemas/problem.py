@@ -1,7 +1,4 @@
-"""The body of every error answer (RFC 9457).
-
-Must not know: which problems there are.
-"""
+"""The body of every error answer (RFC 9457)."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

@@ -1,7 +1,4 @@
-"""What an agent reads over HTTP: context and search.
-
-Must not know: how they are made.
-"""
+"""What an agent reads over HTTP: context and search."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,4 @@
-"""Requests that record over HTTP, and their answers.
-
-Must not know: how events are stored.
-"""
+"""Requests that record over HTTP, and their answers."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal

@@ -1,7 +1,4 @@
-"""Questions, and the answers to them, as JSON.
-
-Must not know: what an answer does to memories.
-"""
+"""Questions, and the answers to them, as JSON."""
 
 from datetime import datetime
 from typing import Annotated, Literal

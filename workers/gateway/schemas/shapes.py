@@ -1,7 +1,4 @@
-"""What bodies and answers of curation share: refused extra fields, fields read from reports, numbers and pages.
-
-Must not know: any single route.
-"""
+"""What bodies and answers of curation share: refused extra fields, fields read from reports, numbers and pages."""
 
 from typing import Annotated
 

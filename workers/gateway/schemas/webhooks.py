@@ -1,7 +1,4 @@
-"""Webhooks, and their delivery log.
-
-Must not know: how anything is sent.
-"""
+"""Webhooks, and their delivery log."""
 
 from datetime import datetime
 from typing import Annotated, Literal

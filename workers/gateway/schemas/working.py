@@ -1,7 +1,4 @@
-"""Working memory, as JSON.
-
-Must not know: what a cycle does.
-"""
+"""Working memory, as JSON."""
 
 from datetime import datetime
 from typing import Annotated

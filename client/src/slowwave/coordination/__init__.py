@@ -1,6 +1,4 @@
 """Queueing and locking of sessions in Redis: deduplicated offers, priorities, leases, and the messages themselves.
 
 Redis holds only wake-ups; losing all of them loses no data.
-
-Must not know: Postgres, Celery.
 """

@@ -6,8 +6,6 @@
 
 If Redis fails, the functions raise `redis.exceptions.RedisError`. A failed request only delays the work, because beat,
 Celery's scheduler, requests all due work again.
-
-Must not know: the tasks, Celery, Postgres.
 """
 
 from collections.abc import Callable, Sequence

@@ -2,8 +2,6 @@
 
 This module makes every connection to Redis that a process makes from settings. Celery's own connections get the same
 options.
-
-Must not know: the keys in Redis, Celery.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Ask for consolidation passes over a scope, once while one is queued (`ask_once.py`).
-
-Must not know: what a pass does, Celery, Postgres.
-"""
+"""Ask for consolidation passes over a scope, once while one is queued (`ask_once.py`)."""
 
 from redis import Redis
 

@@ -2,8 +2,6 @@
 
 Threads may share a `FlushQueue`. Every method raises `redis.exceptions.RedisError` if the server can't be reached. That
 costs only time, because the sweep offers again all sessions that Postgres lists as due.
-
-Must not know: Postgres, Celery, the flush.
 """
 
 from collections.abc import Iterable

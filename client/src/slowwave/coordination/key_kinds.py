@@ -1,8 +1,6 @@
 """Every kind of key in the broker, Slowwave's and Celery's: its pattern and its Redis type.
 
 The order matters, because a session may have any name: the first matching pattern decides.
-
-Must not know: who may use a key, the meaning of its value.
 """
 
 import re

@@ -31,8 +31,6 @@ PRIORITY is high or normal. MODE is the mode of a pass (working, light, deep).
 TENANT, AGENT and SCOPE (`room:NAME`) are percent-encoded, so that the braces enclose exactly one agent, whatever its
 name. SESSION comes last and is not encoded. (The queues have no hash tag, because Celery's Redis transport does not
 support a cluster.)
-
-Must not know: the scripts, Celery.
 """
 
 from dataclasses import dataclass

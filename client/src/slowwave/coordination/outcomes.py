@@ -1,7 +1,4 @@
-"""Outcomes of the queue's calls: of an offer, a claim and a release; and the state of a session.
-
-Must not know: Redis, the scripts.
-"""
+"""Outcomes of the queue's calls: of an offer, a claim and a release; and the state of a session."""
 
 from dataclasses import dataclass
 from enum import StrEnum

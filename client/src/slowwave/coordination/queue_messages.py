@@ -3,8 +3,6 @@
 A worker takes such a message with BRPOP from the list that has the queue's name. The body is plain JSON text: kombu
 decodes base64 only if `body_encoding` says so. There is no `eta`: a delay is a time in Postgres that the sweep reads,
 never a message in a worker's memory.
-
-Must not know: Celery, kombu, any task but the flush that `offer` starts.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Wake a worker for a request. Raises redis' own errors; they cost only time, because a sweep follows.
-
-Must not know: the request, Celery, Postgres.
-"""
+"""Wake a worker for a request. Raises redis' own errors; they cost only time, because a sweep follows."""
 
 from uuid import UUID
 

@@ -1,7 +1,4 @@
-"""Run a Lua script by its digest, alone or many in one round trip, also on a server that has not loaded it.
-
-Must not know: what the scripts do.
-"""
+"""Run a Lua script by its digest, alone or many in one round trip, also on a server that has not loaded it."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 A client with write access may give a queue or a ticket another type (`SET flush x`); each command on that key then
 fails. `MendingRedis` renames such a key to `slowwave:set-aside:KEY:TIME` and runs the failed command again. The doctor
 lists the renamed keys.
-
-Must not know: settings, the values of keys, Celery.
 """
 
 import json

@@ -5,8 +5,6 @@
 
 Vectors have length 1, so the inner product is the cosine. Each comes from one named model; vectors of different models
 are never compared.
-
-Must not know: the texts, where vectors are stored.
 """
 
 from slowwave.embedding.choosing import Embedders

@@ -1,7 +1,4 @@
-"""Embedders by the name of their vectors: while vectors of a new model are being made, queries use the old model.
-
-Must not know: where vectors are stored, which of them are in use.
-"""
+"""Embedders by the name of their vectors: while vectors of a new model are being made, queries use the old model."""
 
 import threading
 

@@ -1,7 +1,4 @@
-"""What makes vectors, and how it fails.
-
-Must not know: any single model.
-"""
+"""What makes vectors, and how it fails."""
 
 from collections.abc import Sequence
 from typing import Protocol

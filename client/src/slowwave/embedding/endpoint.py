@@ -2,8 +2,6 @@
 
 The timeout covers the whole call: the response is read in chunks, because some endpoints send blanks to keep the
 connection open.
-
-Must not know: settings, where vectors are stored, retries.
 """
 
 import json

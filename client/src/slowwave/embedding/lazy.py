@@ -1,7 +1,4 @@
-"""The embedder of the settings, made on first use and again after a fork.
-
-Must not know: how vectors are made.
-"""
+"""The embedder of the settings, made on first use and again after a fork."""
 
 import os
 import threading

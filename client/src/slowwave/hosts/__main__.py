@@ -1,7 +1,4 @@
-"""`python -m slowwave.hosts HOST EVENT`: the hook without the command `slowwave`.
-
-Must not know: anything.
-"""
+"""`python -m slowwave.hosts HOST EVENT`: the hook without the command `slowwave`."""
 
 from slowwave.hosts.hook import main
 

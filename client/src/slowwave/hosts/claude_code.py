@@ -1,7 +1,4 @@
-"""The conversation file of Claude Code: a line a message or a part of one, with its own `uuid`.
-
-Must not know: files, what becomes of messages.
-"""
+"""The conversation file of Claude Code: a line a message or a part of one, with its own `uuid`."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,8 +1,6 @@
 """The rollout file of Codex: a line an item of the conversation; an item is known by the place where its line begins.
 
 Codex only appends to a rollout, so that place never changes.
-
-Must not know: files, what becomes of messages.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""The contexts of a host: a whole one when a conversation begins, later only memories that fit the prompt.
-
-Must not know: sockets, hosts' events.
-"""
+"""The contexts of a host: a whole one when a conversation begins, later only memories that fit the prompt."""
 
 from collections import OrderedDict
 from collections.abc import Mapping

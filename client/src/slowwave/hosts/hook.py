@@ -2,8 +2,6 @@
 
 It ends within a fraction of a second, always with exit code 0 and with output that the host understands: a memory that
 can't be reached must cost the person nothing. Work that takes longer is left to the helper.
-
-Must not know: how the host's JSON reads, what the helper does.
 """
 
 # pathlib takes longer to import than all of the hook's own modules.

@@ -1,7 +1,4 @@
-"""The messages of OpenCode, as its client answers them to the plugin: {info: {id, role, time}, parts: [...]}.
-
-Must not know: the plugin, the use of the messages.
-"""
+"""The messages of OpenCode, as its client answers them to the plugin: {info: {id, role, time}, parts: [...]}."""
 
 import json
 from collections.abc import Mapping

@@ -5,8 +5,6 @@
 
 A file `slowwave.yaml` in the working directory is never read: a foreign repository's file could send
 conversations elsewhere.
-
-Must not know: the content of the files.
 """
 
 # pathlib takes longer to import than all of the hook's own modules.

@@ -9,8 +9,6 @@
 
 Claude Code and Codex name the file of the conversation, and the helper reads what is new there; Cursor and OpenCode
 hand the messages over. An event that is not here is ignored.
-
-Must not know: where requests go, files.
 """
 
 import json

@@ -1,8 +1,6 @@
 """Record messages that hosts hand over and new lines of their conversation files.
 
 A message has the host's own id for its key, so it is recorded once however often a hook runs.
-
-Must not know: sockets, hosts' events.
 """
 
 import json

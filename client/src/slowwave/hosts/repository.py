@@ -6,8 +6,6 @@
 
 Branches share one memory unless they are kept apart: then each branch is its own agent, as in "acme/shop@main".
 This module reads the files of git directly, because a start of git would take longer than the whole hook.
-
-Must not know: hosts, settings.
 """
 
 # pathlib takes longer to import than all of the hook's own modules.

@@ -2,8 +2,6 @@
 
 Messages carry their keys, so to hand them over again changes nothing. Each carries the time since which it waits, the
 time of the message: a message from before a forget of its agent stays forgotten.
-
-Must not know: where messages come from.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""The hook's side of the helper: ask it, leave work in its inbox, start it if none runs.
-
-Must not know: hosts, what requests mean.
-"""
+"""The hook's side of the helper: ask it, leave work in its inbox, start it if none runs."""
 
 # pathlib takes longer to import than all of the hook's own modules.
 # ruff: noqa: PTH104, PTH116, PTH118

@@ -1,7 +1,4 @@
-"""Texts on their way from a host to the memory.
-
-Must not know: hosts.
-"""
+"""Texts on their way from a host to the memory."""
 
 from slowwave.messages import MAX_CONTENT_CHARACTERS
 from slowwave.prompt_notice import NOTICE

@@ -2,8 +2,6 @@
 
 Hosts append JSON, one object a line. A line that is longer than MAX_LINE_BYTES is left out; a last line without an end
 is still being written, and is read the next time.
-
-Must not know: the meaning of the lines.
 """
 
 import json

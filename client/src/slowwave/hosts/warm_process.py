@@ -2,8 +2,6 @@
 
 A hook starts it where none runs; it ends by itself after an hour without a hook. One helper holds the lock of its
 folder; a second one that finds it taken ends at once.
-
-Must not know: hosts' events and files, SQL.
 """
 
 import fcntl

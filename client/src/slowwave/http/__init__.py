@@ -1,4 +1,1 @@
-"""The backend over HTTP: a gateway (`slowwave serve`) answers the calls of `slowwave.memory`.
-
-Must not know: Postgres, Redis.
-"""
+"""The backend over HTTP: a gateway (`slowwave serve`) answers the calls of `slowwave.memory`."""

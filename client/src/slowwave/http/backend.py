@@ -1,7 +1,4 @@
-"""The backend of `Memory.from_url`: a gateway answers each call; the host needs an address and an API key.
-
-Must not know: sending and spooling of calls, the gateway's work, the signatures of `Memory`.
-"""
+"""The backend of `Memory.from_url`: a gateway answers each call; the host needs an address and an API key."""
 
 from collections.abc import Mapping
 from datetime import datetime

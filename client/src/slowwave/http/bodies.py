@@ -1,7 +1,4 @@
-"""Bodies of calls as JSON, with the checks of the direct client.
-
-Must not know: how bodies are sent.
-"""
+"""Bodies of calls as JSON, with the checks of the direct client."""
 
 import json
 from collections.abc import Mapping

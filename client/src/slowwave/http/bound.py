@@ -1,7 +1,4 @@
-"""The gateway that all parts of the backend over HTTP share.
-
-Must not know: what the parts do.
-"""
+"""The gateway that all parts of the backend over HTTP share."""
 
 from slowwave.http.store import GatewayStore
 

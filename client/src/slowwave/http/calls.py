@@ -1,7 +1,4 @@
-"""Recording calls as queue and spool carry them: each call is one entry with one event, which holds the body.
-
-Must not know: when calls are made, HTTP's headers.
-"""
+"""Recording calls as queue and spool carry them: each call is one entry with one event, which holds the body."""
 
 import json
 from collections.abc import Mapping, Sequence

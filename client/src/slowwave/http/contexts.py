@@ -1,7 +1,4 @@
-"""Parse hits and contexts from the JSON of `Hit.to_json` and `Context.to_json`.
-
-Must not know: the source of the JSON.
-"""
+"""Parse hits and contexts from the JSON of `Hit.to_json` and `Context.to_json`."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime

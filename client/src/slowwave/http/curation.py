@@ -1,7 +1,4 @@
-"""The calls of the backend over HTTP that note the use of memories, edit, archive and forget them.
-
-Must not know: how calls are sent.
-"""
+"""The calls of the backend over HTTP that note the use of memories, edit, archive and forget them."""
 
 import time
 from typing import Any

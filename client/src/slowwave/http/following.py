@@ -1,7 +1,4 @@
-"""The feed of changes over HTTP: server-sent events, resumed after a broken connection.
-
-Must not know: how changes come about.
-"""
+"""The feed of changes over HTTP: server-sent events, resumed after a broken connection."""
 
 import json
 import threading

@@ -1,7 +1,4 @@
-"""Map a gateway's answers to the client's exceptions.
-
-Must not know: how calls are sent.
-"""
+"""Map a gateway's answers to the client's exceptions."""
 
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime

@@ -1,7 +1,4 @@
-"""The reading calls of the backend over HTTP.
-
-Must not know: how calls are sent.
-"""
+"""The reading calls of the backend over HTTP."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""The shared state of the backend over HTTP: connection, queue, spool and writer.
-
-Must not know: the content of calls.
-"""
+"""The shared state of the backend over HTTP: connection, queue, spool and writer."""
 
 import atexit
 import itertools

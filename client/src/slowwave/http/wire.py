@@ -1,7 +1,4 @@
-"""Calls to a gateway: JSON there and back, tried again as long as that can help and a caller waits.
-
-Must not know: which calls there are.
-"""
+"""Calls to a gateway: JSON there and back, tried again as long as that can help and a caller waits."""
 
 import json
 import time

@@ -12,8 +12,6 @@
 
 With `arun`, `hooks.abefore` and `hooks.aafter` don't hold up the event loop. A run that is private (`is_private`) is
 answered from memory and not recorded.
-
-Must not know: how events are stored; how workers read Agno's sessions where `memory.source` is agno.
 """
 
 import asyncio

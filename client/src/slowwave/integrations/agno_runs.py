@@ -1,8 +1,6 @@
 """The messages of a run of Agno, without history, examples and instructions.
 
 This module reads attributes only, so it does not import Agno.
-
-Must not know: hooks, stores, workers.
 """
 
 import json

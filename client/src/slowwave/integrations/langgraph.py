@@ -10,8 +10,6 @@
     graph.add_node("record", turns.node())  # after the last message of a turn
 
 `slowwave.integrations.langgraph_store` has a store for notes and lookups of an agent.
-
-Must not know: storage, the service.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

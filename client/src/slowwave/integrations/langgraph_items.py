@@ -1,7 +1,4 @@
-"""One item of a store, by its name: a note under a key that the agent chose, or a memory by its id.
-
-Must not know: LangGraph.
-"""
+"""One item of a store, by its name: a note under a key that the agent chose, or a memory by its id."""
 
 from contextlib import suppress
 from datetime import datetime

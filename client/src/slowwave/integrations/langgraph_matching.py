@@ -1,7 +1,4 @@
-"""LangGraph's filters and conditions, for stores that evaluate them themselves.
-
-Must not know: the filtered items.
-"""
+"""LangGraph's filters and conditions, for stores that evaluate them themselves."""
 
 from collections.abc import Callable, Mapping
 from operator import eq, ge, gt, le, lt, ne

@@ -1,9 +1,8 @@
 """LangGraph: a `BaseStore` over an agent's memory. `search` finds memories, `put` writes notes.
 
+Example:
     store = SlowwaveStore(memory, "atlas", namespaces={("memories",): None, ("office",): "room:office"})
     graph = builder.compile(store=store)
-
-Must not know: storage, the service.
 """
 
 import asyncio

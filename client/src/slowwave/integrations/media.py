@@ -2,8 +2,6 @@
 
 The text of an image, a recording or a file is its alternative text, caption, transcript or file name. Other parts are
 counted, as `slowwave.message_parts` does for hooks and ingest.
-
-Must not know: any framework.
 """
 
 from collections.abc import Iterable, Mapping

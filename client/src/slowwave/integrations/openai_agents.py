@@ -1,10 +1,9 @@
 """OpenAI Agents SDK: a `Session` that records what passes through it, and a filter that gives the model its context.
 
+Example:
     session = SlowwaveSession(memory, "atlas", SQLiteSession("monday", "chats.db"))
     run_config = RunConfig(call_model_input_filter=session.add_context)
     await Runner.run(agent, "Hello", session=session, run_config=run_config)
-
-Must not know: how anything is stored; the service.
 """
 
 from collections.abc import Mapping, Sequence

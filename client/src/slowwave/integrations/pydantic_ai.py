@@ -1,8 +1,7 @@
 """Pydantic AI: a capability that gives an agent's runs their context, and records their messages.
 
+Example:
     agent = Agent(model, capabilities=[SlowwaveMemory(memory, "atlas")])
-
-Must not know: storage, the service.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,4 @@
-"""`SafeMemory`: one agent's memory for the hooks of a framework. It records and reads, and never raises.
-
-Must not know: any framework.
-"""
+"""`SafeMemory`: one agent's memory for the hooks of a framework. It records and reads, and never raises."""
 
 import asyncio
 import logging

@@ -1,12 +1,10 @@
 """mem0 as a backend: the package `mem0ai`; workers write to it, searches read from it. Optional (extra `mem0`).
 
-    connecting.py   settings → one mem0 for this process, without telemetry, model or history
-    rows.py         the rows of the default vector store, in the same Postgres
-    copies.py       a memory in mem0's form, and its owner
-    copy_store.py   put, remove, search
-    reading.py      a reader's scopes → hits
-
-Must not know: which memories to copy, when a copy is outdated.
+connecting.py   settings → one mem0 for this process, without telemetry, model or history
+rows.py         the rows of the default vector store, in the same Postgres
+copies.py       a memory in mem0's form, and its owner
+copy_store.py   put, remove, search
+reading.py      a reader's scopes → hits
 """
 
 from slowwave.mem0_backend.connecting import Mem0Connection, connect, identity_of, needs_rows

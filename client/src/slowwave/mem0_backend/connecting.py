@@ -2,8 +2,6 @@
 
 mem0 reads its environment at import, so this module first switches telemetry off and puts mem0's folder beside the
 memory files. mem0 runs without its history, its model, and the optional parts that would download language data.
-
-Must not know: scopes, queries.
 """
 
 import logging

@@ -1,8 +1,6 @@
 """A memory in mem0's form: its text under its own id, with metadata for search results.
 
 Metadata are texts and numbers only, because some vector stores accept nothing else.
-
-Must not know: mem0's classes, how copies are written.
 """
 
 import json

@@ -3,8 +3,6 @@ consolidated, so no model is called.
 
 A copy has its memory's id and replaces its predecessor. mem0 would give each addition a new id, so two deliveries of
 one memory, or a delivery that was interrupted and repeated, would leave two copies.
-
-Must not know: Postgres, which copies to deliver, who reads.
 """
 
 from collections.abc import Iterable, Sequence

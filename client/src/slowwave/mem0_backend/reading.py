@@ -8,8 +8,6 @@
 A memory that was just forgotten, archived or moved may still have a copy. Postgres decides whether a memory exists,
 mem0 decides its text and its rank. A copy that a forget wants to rewrite still contains forgotten text (I10), so it is
 hidden until it is rewritten.
-
-Must not know: the setup of mem0, how copies are written.
 """
 
 import logging

@@ -2,8 +2,6 @@
 
 The function `slowwave.create_mem0_schema` creates their schema, `slowwave_mem0`. mem0 expects a pool but calls only one
 of its methods; this pool starts no threads, and a forked child opens its own connections.
-
-Must not know: the content of the rows.
 """
 
 import os

@@ -2,8 +2,6 @@
 
 Both read the agent's own scope and the named rooms and teams of one tenant, and nothing else (I8). Both are read-only;
 outside autocommit the transaction stays with its owner.
-
-Must not know: how memories come about.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""The aliases of a question's words, put to their terms: each counts in the scope that knows it, and in no other (I8).
-
-Must not know: the database, or how aliases are found (slowwave.alias_terms).
-"""
+"""Add the aliases of a query's words to its terms. An alias counts only in the scope that knows it (I8)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

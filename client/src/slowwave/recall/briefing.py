@@ -1,7 +1,4 @@
-"""Context: what an agent should know for a prompt, and its formats.
-
-Must not know: how a context is read and trimmed.
-"""
+"""Context: what an agent should know for a prompt, and its formats."""
 
 import json
 from collections.abc import Iterable

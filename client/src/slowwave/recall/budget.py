@@ -1,8 +1,6 @@
 """Choose lines of a text within a size budget: the most important first, with a guaranteed share for each part.
 
 A part is a section of a context, such as its days or its memories. An offer is a line that may be chosen.
-
-Must not know: the content of the lines, the unit of the costs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

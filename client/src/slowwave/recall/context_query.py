@@ -1,9 +1,7 @@
 """Gather a context: instructions, profile, day summaries, memories, contradictions, talk in other sessions.
 
-    scopes.sql, search.sql   memories and passages that answer the query, if there is one
-    read_context.sql         the rest, in one round trip to the database function slowwave.read_context
-
-Must not know: the caller, the prompt, its token budget.
+scopes.sql, search.sql   memories and passages that answer the query, if there is one
+read_context.sql         the rest, in one round trip to the database function slowwave.read_context
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ A day's summary stays complete: a memory yields to a line of a summary with the 
 words yields to both. A contradiction wins over all three; an event of a conversation in progress wins over the same
 line of the day. Two texts are duplicates if their words are equal, or if they have the same source event and share most
 words.
-
-Must not know: the token budget.
 """
 
 import re

@@ -2,8 +2,6 @@
 
 A memory that repeats a line of a summary is left out. If the line then exceeds the budget, the memory returns: content
 is left out only for lack of room, never because another part should have shown it.
-
-Must not know: how a context is read, the cost of a line.
 """
 
 from dataclasses import replace

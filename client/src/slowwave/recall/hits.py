@@ -1,7 +1,4 @@
-"""Hits, the results of a search, with their provenance; and the choice of rows that repeat no other.
-
-Must not know: SQL, how scores are computed.
-"""
+"""Hits, the results of a search, with their provenance; and the choice of rows that repeat no other."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

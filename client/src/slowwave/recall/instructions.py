@@ -5,8 +5,6 @@ Instructions without a condition come first ("Always answer in German"), then th
 
 A profile has the newest value of each attribute with its date; attributes with several values (languages, tools, likes)
 list a few. A person's own statement wins over an assistant's note.
-
-Must not know: where memories are read, the token budget.
 """
 
 import re

@@ -7,8 +7,6 @@ The mark at the end of a line gives its origin. If a model repeats the line, the
                                         before the mark comes the date, and "until" if the memory has ended
     [day 2024-05-09 v2 monday#4]        a line of version 2 of that day's summary, from event 4 of session "monday"
     [said monday#4]                     an event
-
-Must not know: where the parts are read, which of them are shown.
 """
 
 from dataclasses import dataclass, fields

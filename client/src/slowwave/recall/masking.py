@@ -1,7 +1,4 @@
-"""Mask secrets in text that no flush has processed yet.
-
-Must not know: the destination of the text.
-"""
+"""Mask secrets in text that no flush has processed yet."""
 
 MASK = "[masked]"
 

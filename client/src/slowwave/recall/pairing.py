@@ -8,8 +8,6 @@
 
 Companions count towards the limit of the search. If only one place is left, one side of a conflict is not shown alone,
 unless nothing else was found.
-
-Must not know: how memories are ranked.
 """
 
 from collections.abc import Mapping, Sequence

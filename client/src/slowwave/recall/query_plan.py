@@ -5,8 +5,6 @@ If a query has no rare stem, the candidates are documents with two or more of it
 would grow with the scope, because the stems are too common, the candidates are the newest documents of each scope that
 contain any of them. So the cost of a search does not depend on the size of the scope; up to about ten thousand
 documents it finds what a ranking of all documents would find.
-
-Must not know: the database, the weight of a stem.
 """
 
 from collections.abc import Sequence

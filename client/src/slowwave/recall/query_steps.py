@@ -1,7 +1,5 @@
 """Reads as generators: each yields a `Query` for the rows it needs, and returns its result; tests can feed rows by
 hand.
-
-Must not know: the queries, the connections.
 """
 
 from collections.abc import Generator, Mapping

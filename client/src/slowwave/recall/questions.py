@@ -2,8 +2,6 @@
 
 The embedding is made before the search takes a connection, which a slow endpoint would otherwise hold, and has a
 timeout of some seconds.
-
-Must not know: ranking, the caller.
 """
 
 from collections.abc import Callable

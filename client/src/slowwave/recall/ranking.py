@@ -1,8 +1,6 @@
 """The ranking: every parameter of slowwave.search, in one table.
 
 A new value here changes the ranking without a migration. `python -m bench recall` measures it.
-
-Must not know: SQL, how candidates are found.
 """
 
 import json

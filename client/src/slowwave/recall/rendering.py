@@ -1,7 +1,4 @@
-"""Recalled text inside a prompt: fenced, so that a model does not read it as an instruction.
-
-Must not know: the content of the lines.
-"""
+"""Recalled text inside a prompt: fenced, so that a model does not read it as an instruction."""
 
 import re
 from collections.abc import Iterable, Sequence

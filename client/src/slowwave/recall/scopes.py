@@ -1,7 +1,4 @@
-"""The scopes that a reader may read: the agent's own, and the rooms and teams that the caller names.
-
-Must not know: the reads.
-"""
+"""The scopes that a reader may read: the agent's own, and the rooms and teams that the caller names."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,16 +1,14 @@
 """Search: memories and raw events of the reader's scopes in one ranked list.
 
-    scopes.sql      names → existing scopes, stems of the query, which of them are common
-    aliases.py      other names for the words of the query, for each scope
-    query_plan.py   the stems that select candidates
-    search.sql      candidates with text and origin, ranked by the database function slowwave.search
-    ranking.py      the parameters of the ranking
-    times/          the times in the query
-    timing.py       their effect on the ranking
-    hits.py         the hits without repetitions
-    pairing.py      replaced and contradicting memories beside their counterparts
-
-Must not know: the caller, the use of the answer.
+scopes.sql      names → existing scopes, stems of the query, which of them are common
+aliases.py      other names for the words of the query, for each scope
+query_plan.py   the stems that select candidates
+search.sql      candidates with text and origin, ranked by the database function slowwave.search
+ranking.py      the parameters of the ranking
+times/          the times in the query
+timing.py       their effect on the ranking
+hits.py         the hits without repetitions
+pairing.py      replaced and contradicting memories beside their counterparts
 """
 
 import re

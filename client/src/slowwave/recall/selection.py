@@ -1,7 +1,4 @@
-"""Select the hits to show: those that are relevant enough, add something new, and fit a token budget.
-
-Must not know: SQL, ranking.
-"""
+"""Select the hits to show: those that are relevant enough, add something new, and fit a token budget."""
 
 import re
 from collections.abc import Callable, Iterable

@@ -3,8 +3,6 @@
 A document inside the interval gains a share of the best score. If the query asks for a time, texts that give one gain;
 if it asks for the newest or the first, later or earlier documents gain. All gains are shares of the best score, so
 that they mean the same for words and vectors.
-
-Must not know: SQL, how the times are parsed.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Estimate the tokens of a text without a model's tokenizer; the estimate tends to be above the models' own counts.
-
-Must not know: the use of the text.
-"""
+"""Estimate the tokens of a text without a model's tokenizer; the estimate tends to be above the models' own counts."""
 
 import re
 

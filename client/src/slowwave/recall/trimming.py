@@ -13,8 +13,6 @@ Unused room goes to the others in this order; with a query, to the memories firs
     memories 30, 80 %       with the passages in the order of their scores, then the recent ones
     conflicts 10, 5 %       in their order
     elsewhere 10, 5 %       the newest lines of each conversation in turn
-
-Must not know: how a context is read.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Widen the events that a search found: add the passages before and after each, from the same conversation.
-
-Must not know: how hits are found or ranked.
-"""
+"""Widen the events that a search found: add the passages before and after each, from the same conversation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 There are five kinds of finders: tokens of known forms, numbers with check digits, shapes around a login (key files,
 URLs, headers), words of eight languages that announce a secret, and words of a family around a value.
 All read a folded text, in which odd spellings are normalised, and return places in the source. Every step is linear.
-
-Must not know: the source and the destination of the text.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Secrets that a sentence announces: "my password is …", "… is the PIN", `DB_PASSWORD=…`, "我的密码是…".
 
-Must not know: in which language a text is; the words of all languages count in every text.
+The words of all languages count in every text.
 """
 
 import re

@@ -3,8 +3,6 @@
 Examples are a code from an SMS, the code of a gate, the digits on the back of a card, a Wi-Fi key: people mention them
 in any word order. A family counts how many of its word groups occur around a value; the form of the value decides how
 many are needed. The words are in `context.toml`.
-
-Must not know: the language of a text.
 """
 
 import re

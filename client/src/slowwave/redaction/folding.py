@@ -2,8 +2,6 @@
 script, invisible characters, spaced letters.
 
 A folded text knows the source position of each of its characters.
-
-Must not know: the forms of secrets.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Numbers that prove themselves by check digits or by their form: cards, accounts, ids of persons.
-
-Must not know: the words around them, but for cards.
-"""
+"""Numbers that prove themselves by check digits or by their form: cards, accounts, ids of persons."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,4 @@
-"""Secrets by the few words directly around them: a user's name and password, a thing and its code, two agreed words.
-
-Must not know: whether a program or a person wrote them.
-"""
+"""Secrets by the few words directly around them: a user's name and password, a thing and its code, two agreed words."""
 
 import re
 from collections.abc import Iterator

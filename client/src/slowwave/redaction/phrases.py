@@ -1,6 +1,6 @@
 """Phrases of twelve or more words that open a wallet, near a word that announces one.
 
-Must not know: the list of words that wallets use. Such words are short, and few of them are words of grammar.
+The rules need no list of the words that wallets use: such words are short, and few of them are words of grammar.
 """
 
 import re

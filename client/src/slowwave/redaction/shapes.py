@@ -1,7 +1,4 @@
-"""Secrets by the shape around them: key files, URLs and headers with a login, commands, bare keys.
-
-Must not know: vendors.
-"""
+"""Secrets by the shape around them: key files, URLs and headers with a login, commands, bare keys."""
 
 import base64
 import binascii

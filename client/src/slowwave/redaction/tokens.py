@@ -1,7 +1,4 @@
-"""Tokens of known forms: the prefix of a vendor, or a form that no other text has.
-
-Must not know: the words around them.
-"""
+"""Tokens of known forms: the prefix of a vendor, or a form that no other text has."""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""The form of a secret value after a word that announces it: password, key, PIN, number of a card or of a person.
-
-Must not know: which word announced it.
-"""
+"""The form of a secret value after a word that announces it: password, key, PIN, number of a card or of a person."""
 
 import re
 from collections.abc import Callable

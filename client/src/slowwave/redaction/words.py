@@ -1,7 +1,4 @@
-"""The words of `words.toml`: by which people announce a secret, and which are never one.
-
-Must not know: the grammar around them.
-"""
+"""The words of `words.toml`: by which people announce a secret, and which are never one."""
 
 import re
 import tomllib

@@ -7,8 +7,6 @@
     spans.py      the calendar
 
 All but hints.py is loaded when the first question holds a word for a time.
-
-Must not know: how the times weigh in a search.
 """
 
 import re

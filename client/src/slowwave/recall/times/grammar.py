@@ -2,8 +2,6 @@
 
 A point is a day, a month, a season … ("3 June", "last spring", "two weeks ago"). Some points are unambiguous; others
 need a preposition: "in May", not "may I". Limits ("since March") and ranges ("between May and July") consist of points.
-
-Must not know: languages, the use of the query.
 """
 
 import re

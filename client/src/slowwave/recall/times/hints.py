@@ -1,7 +1,4 @@
-"""A fast check of a query for any word about time. Most queries have none, and need no further parsing.
-
-Must not know: the meaning of the words.
-"""
+"""A fast check of a query for any word about time. Most queries have none, and need no further parsing."""
 
 import json
 import re

@@ -1,7 +1,4 @@
-"""Points of time: a pattern over the tags of words (words.py), and the days that a match means.
-
-Must not know: limits and ranges, languages.
-"""
+"""Points of time: a pattern over the tags of words (words.py), and the days that a match means."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""Calendar arithmetic: days, weeks, months, quarters, seasons, years as spans of local days.
-
-Must not know: words, languages.
-"""
+"""Calendar arithmetic: days, weeks, months, quarters, seasons, years as spans of local days."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta

@@ -15,8 +15,6 @@ Tags are letters, so that the grammar (grammar.py) is regular expressions over t
 S season, U unit, N number, O ordinal, Y year, D date, T day from today, n part of a day, L last, p past, C this, X
 next, A ago, G ago (before the number), B before, F after, Z since, V until, v by, K between, R from, J and, Q to, I in,
 f for, E of, e third, H half, h half a year, q quarter, d decade, t "this time", "." any other word.
-
-Must not know: which times the words name together.
 """
 
 import re
