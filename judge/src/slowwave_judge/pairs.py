@@ -5,18 +5,12 @@ The module imports nothing of Slowwave; the caller passes plain text.
 
 import json
 from dataclasses import dataclass
-from importlib.resources import as_file, files
-from typing import Any
 
 import numpy as np
-import onnxruntime
-from tokenizers import Tokenizer
 
-MAX_TOKENS = 96
-"""The length of both statements together, as in training; the model reads only the beginning of longer ones."""
-MAX_CHARACTERS = 1500
-_PACKAGE = files("slowwave_judge")
-_CARD = json.loads((_PACKAGE / "pairs.json").read_text("utf-8"))
+from slowwave_judge.runtime import PACKAGE, Network
+
+_CARD = json.loads((PACKAGE / "pairs.json").read_text("utf-8"))
 PAIRS_NAME: str = _CARD["name"]
 """The model's name with the first digits of its hash."""
 
@@ -61,17 +55,7 @@ class PairJudge:
     """
 
     def __init__(self) -> None:
-        with as_file(_PACKAGE / "pairs_tokenizer.json") as path:
-            self._tokenizer: Any = Tokenizer.from_file(str(path))
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(max_length=MAX_TOKENS, strategy="longest_first")
-        onnxruntime.disable_telemetry_events()
-        options = onnxruntime.SessionOptions()
-        # Workers share a machine: more threads would compete with each other.
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        weights = (_PACKAGE / "pairs.onnx").read_bytes()
-        self._session: Any = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+        self._network = Network("pairs.onnx", "pairs_tokenizer.json", shorten="longest_first", output="relations")
         self._factor = float(_CARD["scale"]["factor"])
         self._shifts = np.array(_CARD["scale"]["shifts"])
         self.duplicate_from = float(_CARD["thresholds"]["duplicate"])
@@ -81,7 +65,7 @@ class PairJudge:
         """Judge how two statements relate.
 
         The model reads the two in alphabetical order, so that the answer does not depend on the order of the
-        arguments. It reads one pair at a time: in a batch, the int8 scale of a pair would depend on its neighbours.
+        arguments.
 
         Args:
             first: A statement.
@@ -92,15 +76,6 @@ class PairJudge:
         """
         if second < first:
             return self.relation(second, first).swapped()
-        encoded = self._tokenizer.encode(_readable(first), _readable(second))
-        parts = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask, "token_type_ids": encoded.type_ids}
-        feeds = {name: np.array([values], dtype=np.int64) for name, values in parts.items()}
-        (logits,) = self._session.run(["relations"], feeds)
-        scaled = np.asarray(logits[0], dtype=float) * self._factor + self._shifts
+        scaled = np.array(self._network(first, second)) * self._factor + self._shifts
         raised = np.exp(scaled - scaled.max())
         return Relation(*(float(one) for one in raised / raised.sum()))
-
-
-def _readable(text: str) -> str:
-    """Replace half surrogate pairs, which the tokenizer refuses."""
-    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
