@@ -9,8 +9,6 @@ from slowwave.settings import Settings
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.extraction.worth import Proposal, Worth
 
-PACKAGE = "slowwave_judge"
-
 
 class InstalledJudge:
     """The package as `Worth`. The first call loads the model: 0.2 seconds, once in each process."""
@@ -36,7 +34,7 @@ class InstalledJudge:
 @cache
 def installed_judge() -> Worth | None:
     """The judge of this process; None if the package is not installed."""
-    return None if find_spec(PACKAGE) is None else InstalledJudge()
+    return None if find_spec("slowwave_judge") is None else InstalledJudge()
 
 
 def rules_extractor(settings: Settings) -> RulesExtractor:

@@ -101,6 +101,14 @@ def test_a_long_statement_is_left_to_the_rules() -> None:
     assert installed("Maya lives in Porto. " * (MOST_CHARACTERS // 20), "Maya lives in Oslo.") is None
 
 
+def test_the_model_is_asked_once_about_a_pair_in_either_order() -> None:
+    installed = installed_pair_judge()
+    assert installed is not None
+    first = installed("Ines keeps bees.", "Ines sold her bees.")
+    assert first is not None
+    assert installed("Ines sold her bees.", "Ines keeps bees.") is first
+
+
 def test_a_setting_turns_the_model_of_pairs_off() -> None:
     assert pair_judge(Consolidation()) is not None
     assert pair_judge(Consolidation(judge=False)) is None
