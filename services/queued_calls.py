@@ -28,22 +28,8 @@ def record_turn(memory: Memory, turn: RecordTurn, *, key: str, taken: str) -> No
 def remember(memory: Memory, asked: Remember, *, key: str, taken: str) -> bool:
     """Note something as `Memory.remember` does; False: it was forgotten meanwhile. Raises as `remember`."""
     try:
-        note(
-            memory.store.postgres,
-            memory.store.settings.memory,
-            memory.tenant,
-            asked.agent,
-            asked.content,
-            importance=asked.importance,
-            session=asked.session,
-            kind=asked.type,
-            marked=asked.marked,
-            scope=asked.scope,
-            ttl_seconds=asked.ttl_seconds,
-            key=asked.key or key,
-            at=asked.at,
-            taken=taken,
-        )
+        store = memory.store
+        note(store.postgres, store.settings.memory, memory.tenant, asked, key=asked.key or key, taken=taken)
     except WasForgotten:
         return False
     return True

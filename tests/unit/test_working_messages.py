@@ -1,5 +1,6 @@
 """What may be noted, and the sentence that a caller gets otherwise."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,24 +8,17 @@ from pydantic import ValidationError
 
 from slowwave.errors import InvalidMessage, InvalidName, SlowwaveError, TooLarge
 from slowwave.messages import MAX_CONTENT_CHARACTERS
-from slowwave.working import MAX_TTL_SECONDS, ConsolidateScope, Remember, check_note, scope_of
+from slowwave.working import MAX_TTL_SECONDS, ConsolidateScope, NoteRequest, Remember, check_note, scope_of
 
-NOTE: dict[str, Any] = {
-    "content": "Maya lives in Lisbon.",
-    "importance": 0.5,
-    "kind": "fact",
-    "ttl_seconds": None,
-    "session": None,
-    "at": None,
-}
+NOTE = NoteRequest(agent="atlas", content="Maya lives in Lisbon.")
 
 
 def test_what_postgres_cannot_keep_is_replaced() -> None:
-    assert check_note(**NOTE | {"content": "a\0b\ud800"})[0] == "a\ufffdb\ufffd"
+    assert check_note(replace(NOTE, content="a\0b\ud800"))[0] == "a\ufffdb\ufffd"
 
 
 def test_a_time_is_told_in_utc() -> None:
-    assert check_note(**NOTE | {"at": "2026-03-03T09:30:00+01:00"})[1] == "2026-03-03T08:30:00+00:00"
+    assert check_note(replace(NOTE, at="2026-03-03T09:30:00+01:00"))[1] == "2026-03-03T08:30:00+00:00"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +31,7 @@ def test_a_time_is_told_in_utc() -> None:
         ({"importance": float("nan")}, InvalidMessage, "from 0 to 1"),
         ({"importance": True}, InvalidMessage, "from 0 to 1"),
         ({"importance": "high"}, InvalidMessage, "from 0 to 1"),
-        ({"kind": "rumour"}, InvalidMessage, "type must be one of fact, preference"),
+        ({"type": "rumour"}, InvalidMessage, "type must be one of fact, preference"),
         ({"ttl_seconds": 0}, InvalidMessage, "more than 0"),
         ({"ttl_seconds": MAX_TTL_SECONDS + 1}, InvalidMessage, "at most 31,536,000"),
         ({"ttl_seconds": float("nan")}, InvalidMessage, "more than 0"),
@@ -47,7 +41,7 @@ def test_a_time_is_told_in_utc() -> None:
 )
 def test_a_note_that_breaks_a_rule_says_which(wrong: dict[str, Any], error: type[SlowwaveError], words: str) -> None:
     with pytest.raises(error, match=words):
-        check_note(**NOTE | wrong)
+        check_note(replace(NOTE, **wrong))
 
 
 def test_a_scope_is_the_agents_own_unless_one_is_named() -> None:

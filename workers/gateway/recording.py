@@ -17,7 +17,7 @@ from slowwave.event_json import EventJson
 from slowwave.postgres import PreparedStatement
 from slowwave.postgres_backend import PostgresBackend
 from slowwave.store import Store
-from slowwave.working import Noted, note
+from slowwave.working import Noted, NoteRequest, note
 from slowwave_server.workers.gateway.caller import Caller, nothing
 
 KNOWN_SESSIONS = 10_000
@@ -134,19 +134,6 @@ class WalledMemory(Memory):
 
     def note_late(self, agent: str, asked: Mapping[str, Any], key: str | None) -> Noted:
         """What `remember` does, for a note that has waited. Raises WasForgotten, and what `remember` raises."""
-        return note(
-            self.store.postgres,
-            self.store.settings.memory,
-            self.tenant,
-            agent,
-            asked["content"],
-            importance=asked["importance"],
-            session=asked["session"],
-            kind=asked["type"],
-            marked=asked["marked"],
-            scope=asked["scope"],
-            ttl_seconds=asked["ttl_seconds"],
-            key=self.store.new_key() if key is None else key,
-            at=asked["at"] or self._taken,
-            taken=self._taken,
-        )
+        request = NoteRequest(agent=agent, **{**asked, "at": asked["at"] or self._taken})
+        key = self.store.new_key() if key is None else key
+        return note(self.store.postgres, self.store.settings.memory, self.tenant, request, key=key, taken=self._taken)

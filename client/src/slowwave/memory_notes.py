@@ -3,9 +3,8 @@
 from datetime import datetime
 
 from slowwave.memory_bound import BoundMemory
-from slowwave.memory_requests import NoteRequest
 from slowwave.memory_types import MemoryType
-from slowwave.working import Noted, WorkingStats
+from slowwave.working import Noted, NoteRequest, WorkingStats
 
 
 class NotingMemory(BoundMemory):

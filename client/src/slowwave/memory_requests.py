@@ -50,22 +50,6 @@ class MilestoneRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoteRequest:
-    """The arguments of `Memory.remember`. key: None lets the backend make one."""
-
-    agent: str
-    content: str
-    importance: float
-    session: str | None
-    type: MemoryType
-    marked: bool
-    scope: str | None
-    ttl_seconds: float | None
-    key: str | None
-    at: datetime | str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
     """The arguments of `Memory.search`. now: None is the time of the call."""
 

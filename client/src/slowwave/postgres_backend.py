@@ -14,7 +14,6 @@ from slowwave.memory_requests import (
     ForgetTarget,
     MemoriesRequest,
     MilestoneRequest,
-    NoteRequest,
     SearchRequest,
     TurnRequest,
 )
@@ -23,7 +22,7 @@ from slowwave.receipts import Receipt, Status
 from slowwave.settings import Settings
 from slowwave.spool import spooled
 from slowwave.store import Store
-from slowwave.working import Noted, WorkingStats, note, read_stats, scope_of
+from slowwave.working import Noted, NoteRequest, WorkingStats, note, read_stats, scope_of
 
 if TYPE_CHECKING:
     from slowwave.change_following import Following
@@ -76,21 +75,8 @@ class PostgresBackend:
 
     def note(self, request: NoteRequest) -> Noted:
         """Write a note to working memory."""
-        return note(
-            self.store.postgres,
-            self.settings.memory,
-            self.tenant,
-            request.agent,
-            request.content,
-            importance=request.importance,
-            session=request.session,
-            kind=request.type,
-            marked=request.marked,
-            scope=request.scope,
-            ttl_seconds=request.ttl_seconds,
-            key=self.new_key() if request.key is None else request.key,
-            at=request.at,
-        )
+        key = self.new_key() if request.key is None else request.key
+        return note(self.store.postgres, self.settings.memory, self.tenant, request, key=key)
 
     def consolidate(self, agent: str, scope: str | None) -> bool:
         """Ask for a consolidation cycle; False if one is already queued."""

@@ -9,7 +9,7 @@ from slowwave.errors import SlowwaveError, StoreUnavailable, WasForgotten
 from slowwave.event_json import EventJson
 from slowwave.postgres import Postgres
 from slowwave.settings import MemorySettings
-from slowwave.working import Remember, note, scope_of
+from slowwave.working import NoteRequest, Remember, note, scope_of
 
 _CARRIED = ("importance", "type", "marked", "ttl_seconds")
 
@@ -54,19 +54,12 @@ class Recorder:
         scope = f"{about['scope_kind']}:{about['scope_name']}" if about else None
         for event in entry.events:
             carried: dict[str, Any] = event["metadata"]
-            note(
-                self.postgres,
-                self.settings,
-                entry.tenant,
-                entry.agent,
-                event["content"],
-                importance=carried["importance"],
+            request = NoteRequest(
+                agent=entry.agent,
+                content=event["content"],
                 session=entry.session or None,
-                kind=carried["type"],
-                marked=carried["marked"],
                 scope=scope,
-                ttl_seconds=carried["ttl_seconds"],
-                key=event["key"],
                 at=event["at"],
-                taken=event["taken"],
+                **{name: carried[name] for name in _CARRIED},
             )
+            note(self.postgres, self.settings, entry.tenant, request, key=event["key"], taken=event["taken"])

@@ -31,6 +31,22 @@ _REMEMBER_WAITED = PreparedStatement(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRequest:
+    """The arguments of `Memory.remember`. key: None lets the backend make one."""
+
+    agent: str
+    content: str
+    importance: float = 0.5
+    session: str | None = None
+    type: MemoryType = "fact"
+    marked: bool = False
+    scope: str | None = None
+    ttl_seconds: float | None = None
+    key: str | None = None
+    at: datetime | str | None = None
+
+
 class Noted(NamedTuple):
     """The result of `Memory.remember`.
 
@@ -94,20 +110,17 @@ def scope_of(agent: str | None, scope: str | None) -> tuple[str, str]:
     return shared_scope(scope) if scope is not None else ("agent", check_name("agent", agent or ""))
 
 
-def check_note(
-    *,
-    content: Any,
-    importance: Any,
-    kind: Any,
-    marked: Any = False,
-    ttl_seconds: Any,
-    session: str | None,
-    at: datetime | str | None,
-) -> tuple[str, str]:
+def check_note(request: "NoteRequest | Remember") -> tuple[str, str]:
     """The content as Postgres can store it, and `at` as ISO text or "".
 
     Raises InvalidMessage, TooLarge, InvalidName.
     """
+    check_name("agent", request.agent)
+    scope_of(request.agent, request.scope)
+    content: Any = request.content
+    importance: Any = request.importance
+    marked: Any = request.marked
+    ttl_seconds: Any = request.ttl_seconds
     if not isinstance(content, str) or not content or content.isspace():
         raise InvalidMessage("content must be text that is not empty")
     if len(content) > MAX_CONTENT_CHARACTERS:
@@ -116,57 +129,50 @@ def check_note(
         raise InvalidMessage(f"importance must be a number from 0 to 1, got {shown(importance)}")
     if not isinstance(marked, bool):
         raise InvalidMessage(f"marked must be true or false, got {shown(marked)}")
-    if kind not in MEMORY_TYPES:
-        raise InvalidMessage(f"type must be one of {', '.join(MEMORY_TYPES)}, got {shown(kind)}")
+    if request.type not in MEMORY_TYPES:
+        raise InvalidMessage(f"type must be one of {', '.join(MEMORY_TYPES)}, got {shown(request.type)}")
     if ttl_seconds is not None and (not _number(ttl_seconds) or not 0 < ttl_seconds <= MAX_TTL_SECONDS):
         raise InvalidMessage(
             f"ttl_seconds must be more than 0 and at most {MAX_TTL_SECONDS:,}, got {shown(ttl_seconds)}"
         )
-    if session is not None:
-        check_name("session", session)
-    return clean_text(content), "" if at is None else moment_of(at)
+    if request.session is not None:
+        check_name("session", request.session)
+    return clean_text(content), "" if request.at is None else moment_of(request.at)
 
 
 def note(
     postgres: Postgres,
     settings: MemorySettings,
     tenant: str,
-    agent: str,
-    content: str,
+    request: "NoteRequest | Remember",
     *,
-    importance: float,
-    session: str | None,
-    kind: MemoryType,
-    marked: bool,
-    scope: str | None,
-    ttl_seconds: float | None,
     key: str,
-    at: datetime | str | None,
     taken: str | None = None,
 ) -> Noted:
     """Write one note in one round trip; a repeated call with the same key changes nothing.
 
-    taken: when the note was queued (ISO 8601); raises WasForgotten if it was forgotten since. Also raises
-    InvalidMessage, TooLarge, InvalidName, Refused and StoreUnavailable.
+    key: takes the place of the request's. taken: when the note was queued (ISO 8601); raises WasForgotten if it was
+    forgotten since. Also raises InvalidMessage, TooLarge, InvalidName, Refused and StoreUnavailable.
     """
-    check_name("agent", agent)
-    text, said_at = check_note(
-        content=content,
-        importance=importance,
-        kind=kind,
-        marked=marked,
-        ttl_seconds=ttl_seconds,
-        session=session,
-        at=at,
-    )
-    scope_kind, scope_name = scope_of(agent, scope)
-    ttl = settings.consolidation.working_ttl_seconds if ttl_seconds is None else ttl_seconds
+    text, said_at = check_note(request)
+    kind, name = scope_of(request.agent, request.scope)
+    ttl = settings.consolidation.working_ttl_seconds if request.ttl_seconds is None else request.ttl_seconds
     days = settings.days
-    values = (tenant, agent, scope_kind, scope_name, session or "", kind, text, importance, marked, check_key(key), ttl)
-    values += (said_at, days.timezone, days.cutoff_hour, *(() if taken is None else (taken,)))
+    values: tuple[Any, ...] = (
+        tenant,
+        request.agent,
+        kind,
+        name,
+        request.session or "",
+        request.type,
+        text,
+        request.importance,
+    )
+    values += (request.marked, check_key(key), ttl, said_at, days.timezone, days.cutoff_hour)
+    values += () if taken is None else (taken,)
     item, added, expires = _written(postgres, tuple(str(value).encode() for value in values), waited=taken is not None)
     if item is None:
-        raise WasForgotten(f"{agent}: what was to be noted was forgotten meanwhile")
+        raise WasForgotten(f"{request.agent}: what was to be noted was forgotten meanwhile")
     return Noted(UUID(item.decode()), added == b"t", datetime.fromtimestamp(float(expires or 0), UTC))
 
 
@@ -210,19 +216,9 @@ class Remember(BaseModel):
 
     @model_validator(mode="after")
     def _keeps_the_limits(self) -> "Remember":
-        check_name("agent", self.agent)
         if self.tenant is not None:
             check_name("tenant", self.tenant)
-        scope_of(self.agent, self.scope)
-        check_note(
-            content=self.content,
-            importance=self.importance,
-            kind=self.type,
-            marked=self.marked,
-            ttl_seconds=self.ttl_seconds,
-            session=self.session,
-            at=self.at,
-        )
+        check_note(self)
         return self
 
 

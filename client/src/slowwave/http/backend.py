@@ -1,4 +1,4 @@
-"""The backend of `Memory.from_url`: a gateway answers each call; the host needs an address and an API key."""
+"""The backend of `Memory.from_url`: a gateway answers each call; the host needs only an address and an API key."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,21 +12,20 @@ from slowwave.http.curation import GatewayCuration
 from slowwave.http.reads import GatewayReads
 from slowwave.http.store import GatewayStore
 from slowwave.http.wire import Wire, path_of
-from slowwave.identity import check_name
-from slowwave.memory_requests import MilestoneRequest, NoteRequest, TurnRequest
+from slowwave.memory_requests import MilestoneRequest, TurnRequest
 from slowwave.messages import check_key, moment_of
 from slowwave.receipts import Receipt, Status
 from slowwave.settings import Settings
 from slowwave.store import Mode
-from slowwave.working import Noted, WorkingStats, check_note, scope_of
+from slowwave.working import Noted, NoteRequest, WorkingStats, check_note, scope_of
 
 _VERBS: Mapping[Trigger, Verb] = {"idle": "idle", "compaction": "compacted", "reset": "reset"}
 
 
 class GatewayBackend(GatewayReads, GatewayCuration):
-    """Calls a gateway, and spools on this host what the gateway can't take now. Threads may share one object.
+    """Calls a gateway. Calls that the gateway can't accept now go to this host's spool. Threads may share one object.
 
-    The key decides which tenant, agents and scopes it reaches. wire: carries the calls; by default a new one.
+    The key decides which tenant, agents and scopes the object reaches. wire: the connections; by default new ones.
     """
 
     tenant = ""
@@ -45,21 +44,20 @@ class GatewayBackend(GatewayReads, GatewayCuration):
 
     @property
     def settings(self) -> Settings:
-        """The settings of this host."""
         return self.gateway.settings
 
     def for_tenant(self, tenant: str | None) -> "GatewayBackend":
-        """This backend for None. Raises NotAllowed for a tenant: an API key belongs to one."""
+        """Return this backend for None. Raises NotAllowed for a tenant name, because an API key already belongs to one
+        tenant.
+        """
         if tenant is None:
             return self
         raise NotAllowed(f"an API key belongs to one tenant: make a key of tenant {shown(tenant)} for this")
 
     def new_key(self) -> str:
-        """A fresh idempotency key for one call."""
         return self.gateway.new_key()
 
     def record_turn(self, turn: TurnRequest) -> Receipt:
-        """Record a turn."""
         if not turn.events:
             return Receipt(0, 0, turn.ignored, None, due=False, reason=None, stored="postgres")
         sent = [message_json(message) for message in turn.messages]
@@ -68,18 +66,16 @@ class GatewayBackend(GatewayReads, GatewayCuration):
         return self._send(call, events=len(turn.events), ignored=turn.ignored)
 
     def record_milestone(self, request: MilestoneRequest) -> Receipt:
-        """Record a milestone of a task."""
         at = None if request.at is None else moment_of(request.at)
         body = {"event": request.event, "text": request.text} | given(at=at, run=request.run)
         call = Call(request.agent, request.session, "task-events", body, request.key)
         return self._send(call, events=len(request.events))
 
     def request_flush(self, agent: str, session: str, trigger: Trigger) -> Receipt:
-        """Make a flush of the session due."""
         return self._send(Call(agent, session, _VERBS[trigger], {}, self.new_key()))
 
     def boost(self, agent: str, session: str) -> tuple[str, ...]:
-        """Flush the agent's other sessions first; return their names."""
+        """Flush the agent's other sessions first, and return their names."""
         path = path_of("agents", agent, "sessions", session, "prompt")
         try:
             answer = self.gateway.wire.call("POST", path, body={}, key=self.new_key(), again=False)
@@ -91,18 +87,7 @@ class GatewayBackend(GatewayReads, GatewayCuration):
         return tuple(answer.body["boosted"])
 
     def note(self, request: NoteRequest) -> Noted:
-        """Write a note to working memory."""
-        check_name("agent", request.agent)
-        content, said = check_note(
-            content=request.content,
-            importance=request.importance,
-            kind=request.type,
-            marked=request.marked,
-            ttl_seconds=request.ttl_seconds,
-            session=request.session,
-            at=request.at,
-        )
-        scope_of(request.agent, request.scope)
+        content, said = check_note(request)
         body = {"content": content, "importance": request.importance, "type": request.type, "marked": request.marked}
         body |= given(session=request.session, scope=request.scope, ttl_seconds=request.ttl_seconds, at=said or None)
         key = self.new_key() if request.key is None else check_key(request.key)
@@ -115,34 +100,32 @@ class GatewayBackend(GatewayReads, GatewayCuration):
         return Noted(UUID(answer.body["id"]), answer.body["added"], expires)
 
     def consolidate(self, agent: str, scope: str | None) -> bool:
-        """Ask for a consolidation cycle; False if one is already queued."""
+        """Request a consolidation cycle. Return False if one is already queued."""
         scope_of(agent, scope)
         path = path_of("agents", agent, "consolidate")
         answer = self.gateway.wire.call("POST", path, body=given(scope=scope), key=self.new_key())
         return bool(answer.body["asked"])
 
     def stats(self, agent: str, scope: str | None) -> WorkingStats:
-        """Count the notes of a scope by outcome."""
         scope_of(agent, scope)
         found = self.gateway.wire.call("GET", path_of("agents", agent, "stats"), query={"scope": scope}).body
         last = found["last_run_at"]
         return WorkingStats(**found | {"last_run_at": None if last is None else datetime.fromisoformat(last)})
 
     def status(self) -> Status:
-        """Read the backlog of the tenant from the gateway, and measure this host's spool."""
+        """Read the tenant's backlog from the gateway, and measure this host's spool."""
         found = self.gateway.wire.call("GET", path_of("status")).body
         waiting = self.gateway.waiting()
         return Status(found["dirty_sessions"], found["oldest_dirty_seconds"], found["queues"] or {}, *waiting)
 
     def warm(self) -> None:
-        """Do nothing: the gateway loads what reads need."""
+        """Do nothing: the gateway itself loads everything that reads need."""
 
     def flush(self, timeout: float) -> bool:
-        """Deliver queue and spool."""
         return self.gateway.flush(timeout)
 
     def close(self) -> None:
-        """Deliver or spool queued calls, and close the connections."""
+        """Deliver or spool queued calls, then close the connections."""
         self.gateway.close()
 
     def _send(self, call: Call, *, events: int = 0, ignored: int = 0) -> Receipt:
