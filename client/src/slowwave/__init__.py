@@ -1,4 +1,4 @@
-"""Slowwave's client: record conversations, read an agent's memory. It runs without the code of the workers."""
+"""Slowwave's client: it records conversations and reads an agent's memory. It needs no code of the workers."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -160,7 +160,9 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name on first use: a command that needs one small module must not load all of the client."""
+    """Import an exported name on first use, so that a command that needs one small module does not load the whole
+    client.
+    """
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_PLACES[name]), name)
@@ -168,5 +170,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The exported names, for `dir` and completion."""
+    """Return the exported names for `dir` and completion."""
     return sorted(__all__)

@@ -1,4 +1,4 @@
-"""`AsyncMemory`: the calls of `Memory` for hosts with an event loop. Each call runs in one of a few threads."""
+"""`AsyncMemory`: the calls of `Memory` for hosts with an event loop. Each call runs in a thread of a small pool."""
 
 import asyncio
 import functools
@@ -27,11 +27,11 @@ MAX_THREADS = 8
 def _in_thread(
     call: Callable[Concatenate[Memory, P], T],
 ) -> Callable[Concatenate["AsyncMemory", P], Coroutine[Any, Any, T]]:
-    """The awaited form of a call of `Memory`, with its signature and docstring."""
+    """Return an awaitable version of a `Memory` method, with its signature and docstring."""
 
     @functools.wraps(call)
     async def run(self: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        # By name: a subclass of Memory may have its own.
+        # Look the method up by name, because a subclass of Memory may override it.
         return await self._run(getattr(self.memory, call.__name__), *args, **kwargs)
 
     return run
@@ -40,13 +40,13 @@ def _in_thread(
 class AsyncMemory:
     """`Memory` for an event loop: the same calls with the same arguments, awaited.
 
-    A call that is cancelled may still be carried out.
+    If a call is cancelled, its thread may still complete the work.
 
     Args:
-        settings: see `load_settings`; by default those of this process.
+        settings: see `load_settings`; the default is the settings of this process.
         mode: see `Memory`.
         raise_errors: see `Memory`.
-        memory: a memory to share. By default the object makes its own from `settings`.
+        memory: an existing `Memory` to use; the default is a new one made from `settings`.
 
     Example:
         >>> async with AsyncMemory.from_env() as memory:
@@ -173,7 +173,7 @@ class AsyncMemory:
         after: str | None = None,
         timeout: float | None = None,
     ) -> "AsyncGenerator[Change, None]":
-        """Follow the changes of memories, as `Memory.changes` does; for `async for`.
+        """Follow the changes of memories with `async for`, as `Memory.changes` does with `for`.
 
         Args:
             agent: see `Memory.changes`.

@@ -1,7 +1,7 @@
-"""The writer thread: it commits what callers put into a queue, and delivers the spool when Postgres is back.
+"""The writer thread: it commits queued calls, and delivers the spool when Postgres is available again.
 
-Order: either all entries of the queue are older than those of the spool, or the spool has taken the whole queue first.
-So the events of a session arrive in the order of their calls.
+The thread keeps the order of calls: before an entry goes to the spool, all entries of the queue go there, so a
+session's events arrive in the order of its calls.
 """
 
 import logging
@@ -35,15 +35,15 @@ ADOPT_SECONDS = 30.0
 
 
 class Deliverer(Protocol):
-    """Where entries go: `slowwave.capture.Capture`."""
+    """The interface that delivers entries; `slowwave.capture.Capture` implements it."""
 
     def deliver(self, entries: Sequence[Entry]) -> Delivery: ...
 
 
 class Writer:
-    """A bounded queue and the spool, emptied by one thread. A forked child makes its own.
+    """A bounded queue and the spool, both emptied by one thread. A forked child makes its own queue and thread.
 
-    on_due: called after each commit with the sessions that are due for a flush.
+    on_due: a function that is called after each commit with the sessions that are due for a flush.
     """
 
     def __init__(
@@ -74,9 +74,9 @@ class Writer:
         self._throttled_log = ThrottledLog()
 
     def put(self, entry: Entry) -> Literal["queued", "spool"]:
-        """Queue an entry for the next commit. If the queue is full, it and the entry go to the spool.
+        """Queue an entry for the next commit. If the queue is full, all queued entries and this entry go to the spool.
 
-        Returns where the entry is: "queued" or "spool". Raises SpoolFull; then the entry was not accepted.
+        Returns the entry's location: "queued" or "spool". Raises SpoolFull if the entry was not accepted.
         """
         with self._lock:
             self._queue.append(entry)
@@ -99,7 +99,7 @@ class Writer:
         return "spool" if full else "queued"
 
     def store(self, entries: Iterable[Entry]) -> None:
-        """Put entries behind everything that waits on the disk, and see to their delivery. Raises SpoolFull."""
+        """Write entries to the end of the spool, and start the thread that delivers them. Raises SpoolFull."""
         self._spool.append(list(entries))
         self._wake.set()
         self.start()
@@ -112,9 +112,9 @@ class Writer:
                 self._thread.start()
 
     def flush(self, timeout: float) -> bool:
-        """Commit everything now, and wait; False if it takes longer than `timeout` seconds.
+        """Commit all entries now, and wait. Return False if this takes longer than `timeout` seconds.
 
-        "Everything" includes spool files that ended processes left, whether or not this process has found them yet.
+        All entries include spool files of ended processes, even if this process has not found them yet.
         """
         if self._spool.adopt():
             self.start()
@@ -137,7 +137,8 @@ class Writer:
         if thread is not None:
             thread.join(timeout)
         with self._lock:
-            # A statement that is still under way may come through: its keys make the second delivery harmless.
+            # The server may still execute a statement that timed out; idempotency keys make the second delivery
+            # harmless.
             left = [*self._in_flight, *self._queue]
             self._queue.clear()
             self._events = 0
@@ -155,12 +156,12 @@ class Writer:
                 if not self._step():
                     return
             except Exception:
-                # Nothing may end this thread while entries wait: say so, rest, go on.
+                # The thread must not end while entries wait: log the error, pause, continue.
                 log.exception("the writer met an error and will try again")
                 self._rest()
 
     def _step(self) -> bool:
-        """Do the next piece of work; False if there is none and the writer is closing."""
+        """Do the next piece of work. Return False if no work is left and the writer is closing."""
         if time.monotonic() >= self._adopt_at:
             self._adopt_at = time.monotonic() + ADOPT_SECONDS
             self._spool.adopt()
@@ -182,7 +183,8 @@ class Writer:
             if not self._busy():
                 self._settled.notify_all()
             until = min(self._retry_at, self._adopt_at) if self._spool.pending else self._adopt_at
-            # Told under the lock: whoever puts an entry from here on sees it, and wakes this thread.
+            # Set the flag under the lock: a caller who adds an entry after this point sees the flag and wakes this
+            # thread.
             self._asleep = now >= self._linger_until
             asleep = self._asleep
         woken = self._wake.wait(min(GATHER_SECONDS, until - now) if not asleep else max(0.0, until - now))
@@ -212,7 +214,7 @@ class Writer:
         except StoreUnavailable as error:
             self._complain(error)
             try:
-                # Older than all that went to the disk meanwhile.
+                # These entries are older than all entries that were spooled in the meantime.
                 self._spool.append(batch, front=True)
             except SpoolFull as full:
                 self._put_back(full)
@@ -224,8 +226,8 @@ class Writer:
             self._in_flight = []
 
     def _put_back(self, error: SpoolFull) -> None:
-        """Return a batch to the queue because server and spool both refuse it; a full queue raises SpoolFull in the
-        callers.
+        """Return a batch to the queue after both server and spool refused it. While the queue is full, callers get
+        SpoolFull.
         """
         self._throttled_log.warn("events wait in memory: %s", error)
         with self._lock:

@@ -35,7 +35,7 @@ class CallTimeout:
         self._late: list[threading.Thread] = []
 
     def run(self, work: Callable[[], T]) -> T:
-        """The result of `work`, or its exception. Raises CallTimedOut."""
+        """Return the result of `work`, or raise its exception. Raises CallTimedOut."""
         self._late = [thread for thread in self._late if thread.is_alive()]
         if self._late or self._clock() < self._rests_until:
             raise CallTimedOut(f"there was no answer within {self._seconds:g} s a moment ago")

@@ -13,7 +13,7 @@ from slowwave.settings import MemorySettings
 
 Trigger = Literal["idle", "compaction", "reset", "unread", "note"]
 
-# An empty text stands for NULL: the parameters of a prepared statement go over the wire as they are.
+# An empty text stands for NULL, because parameters of a prepared statement are sent unchanged.
 _ONE = PreparedStatement(
     b"slowwave_capture_session",
     b"SELECT * FROM slowwave.capture_session($1, $2, $3, $4, nullif($5, '')::jsonb, nullif($6, ''),"
@@ -23,7 +23,9 @@ _MANY = PreparedStatement(b"slowwave_capture", b"SELECT * FROM slowwave.capture_
 
 
 class Captured(NamedTuple):
-    """The outcome of one call. `problem`: why nothing of it was written; `due`: a flush should be offered now."""
+    """The outcome of one call. problem: the reason why nothing was written; due: True if the caller should offer a
+    flush now.
+    """
 
     last_seq: int
     added: int
@@ -35,10 +37,10 @@ class Captured(NamedTuple):
 
 @dataclass(slots=True)
 class Entry:
-    """One call to record: the events of one session in order. Queues, the spool and the statements carry entries.
+    """One recorded call: events of one session in order. Queues, the spool and the SQL statements carry entries.
 
-    about: the properties of a new session: {scope_kind, scope_name, room_id, thread_id}; None for none. by: the owner
-    of the entry, if one process records for several; only spooled entries have it.
+    about: the properties of a new session: {scope_kind, scope_name, room_id, thread_id}, or None. by: the owner of the
+    entry, if one process records for several owners; only spooled entries have an owner.
     """
 
     tenant: str
@@ -54,8 +56,8 @@ class Entry:
         return SessionRef(self.tenant, self.agent, self.session)
 
     def stamp(self, at: str) -> None:
-        """Set the time at which a call was accepted, because it is stored later; events without a time of their own get
-        it too.
+        """Set the time at which a call was accepted, because the call is stored later. Events without a time get the
+        same time.
         """
         for event in self.events:
             event.setdefault("at", at)
@@ -68,9 +70,9 @@ class Entry:
 
 
 def about_of(scope: str | None, room_id: str | None, thread_id: str | None) -> dict[str, str] | None:
-    """The properties of a new session.
+    """Return the properties of a new session.
 
-    `scope`: None (the agent's own), "room:NAME" or "team:NAME". Raises InvalidName.
+    scope: None (the agent's own), "room:NAME" or "team:NAME". Raises InvalidName.
     """
     if scope is None and room_id is None and thread_id is None:
         return None
@@ -123,14 +125,14 @@ class Capture:
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
         """Record all entries that Postgres accepts; a rejected entry does not affect the others.
 
-        Raises `StoreUnavailable`; then some may be recorded, and a repeated delivery is harmless.
+        Raises `StoreUnavailable`. Some entries may then be recorded already; a repeated delivery is harmless.
         """
         return self.begin(entries)()
 
     def begin(self, entries: Sequence[Entry]) -> Callable[[], Delivery]:
-        """Send what `deliver` sends, without waiting.
+        """Send entries as `deliver` does, without waiting for the result.
 
-        The caller must call the returned function exactly once; it waits.
+        The caller must call the returned function exactly once; it waits for the result.
         """
         answered = self._begin(entries)
 
@@ -146,7 +148,7 @@ class Capture:
     def _begin(self, entries: Sequence[Entry]) -> Callable[[], list[tuple[list[Entry], Captured]]]:
         """Send entries of any sessions, grouped by session, in order.
 
-        There is one statement for each tenant, and a further one if entries of a session differ in its properties. Each
+        Each tenant needs one statement, and a further one if entries of one session differ in its properties. Each
         statement is its own transaction. The returned function gives one outcome for each session and statement, with
         its entries.
         """
@@ -195,7 +197,7 @@ def _delivery(answers: list[tuple[list[Entry], Captured]]) -> Delivery:
 
 
 def _rounds(entries: Iterable[Entry]) -> list[tuple[str, list[Part]]]:
-    """Group entries into batches in which each session stands once; a later batch is to be sent later."""
+    """Group entries into batches that contain each session at most once. The batches must be sent in order."""
     rounds: list[tuple[str, dict[tuple[str, str], Part]]] = []
     newest: dict[str, int] = {}
     for entry in entries:
@@ -220,22 +222,22 @@ def _rounds(entries: Iterable[Entry]) -> list[tuple[str, list[Part]]]:
 
 
 def _append(item: dict[str, Any], entry: Entry) -> bool:
-    """Add an entry to its session's part of the batch; False if it has other properties of the session.
+    """Add an entry to its session's part of the batch. Return False if the entry has other properties of the session.
 
-    Postgres may refuse such an entry, and must not refuse the others with it.
+    Postgres may refuse such an entry, and the refusal must not affect the other entries.
     """
     if item["about"] != entry.about:
         return False
     item["trigger"] = entry.trigger or item["trigger"]
     events: list[EventJson] = item["events"]
     turns = events[-1]["step"] if events else 0
-    # Turns count on from the entry before; the entry itself stays as it is, since it may be written again.
+    # Count the turns on from the previous entry. The entry itself stays unchanged, because it may be written again.
     events.extend({**event, "step": event["step"] + turns} for event in entry.events)
     return True
 
 
 def encode(value: Any) -> bytes:
-    """Answer `value` as JSON, one line."""
+    """Return `value` as JSON on one line."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 

@@ -1,4 +1,4 @@
-"""Follow the feed of changes in one process: read all changes, then wait until Postgres announces more."""
+"""Follow the feed of changes in one process: read all changes, then wait until Postgres announces new ones."""
 
 import asyncio
 import threading
@@ -32,21 +32,23 @@ _CONNECTION = {"connect_timeout": 3, "keepalives_idle": 10, "keepalives_interval
 
 
 class Following(Protocol):
-    """A feed that can be followed, over any transport. stopped: set it from another thread to end the iteration."""
+    """A feed that can be followed over any transport. stopped: an event; set it from another thread to end the
+    iteration.
+    """
 
     @property
     def stopped(self) -> threading.Event: ...
 
     def changes(self) -> Generator[Change, None, None]:
-        """Each change once, in order, as they come."""
+        """Yield each change once, in order, as it arrives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A feed read from Postgres. places: from `places_of`. timeout: seconds without a change after which iteration
-    ends.
+    """A feed that is read from Postgres.
 
-    stopped: set it from another thread to end the iteration.
+    places: the result of `places_of`. timeout: the seconds without a change after which the iteration ends. stopped: an
+    event; set it from another thread to end the iteration.
     """
 
     store: Store
@@ -57,16 +59,15 @@ class Followed:
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def changes(self) -> Generator[Change, None, None]:
-        """See `follow`."""
         return follow(self)
 
     def read(self, after: str | None) -> ChangePage:
-        """One page. Raises CursorExpired, StoreUnavailable."""
+        """Read one page. Raises CursorExpired, StoreUnavailable."""
         return self.store.postgres.read(lambda link: read_page(link, self.tenant, after, self.places))
 
 
 def followed(store: Store, tenant: str, request: ChangesRequest) -> Followed:
-    """The feed that `Memory.changes` asks for. Raises InvalidName."""
+    """Return the feed for `Memory.changes`. Raises InvalidName."""
     return Followed(store, tenant, places_of(request.agents, request.scopes), request.after, request.timeout)
 
 
@@ -118,7 +119,7 @@ def _left(timeout: float | None, heard: float) -> float:
 
 
 class _Bell:
-    """A connection that hears when a tenant's memories change."""
+    """A connection that is notified when a tenant's memories change."""
 
     def __init__(self, followed: Followed) -> None:
         self._followed = followed
@@ -143,7 +144,7 @@ class _Bell:
         self._until = time.monotonic() + ANNOUNCED_SECONDS / 2
 
     def wait(self, seconds: float) -> None:
-        """Until a change is announced, or for so long."""
+        """Wait until Postgres announces a change, or for this many seconds."""
         if time.monotonic() > self._until:
             self._ask()
         until = time.monotonic() + seconds
@@ -152,5 +153,4 @@ class _Bell:
                 return
 
     def close(self) -> None:
-        """Stop listening."""
         self._connection.close()

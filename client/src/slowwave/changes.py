@@ -53,20 +53,20 @@ _PROBLEMS: Mapping[str, str] = {
 
 
 class CursorExpired(SlowwaveError):
-    """Changes can't be read from this cursor on: read all memories again, and begin without a cursor."""
+    """The feed no longer contains this cursor: read all memories again, then follow the feed without a cursor."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedMemory:
-    """The memory that changed, as it is when the change is read; later changes may be in it.
+    """The memory that changed, in its state when the change is read, which may include later changes.
 
     Attributes:
-        id: its UUID.
+        id: the memory's UUID.
         scope: "agent:NAME", "room:NAME" or "team:NAME".
         agent: the agent that owns the scope; None for a room or a team.
         type: fact, preference, decision and so on; None for a deleted memory, like all fields below.
         status: "inbox", "episode", "active", "review" or "archived".
-        content: its text.
+        content: the memory's text.
         valid_from: the time from which it is valid.
         valid_to: the time at which it ceased to be valid; None while it is valid.
         revision: a number that grows with every change. A mirror ignores a revision lower than its own.
@@ -143,8 +143,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ChangePage:
-    """Part of the feed. cursor: where the next part begins; more: the next part is not empty; waits: some committed
-    changes become readable only after an older transaction has ended.
+    """A part of the feed.
+
+    cursor: the start of the next part; more: True if the next part is not empty; waits: True if some committed changes
+    become readable only after an older transaction has ended.
     """
 
     changes: tuple[Change, ...]
@@ -160,9 +162,10 @@ def read_page(
     places: Sequence[str] | None = None,
     limit: int = PAGE,
 ) -> ChangePage:
-    """Read the changes after a cursor, over a connection to the primary. after: None returns the end of the feed.
+    """Read the changes after a cursor, over a connection to the primary. after: the cursor; with None, the page is
+    empty and has the cursor of the feed's end.
 
-    places: from `places_of`; None for all scopes. Raises CursorExpired, InvalidQuery.
+    places: the result of `places_of`; None for all scopes. Raises CursorExpired, InvalidQuery.
     """
     if after is not None:
         check_cursor(after)
@@ -171,14 +174,14 @@ def read_page(
 
 
 def page_of(told: Mapping[str, Any], after: str | None) -> ChangePage:
-    """The page that slowwave.read_changes answered. Raises CursorExpired."""
+    """Convert the result of slowwave.read_changes to a page. Raises CursorExpired."""
     if "problem" in told:
         raise CursorExpired(_PROBLEMS[told["problem"]].format(shown(after)))
     return ChangePage(tuple(map(Change.from_json, told["events"])), told["cursor"], told["more"], told["waits"])
 
 
 def check_cursor(cursor: str) -> str:
-    """The cursor, if it can be one. Raises InvalidQuery."""
+    """Return the cursor if its form is valid. Raises InvalidQuery."""
     if not _CURSOR.fullmatch(cursor) or position(cursor) >= (1 << 64, 0):
         raise InvalidQuery(f"a cursor must be the id of a change, such as '1042-7', got {shown(cursor)}")
     if position(cursor)[1] >= 1 << 63:
@@ -187,21 +190,22 @@ def check_cursor(cursor: str) -> str:
 
 
 def position(cursor: str) -> tuple[int, int]:
-    """The place of a cursor in the feed; a greater position is later."""
+    """Return a cursor's position in the feed; a greater position is later."""
     xid, number = cursor.split("-")
     return int(xid), int(number)
 
 
 def places_of(agents: Iterable[str], scopes: Iterable[str]) -> list[str] | None:
-    """LIKE patterns for the scopes of these agents, rooms and teams; `*` in a name matches any characters.
+    """Return LIKE patterns for the scopes of these agents, rooms and teams; `*` in a name matches any characters.
 
-    Without agents and scopes: None, which means every scope. Raises InvalidName for any other kind of scope.
+    Without agents and scopes the result is None, which means every scope. Raises InvalidName for any other kind of
+    scope.
     """
     named = [f"agent:{name}" for name in agents]
     for scope in scopes:
         kind, _, name = scope.partition(":")
         if kind not in {"room", "team"} or not name:
-            shared_scope(scope)  # raises, with the forms that are allowed
+            shared_scope(scope)  # This call raises an error with the allowed forms.
         named.append(scope)
     return [_like(place) for place in named] or None
 

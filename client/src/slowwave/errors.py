@@ -23,7 +23,7 @@ SHOWN_CHARACTERS = 60
 
 
 def shown(value: object) -> str:
-    """The beginning of a value for an error message. It never fails, whatever the value is."""
+    """Return the beginning of a value for an error message. The function never fails, whatever the value is."""
     try:
         return repr(value[: SHOWN_CHARACTERS * 2] if isinstance(value, (str, bytes)) else value)[:SHOWN_CHARACTERS]
     except Exception:  # noqa: BLE001 (of a class of the caller's, of an integer with too many digits, of endless depth)
@@ -71,7 +71,9 @@ class Refused(SlowwaveError):
 
 
 class StoreUnavailable(SlowwaveError):
-    """Postgres or a gateway can't be reached or can't work; the message gives the reason, and where the events are."""
+    """Postgres or a gateway can't be reached or can't work. The message gives the reason and the location of the
+    events.
+    """
 
 
 class NotAllowed(SlowwaveError):

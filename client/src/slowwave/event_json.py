@@ -1,4 +1,4 @@
-"""An event in the form that Postgres receives."""
+"""An event as JSON for Postgres."""
 
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -6,9 +6,9 @@ Kind = Literal["user", "assistant", "task", "tool"]
 
 
 class EventJson(TypedDict):
-    """An event as the database's capture function reads it. `step`: the number of turns in its call before it.
+    """An event as the database's capture function reads it. step: the number of earlier turns in the same call.
 
-    taken: when the call was accepted, if the event was queued or spooled.
+    taken: the time at which the call was accepted, if the event was queued or spooled.
     """
 
     key: str

@@ -1,6 +1,7 @@
-"""Conversations that another program stores: a hook names a run, and workers read it there (`memory.source`).
+"""Conversations that another program stores: a hook names a run, and workers read the run there (`memory.source`).
 
-A named run waits for Postgres in the spool as events do, and is discarded if its session was forgotten meanwhile.
+While Postgres is unavailable, a named run waits in the spool like an event. It is discarded if its session is
+forgotten.
 """
 
 from slowwave.capture import Entry, about_of
@@ -33,7 +34,7 @@ def name_run(
 ) -> Stored:
     """Let workers read a run of a session from `source` after `wait_seconds`. No text passes through this process.
 
-    Naming a run again lets workers read it again, never later than before. scope: as in `Memory.turn_completed`.
+    Naming a run again lets workers read it again, at the same time or earlier. scope: see `Memory.turn_completed`.
     Raises `InvalidMessage`, `InvalidName`, `ScopeConflict`, `SpoolFull`, and with `raise_errors` StoreUnavailable.
     """
     event: EventJson = {"key": check_key(run), "kind": "task", "step": 0, "content": ""}

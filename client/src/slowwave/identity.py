@@ -12,8 +12,8 @@ SHARED_KINDS = ("room", "team")
 def check_name(what: str, value: str) -> str:
     """Return `value` unchanged if it is a valid name of a `what` ("agent", "session" …).
 
-    A name has 1 to 200 characters, without control characters (NUL included) and halves of surrogate pairs. Everything
-    else is allowed: spaces, slashes, braces, any script. Raises InvalidName.
+    A name has 1 to 200 characters. Control characters (including NUL) and halves of surrogate pairs are not allowed;
+    spaces, slashes, braces and all scripts are. Raises InvalidName.
     """
     if not isinstance(value, str):
         raise InvalidName(f"{what}: a name must be text, got {type(value).__name__}")
@@ -24,14 +24,14 @@ def check_name(what: str, value: str) -> str:
     if value.isascii() and value.isprintable():
         return value
     for position, character in enumerate(value):
-        # Cc: control characters. Cs: a lone surrogate, which UTF-8 can't carry to either server.
+        # Cc: control characters. Cs: lone surrogates, which UTF-8 can't encode.
         if unicodedata.category(character) in {"Cc", "Cs"}:
             raise InvalidName(f"{what}: character {position + 1} (U+{ord(character):04X}) can't be part of a name")
     return value
 
 
 def shared_scope(scope: str) -> tuple[str, str]:
-    """("room" or "team", name) for "room:NAME" or "team:NAME". Raises `InvalidName`."""
+    """Return ("room" or "team", name) for "room:NAME" or "team:NAME". Raises `InvalidName`."""
     kind, colon, name = scope.partition(":") if isinstance(scope, str) else ("", "", "")
     if not colon or kind not in SHARED_KINDS:
         raise InvalidName(f"scope must be room:NAME or team:NAME, got {shown(scope)}")
@@ -47,7 +47,7 @@ class SessionRef:
     session: str
 
     def checked(self) -> "SessionRef":
-        """This reference. Raises `InvalidName` if one of its names is invalid."""
+        """Return this reference. Raises `InvalidName` if one of its names is invalid."""
         check_name("tenant", self.tenant)
         check_name("agent", self.agent)
         check_name("session", self.session)

@@ -1,7 +1,7 @@
-"""Import a file of events: one JSON object for each line, many sessions in one statement, safe to repeat.
+"""Import a file of events: one JSON object per line, many sessions per statement. A repeated import adds nothing.
 
-A line without a key gets one from its content and from the number of equal lines before it. So the same file yields the
-same keys, and a repeated import adds nothing.
+A line without a key gets one from its content and from the number of equal lines before it, so the same file always
+gives the same keys.
 """
 
 import json
@@ -33,7 +33,7 @@ FIELDS = frozenset(
 
 
 class Reject(NamedTuple):
-    """A line that was not taken: its number (from 1), why, and the line itself without its end."""
+    """A rejected line: its number (from 1), the reason, and the line without its line end."""
 
     number: int
     reason: str
@@ -44,10 +44,11 @@ class Reject(NamedTuple):
 class IngestReport:
     """Counts of an import so far.
 
-    read: lines that are not blank; size_bytes: their size as UTF-8. added, repeated: events; ignored: system and empty
-    messages, and events of agents and sessions that were forgotten during the import; rejected: lines.
-    further: events beyond the first of a line, because each tool call is its own event. At the end,
-    added + repeated + ignored + rejected = read + further. sessions: the number of sessions with events in the file.
+    read: the number of lines that are not blank; size_bytes: their size as UTF-8. added, repeated: numbers of events;
+    ignored: the number of system messages, empty messages, and events of agents or sessions that were forgotten during
+    the import; rejected: the number of lines. further: the number of events beyond the first of each line, because each
+    tool call is its own event. At the end, added + repeated + ignored + rejected = read + further. sessions: the number
+    of sessions with events in the file.
     """
 
     read: int = 0
@@ -61,10 +62,10 @@ class IngestReport:
 
 
 def bounded_lines(file: IO[str], most: int = MAX_LINE_CHARACTERS) -> Iterator[str]:
-    """Read the lines of a file, each with its end and at most `most` characters.
+    """Read the lines of a file, each with its line end and at most `most` characters.
 
-    A longer line is cut to one character more than `most`, so that `ingest` rejects it. Its rest is read in pieces and
-    dropped: a line without an end costs no more memory than one of `most` characters.
+    A longer line is cut to `most` + 1 characters, so that `ingest` rejects it. Its rest is read in pieces and dropped,
+    so an endless line needs no more memory than a line of `most` characters.
     """
     while line := file.readline(most + 1):
         yield line
@@ -83,12 +84,13 @@ def ingest(
     on_progress: Callable[[IngestReport], None] = lambda _report: None,
     on_reject: Callable[[Reject], None] = lambda _reject: None,
 ) -> IngestReport:
-    """Record the events of `lines`. A bad line goes to `on_reject`; all other lines are recorded.
+    """Record the events of `lines`. An invalid line goes to `on_reject`; all other lines are recorded.
 
-    A line: {"agent", "session", "role", "content"} and optionally name, at, key, room_id, thread_id, scope, tenant,
-    metadata, tool_calls, tool_call_id, is_error. tenant: for lines without one (default: that of the settings).
-    only_tenant: reject lines of other tenants. on_progress is called after every commit.
-    The next batch is read while a batch is committed. Sessions that are due are offered after their commit.
+    A line is {"agent", "session", "role", "content"} and optionally name, at, key, room_id, thread_id, scope, tenant,
+    metadata, tool_calls, tool_call_id, is_error. tenant: the tenant of lines without one (default: that of the
+    settings).
+    only_tenant: if given, lines of other tenants are rejected. on_progress: a function that is called after every
+    commit. The function reads the next batch while it commits a batch, and offers due sessions after their commit.
     Raises StoreUnavailable (nothing is spooled: repeat the import) and the exceptions of `lines`.
     """
     report = IngestReport()
@@ -113,7 +115,7 @@ def ingest(
                 on_progress(report)
             under_way = (store.capture.begin(batch.entries()), batch)
     finally:
-        # Also when `lines` raises: what has been sent is committed and counted.
+        # Also if `lines` raises: events that were sent are committed and counted.
         settle()
     on_progress(report)
     return report
@@ -121,7 +123,7 @@ def ingest(
 
 @dataclass(slots=True)
 class _Batch:
-    """Lines of one commit, grouped by session, if they agree on the session's properties."""
+    """The lines of one commit, grouped by session. All lines of a session agree on its properties."""
 
     parts: list[tuple[Entry, list[tuple[int, str]]]] = field(default_factory=list)
     newest: dict[tuple[Any, ...], tuple[Entry, list[tuple[int, str]]]] = field(default_factory=dict)
@@ -133,7 +135,7 @@ class _Batch:
 
 
 class _Reader:
-    """Turns lines into batches, and keeps the report."""
+    """Turns lines into batches, and maintains the report."""
 
     def __init__(
         self,
@@ -209,7 +211,8 @@ class _Reader:
                 check_name(what, name)
             part = (Entry(*place, [], about), [])
         if place != self._named_at:
-            # Calls and their results follow each other; a file with many sessions must not fill the memory.
+            # A tool result follows its call soon, so old calls are dropped: a file with many sessions must not fill the
+            # memory.
             self._names, self._named_at = {}, place
         key = "" if fields.get("key") is not None else self._key(line)
         added = message_events(fields, key, self._tools, self._names)

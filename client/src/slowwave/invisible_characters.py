@@ -1,9 +1,9 @@
-"""Invisible characters that programs and models still read, and a way to strip them from text."""
+"""Strip invisible characters that programs and models still read from text."""
 
 import re
 import unicodedata
 
-# Marks of direction, fillers, soft hyphens, tags, selectors of ideographs, halves of characters: never of use here.
+# Never useful here: direction marks, fillers, soft hyphens, tags, ideograph selectors, lone surrogates.
 _ALWAYS = (
     "\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\U00013430-\U0001345f"
@@ -20,8 +20,8 @@ _JOINING = ((0x0600, 0x08FF), (0x0900, 0x0DFF), (0x0F00, 0x109F), (0x1780, 0x18A
 
 
 def strip_invisible(text: str) -> str:
-    """The text without invisible characters, except a joiner between two letters that it may join, and those inside an
-    emoji.
+    """Return the text without invisible characters. Characters inside an emoji stay, as do joiners between two letters
+    that may be joined.
 
     A second call changes nothing.
     """
@@ -30,7 +30,7 @@ def strip_invisible(text: str) -> str:
 
 
 def _kept(match: re.Match[str]) -> str:
-    """The part of a run of joiners and selectors that is legitimate at its place."""
+    """Return the part of a run of joiners and selectors that is legitimate at its position."""
     run, text = match[0], match.string
     before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
     if run in {"\ufe0e", "\ufe0f"}:

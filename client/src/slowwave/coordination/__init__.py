@@ -1,4 +1,4 @@
-"""Queueing and locking of sessions in Redis: deduplicated offers, priorities, leases, and the messages themselves.
+"""Queueing and locking of sessions in Redis: deduplicated offers, priorities, leases, and task messages.
 
-Redis holds only wake-ups; losing all of them loses no data.
+Redis holds only wake-up messages, so a loss of all its keys loses no data.
 """

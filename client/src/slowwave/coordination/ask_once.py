@@ -33,7 +33,8 @@ def ask_once(
         True if a message was sent.
     """
     ticket = new_id()
-    # With GET a key of a wrong type is an error, and is set aside; without, it would count as an ask for ever.
+    # With GET, Redis reports a key of a wrong type, and the key is renamed. Without GET, the key would block requests
+    # for ever.
     if redis.set(key, ticket, nx=True, ex=seconds, get=True) is not None:
         return False
     publish(redis, queue, envelope(task, arguments(ticket), {}, queue, task_id=ticket))
@@ -41,13 +42,15 @@ def ask_once(
 
 
 def as_asked(kind: str, name: str) -> tuple[str | None, str | None]:
-    """A scope as payloads name it: (agent, None) for an agent's own, (None, "room:NAME") or (None, "team:NAME")."""
+    """Return a scope in the form of task arguments: (agent, None) for an agent's own, (None, "room:NAME") or (None,
+    "team:NAME").
+    """
     return (name, None) if kind == "agent" else (None, f"{kind}:{name}")
 
 
 def begin_asked(redis: Redis, key: str, ticket: str) -> None:
-    """Delete the ticket when the work begins, so that a request from now on sends the next message."""
-    # Not one step, and need not be: a ticket that changes in between costs a message that finds nothing to do.
-    # Anybody may write a ticket into a message; a lone surrogate is no error, and no ticket of ours.
+    """Delete the ticket when the work begins, so that the next request sends a new message."""
+    # The two steps need not be atomic: if the ticket changes in between, one message too many finds no work. Any client
+    # may write a ticket into a message, so a lone surrogate is treated as an unknown ticket, not as an error.
     if redis.get(key) in {ticket, ticket.encode("utf-8", "surrogatepass")}:
         redis.delete(key)

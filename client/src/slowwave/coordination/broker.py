@@ -1,7 +1,7 @@
 """Connections to the broker: one server by its URL, or the master that the sentinels name.
 
-This module makes every connection to Redis that a process makes from settings. Celery's own connections get the same
-options.
+All Redis connections that a process makes from its settings come from this module. Celery's own connections get the
+same options.
 """
 
 import re
@@ -24,12 +24,12 @@ SENTINEL = "sentinel://"
 TLS = "rediss://"
 DEFAULT_MASTER = "mymaster"
 SENTINEL_PORT = 26379
-_SENTINEL: Any = Sentinel  # without types in redis-py
+_SENTINEL: Any = Sentinel  # redis-py has no types here
 
 
 @dataclass(frozen=True, slots=True)
 class Sentinels:
-    """Addresses of sentinels, and database, user and password of the master behind them."""
+    """Addresses of sentinels, and the master's database, user and password."""
 
     addresses: tuple[tuple[str, int], ...]
     database: int = 0
@@ -37,17 +37,20 @@ class Sentinels:
     password: str | None = None
 
     def url(self) -> str:
-        """A URL that repeats all options for each address, because Celery reads them from any one of them."""
+        """Return a URL that repeats all options for each address, because Celery may read the options from any
+        address.
+        """
         user = quote(self.username or "", safe="")
         login = "" if self.password is None else f"{user}:{quote(self.password, safe='')}@"
         return ";".join(f"{SENTINEL}{login}{_bracketed(host)}:{port}/{self.database}" for host, port in self.addresses)
 
 
 def sentinels_of(url: str) -> Sentinels | None:
-    """The parts of `sentinel://[[USER]:PASSWORD@]HOST[:PORT];sentinel://HOST[:PORT];…[/DATABASE]`.
+    """Parse `sentinel://[[USER]:PASSWORD@]HOST[:PORT];sentinel://HOST[:PORT];…[/DATABASE]`.
 
-    None for the URL of one server. User, password and database may stand at any of the addresses, and are the
-    master's; sentinels are asked without a password. Raises ValueError for a malformed URL, and does not quote it.
+    Returns None for the URL of one server. Any address may carry the user and the password; they belong to the master,
+    and sentinels are asked without a password. Raises ValueError for a malformed URL; the message does not quote the
+    URL.
     """
     if not url.startswith(SENTINEL):
         return None
@@ -63,31 +66,31 @@ def sentinels_of(url: str) -> Sentinels | None:
 
 
 def connect_broker(settings: "Settings") -> Redis:
-    """A client of the broker of these settings. Raises ValueError for a malformed `broker_url`."""
+    """Return a client of the broker in these settings. Raises ValueError for a malformed `broker_url`."""
     return redis_from_url(settings.broker_url, settings.broker_master, settings.broker_ca)
 
 
 def redis_from_url(url: str, master: str = DEFAULT_MASTER, ca: str = "") -> Redis:
-    """A client for `url` with timeouts: 3 s to connect, 10 s for an answer, two retries.
+    """Return a client for `url` with timeouts: 3 s to connect, 10 s for an answer, two retries.
 
-    ca: a file with the certificate authorities of a rediss:// server; certificates are always verified.
-    master: the master's name among the sentinels; after a fail-over the client connects to the new master.
-    A call that timed out is not retried, because the caller has waited long enough and the sweep repeats the work.
-    Answers are bytes. Nothing is sent before the first call. Raises ValueError for a malformed `url`.
+    ca: a file with the certificate authorities of a rediss:// server; certificates are always verified. master: the
+    master's name among the sentinels; after a fail-over the client connects to the new master. A call that timed out is
+    not retried, because the caller has waited long enough and the sweep repeats the work. Answers are bytes. Nothing is
+    sent before the first call. Raises ValueError for a malformed `url`.
     """
     options: dict[str, Any] = {
         "socket_connect_timeout": 3,
         "socket_timeout": 10,
         "socket_keepalive": True,
         "health_check_interval": 10,
-        # Nothing of the newer one is used here, and redis-py reads the older one faster.
+        # No feature of the newer protocol is used, and redis-py parses the older protocol faster.
         "protocol": 2,
         "retry": Retry(ExponentialBackoff(cap=0.5, base=0.05), retries=2, supported_errors=(RedisConnectionError,)),
     }
     found = sentinels_of(url)
     if found is None:
         return MendingRedis.from_url(url, **options | tls_options(url, ca))
-    # A sentinel that does not answer is passed over for the next one, so it gets less time.
+    # If a sentinel does not answer, the client asks the next one, so each sentinel gets a shorter timeout.
     asking = {"socket_connect_timeout": 1, "socket_timeout": 1}
     login = {"db": found.database, "username": found.username, "password": found.password}
     watchers: Any = _SENTINEL(found.addresses, sentinel_kwargs=asking)
@@ -96,14 +99,14 @@ def redis_from_url(url: str, master: str = DEFAULT_MASTER, ca: str = "") -> Redi
 
 
 def tls_options(url: str, ca: str) -> dict[str, Any]:
-    """What makes a rediss:// connection look at the certificate: of a known authority, and of the host. {}: no TLS."""
+    """Return options that make a rediss:// connection verify the certificate's authority and host; {} without TLS."""
     if not url.startswith(TLS):
         return {}
     return {"ssl_cert_reqs": "required", "ssl_check_hostname": True} | ({"ssl_ca_certs": ca} if ca else {})
 
 
 def shown(url: str) -> str:
-    """The URL without passwords, for messages."""
+    """Return the URL without passwords, for messages."""
     return re.sub(r"(://[^:@/;]*):[^@;]*@", r"\1:***@", url)
 
 

@@ -8,7 +8,7 @@ from slowwave.messages import CONSOLIDATE_SCOPE, PassMode
 
 
 def ask_for_pass(redis: Redis, tenant: str, kind: str, name: str, mode: PassMode = "working") -> bool:
-    """Send a pass over the scope (kind: agent, room, team), unless one is on its way: then the answer is False."""
+    """Send a task that runs a pass over the scope (kind: agent, room, team). Return False if one is already queued."""
     return ask_once(
         redis,
         consolidation_key(mode, tenant, kind, name),
@@ -20,5 +20,5 @@ def ask_for_pass(redis: Redis, tenant: str, kind: str, name: str, mode: PassMode
 
 
 def begin_pass(redis: Redis, tenant: str, kind: str, name: str, mode: PassMode, ticket: str) -> None:
-    """Note that the pass with this ticket begins: who asks from here on asks for another one."""
+    """Note that the pass with this ticket begins. A later request sends another message."""
     begin_asked(redis, consolidation_key(mode, tenant, kind, name), ticket)

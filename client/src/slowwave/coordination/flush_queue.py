@@ -1,7 +1,7 @@
-"""A typed interface to the Lua scripts that offer, take, claim, renew and release a session; and inspect it.
+"""A typed interface to the Lua scripts that offer, take, claim, renew, release and inspect a session.
 
-Threads may share a `FlushQueue`. Every method raises `redis.exceptions.RedisError` if the server can't be reached. That
-costs only time, because the sweep offers again all sessions that Postgres lists as due.
+Threads may share a `FlushQueue`. Every method raises `redis.exceptions.RedisError` if the server can't be reached. Such
+a failure only delays work, because the sweep offers all sessions again that Postgres lists as due.
 """
 
 from collections.abc import Iterable
@@ -41,19 +41,20 @@ _RELEASE_AND_TAKE = Script("release_and_take", key_count=7)
 SCRIPTS = (_OFFER, _TAKE, _CLAIM, _RENEW, _RELEASE, _RELEASE_AND_TAKE)
 """What a worker loads into a server: a producer's user may run scripts, and may load none."""
 
-# Bytes, since the client packs these faster than text.
+# Bytes, because the client encodes them faster than text.
 _PRIORITIES: dict[Priority, bytes] = {"high": b"high", "normal": b"normal"}
 _OFFERS: dict[bytes | str, Offer] = {answer.value: answer for answer in Offer}
 _OFFERS |= {answer.value.encode(): answer for answer in Offer}
-_BEHIND = 4e15  # as in state.lua: what a normal place has on top of its time
+_BEHIND = 4e15  # the offset that state.lua adds to the time of a place at normal priority
 
 
 class FlushQueue:
     """Deduplicated, prioritised flushes: at most one ticket or one live lease for each session.
 
-    `ticket_seconds`: how long a message counts as queued; after that the session may be offered again. `lease_seconds`:
-    the lifetime of a claim that is not renewed. `per_agent_concurrency`: the most live leases of one agent, and the
-    most messages of it in each queue; further sessions are parked. All clients of one server must use the same value.
+    `ticket_seconds`: the seconds for which a message counts as queued; after them the session may be offered again.
+    `lease_seconds`: the lifetime of a claim that is not renewed. `per_agent_concurrency`: the highest number of live
+    leases of one agent, and of its messages in each queue; further sessions are parked. All clients of one server must
+    use the same value.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class FlushQueue:
         self._limit = per_agent_concurrency
 
     def offer(self, ref: SessionRef, priority: Priority) -> Offer:
-        """Ask for a flush of `ref`. One round trip, in which the message is sent too if one is needed."""
+        """Request a flush of `ref`. One round trip makes the offer and, if needed, sends the message."""
         return _OFFERS[_OFFER.run(self._redis, self._offer_call(ref, priority, traceparent()))]
 
     def offer_many(
@@ -81,30 +82,30 @@ class FlushQueue:
     ) -> list[Offer]:
         """Make many offers in one round trip; each is atomic by itself. Returns the outcomes in the same order.
 
-        traces: the traceparent of each message; None uses the caller's for all of them.
+        traces: the traceparent of each message; None uses the caller's traceparent for all messages.
         """
         with_traces = zip(offers, repeat(traceparent()) if traces is None else traces, strict=False)
         calls = [self._offer_call(ref, priority, trace) for (ref, priority), trace in with_traces]
         return [_OFFERS[answer] for answer in _OFFER.run_many(self._redis, calls)]
 
     def take(self, token: str) -> Taken | None:
-        """Take the next flush from the normal queue and claim it in one round trip; None if an urgent message waits, or
-        if a worker must receive the message itself.
+        """Take the next flush from the normal queue and claim it, in one round trip.
 
-        No acknowledgement protects the message from then on: if this process dies, the lease expires and the sweep
-        offers the session again. A message with invalid names goes back to its place, for the task that stores it as a
-        dead letter.
+        Returns None if an urgent message waits, or if a worker must receive the message itself. After the call no
+        acknowledgement protects the message: if this process dies, the lease expires and the sweep offers the session
+        again. A message with invalid names goes back to its place in the queue, and the task that receives it stores it
+        as a dead letter.
         """
         return self._taken(_TAKE.run(self._redis, self._take_call(token)), token)
 
     def claim(self, ref: SessionRef, token: str) -> FlushClaim:
-        """Try to turn the session's ticket into a lease, held by `token`: a fresh `new_id()` for every claim."""
+        """Turn the session's ticket into a lease held by `token`, a fresh `new_id()` for every claim."""
         call = (*_keys(ref), token, self._lease_ms, self._limit, self._waiting_ms, ref.session)
         verdict, priority = _CLAIM.run(self._redis, call)
         return FlushClaim(Verdict(_text(verdict)), priority_or_none(_text(priority)))
 
     def renew(self, ref: SessionRef, token: str) -> bool:
-        """Extend the lease. False: the lease has expired, and another worker may have one."""
+        """Extend the lease. Return False if the lease has expired; another worker may then have a lease."""
         return bool(_RENEW.run(self._redis, self._renew_call(ref, token)))
 
     def renew_many(self, leases: Iterable[tuple[SessionRef, str]]) -> list[bool]:
@@ -113,18 +114,20 @@ class FlushQueue:
         return [bool(answer) for answer in _RENEW.run_many(self._redis, calls)]
 
     def release(self, ref: SessionRef, token: str) -> Release:
-        """End the lease; returns the sessions to offer now."""
+        """End the lease. Return the sessions that the caller must offer now."""
         return _released(ref, _RELEASE.run(self._redis, self._release_call(ref, token)))
 
     def release_and_take(self, ref: SessionRef, token: str, next_token: str) -> tuple[Release, Taken | None]:
-        """`release`, then `take` under `next_token`, in one atomic step. If `take` fails, no flush is taken."""
+        """Release a session and take the next one under `next_token`, in one atomic step. If `take` fails, no flush is
+        taken.
+        """
         release, take = self._release_call(ref, token), self._take_call(next_token)
         call = (*release[:5], *take[:2], *release[5:], *take[2:])  # keys first
         released, taken = _RELEASE_AND_TAKE.run(self._redis, call)
         return _released(ref, released), self._taken(taken, next_token)
 
     def inspect(self, ref: SessionRef) -> Sighting:
-        """The state of a session in the queue: a consistent snapshot, read in one round trip."""
+        """Return a session's state in the queue: a consistent snapshot, read in one round trip."""
         keys = agent_keys(ref.tenant, ref.agent)
         key = keys.session_prefix + ref.session.encode()
         with self._redis.pipeline(transaction=True) as pipeline:
@@ -153,7 +156,7 @@ class FlushQueue:
         return Sighting("parked", wanted, None, None, rank, parked_for, live, queued[wanted])
 
     def depths(self) -> dict[str, int]:
-        """Count the messages in every queue, without those that a worker is processing."""
+        """Count the messages in every queue, without the messages that workers are processing."""
         with self._redis.pipeline(transaction=False) as pipeline:
             for queue in QUEUES:
                 pipeline.llen(queue)

@@ -18,8 +18,8 @@ PRIORITIES = (3, 6, 9)
 
 @dataclass(frozen=True, slots=True)
 class KeyKind:
-    """One kind of key. name: as in docs/security.md; pattern: Redis' glob, `*` matches any text; type: the value's
-    type.
+    """One kind of key. name: the kind's name in docs/security.md; pattern: a glob of Redis; type: the Redis type of the
+    value.
     """
 
     name: str
@@ -27,7 +27,7 @@ class KeyKind:
     type: KeyType
 
     def fits(self, key: str) -> bool:
-        """Whether a key matches this pattern."""
+        """Return True if a key matches this pattern."""
         return re.fullmatch(".*".join(map(re.escape, self.pattern.split("*"))), key, re.DOTALL) is not None
 
 
@@ -69,5 +69,5 @@ KINDS = (
 
 
 def kind_of(key: str) -> KeyKind | None:
-    """The kind of a key; None for a foreign key."""
+    """Return the kind of a key, or None for a key that is neither Slowwave's nor Celery's."""
     return next((kind for kind in KINDS if kind.fits(key)), None)

@@ -27,10 +27,9 @@
 
 `state.lua` explains the values. Losing any of these keys costs time, never data, because Postgres lists all due work.
 
-PRIORITY is high or normal. MODE is the mode of a pass (working, light, deep).
-TENANT, AGENT and SCOPE (`room:NAME`) are percent-encoded, so that the braces enclose exactly one agent, whatever its
-name. SESSION comes last and is not encoded. (The queues have no hash tag, because Celery's Redis transport does not
-support a cluster.)
+PRIORITY is high or normal. MODE is the mode of a pass (working, light, deep). TENANT, AGENT and SCOPE (`room:NAME`) are
+percent-encoded, so that the braces enclose exactly one agent, whatever its name. SESSION comes last and is not encoded.
+(The queues have no hash tag, because Celery's Redis transport does not support a cluster.)
 """
 
 from dataclasses import dataclass
@@ -85,14 +84,16 @@ class AgentKeys:
 
 
 def consolidation_key(mode: str, tenant: str, kind: str, name: str) -> str:
-    """The key that deduplicates asks for a consolidation pass over a scope. Raises `InvalidName`."""
+    """Return the key that deduplicates requests for a consolidation pass over a scope. Raises `InvalidName`."""
     check_name("tenant", tenant)
     check_name(kind, name)
     return f"{PREFIX}consolidate:{mode}:{quote(tenant, safe='')}/{kind}:{quote(name, safe='')}"
 
 
 def day_key(tenant: str, agent: str, scope: str | None, day: date) -> str:
-    """The key that deduplicates asks for a day's summary; scope None is the agent's own. Raises `InvalidName`."""
+    """Return the key that deduplicates requests for a day's summary; scope None is the agent's own. Raises
+    `InvalidName`.
+    """
     check_name("tenant", tenant)
     check_name("agent", agent)
     kind, name = ("agent", agent) if scope is None else shared_scope(scope)
@@ -101,7 +102,7 @@ def day_key(tenant: str, agent: str, scope: str | None, day: date) -> str:
 
 
 def files_key(tenant: str, kind: str, name: str) -> str:
-    """The key that deduplicates asks to write a scope's files. Raises `InvalidName`."""
+    """Return the key that deduplicates requests to write a scope's files. Raises `InvalidName`."""
     check_name("tenant", tenant)
     check_name(kind, name)
     return f"{PREFIX}files:{quote(tenant, safe='')}/{kind}:{quote(name, safe='')}"
@@ -113,13 +114,13 @@ def model_breaker_key(endpoint: str) -> str:
 
 
 def forgotten_key(message_id: str) -> str:
-    """The key that marks a message as removed from its queue because a forget covers it."""
+    """Return the key that marks a message as removed from its queue by a forget."""
     return f"{PREFIX}forgotten:{message_id}"
 
 
 @lru_cache(maxsize=4096)
 def agent_keys(tenant: str, agent: str) -> AgentKeys:
-    """Answer the keys of an agent. Remembered, since quoting would be the dearest part of preparing an offer.
+    """Return the keys of an agent. The result is cached, because quoting is the most expensive part of an offer.
 
     Raises `InvalidName`.
     """
@@ -132,5 +133,5 @@ def agent_keys(tenant: str, agent: str) -> AgentKeys:
         waiting=tag + b":waiting",
         queued_high=tag + b":queued:high",
         queued_normal=tag + b":queued:normal",
-        names=f"{tenant}\n{agent}\n".encode(),  # no name holds a line break
+        names=f"{tenant}\n{agent}\n".encode(),  # a name can't contain a line break
     )

@@ -1,4 +1,4 @@
-"""Outcomes of the queue's calls: of an offer, a claim and a release; and the state of a session."""
+"""Results of the queue's calls: offer, claim, release, and the state of a session."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FlushClaim:
-    """The outcome of a claim. `priority`: the session's priority while it was pending; None if STALE or BUSY."""
+    """The outcome of a claim. priority: the session's priority while it was pending; None if STALE or BUSY."""
 
     verdict: Verdict
     priority: Priority | None
@@ -43,7 +43,7 @@ class FlushClaim:
 class Taken:
     """A flush that a worker has begun: its session, and the claim under `token`.
 
-    `trace`: the traceparent of its message, if this process took the message from its queue.
+    trace: the traceparent of the message, if this process took the message from the queue.
     """
 
     ref: SessionRef
@@ -54,7 +54,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """A parked session whose agent has room again; the receiver of this value offers it."""
+    """A parked session whose agent may run another flush. The caller that receives this value offers the session."""
 
     ref: SessionRef
     priority: Priority
@@ -65,8 +65,8 @@ class Release:
     """The outcome of a release. The caller offers its session again at priority `rerun`, and offers `parked`, unless
     None.
 
-    `ours` is False if the lease was already lost, because it expired or the server was emptied.
-    `behind`: the number of sessions of the agent that are parked behind `parked`.
+    ours: False if the lease was lost earlier, because it expired or the server lost its data. behind: the number of the
+    agent's sessions that are parked behind `parked`.
     """
 
     ours: bool
@@ -79,13 +79,12 @@ class Release:
 class Sighting:
     """A session's state in Redis at one moment.
 
-    `priority`: that of the ticket, the lease or the parked place; None when idle.
-    `expires_in`: remaining seconds of the ticket or the lease; None when idle or parked.
-    `rerun`: the priority of the offer that follows a running flush.
-    `ahead`: parked sessions of the same agent before it; None unless parked.
-    `parked_for`: seconds since it was parked; None unless parked.
-    `agent_running`: live leases of the agent, with this session's.
-    `agent_queued`: live tickets of the agent at this session's priority, with its own; 0 when idle.
+    priority: the priority of the ticket, lease or parked place; None when idle. expires_in: the remaining seconds of
+    the ticket or lease; None when idle or parked. rerun: the priority of the offer that follows a running flush. ahead:
+    the number of the agent's parked sessions before this one; None unless parked. parked_for: the seconds since the
+    session was parked; None unless parked. agent_running: the number of the agent's live leases, including this
+    session's.
+    agent_queued: the number of the agent's live tickets at this session's priority, including its own; 0 when idle.
     """
 
     state: Literal["idle", "pending", "running", "parked"]

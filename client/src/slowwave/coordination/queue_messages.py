@@ -1,8 +1,8 @@
 """Messages that start a task: Celery's protocol 2 in kombu's envelope for Redis, written without either library.
 
 A worker takes such a message with BRPOP from the list that has the queue's name. The body is plain JSON text: kombu
-decodes base64 only if `body_encoding` says so. There is no `eta`: a delay is a time in Postgres that the sweep reads,
-never a message in a worker's memory.
+decodes base64 only if `body_encoding` says so. There is no `eta`: delayed work has a due time in Postgres, which the
+sweep reads, and no message waits in a worker's memory.
 """
 
 import json
@@ -21,7 +21,7 @@ _NO_CALLBACKS: dict[str, None] = {"callbacks": None, "errbacks": None, "chain": 
 
 
 def new_id() -> str:
-    """A fresh id (32 hexadecimal digits) for a ticket, a task or a token. Safe in forked processes."""
+    """Return a fresh id (32 hexadecimal digits) for a ticket, a task or a token. Safe in forked processes."""
     return os.urandom(16).hex()
 
 
@@ -35,8 +35,8 @@ def envelope(
 ) -> str:
     """The message as JSON text, ready for `publish`.
 
-    `args` and `kwargs` hold JSON values. Monitors show the values of `args` but only the names of `kwargs`, so callers
-    pass ids by position and text by keyword; no dashboard then shows a conversation.
+    `args` and `kwargs` hold JSON values. Monitors show the values of `args` but only the names of `kwargs`. So callers
+    pass ids by position and text by keyword, and no dashboard shows a conversation.
 
     The message carries the current span, which becomes the parent of the task's span.
     """
@@ -50,13 +50,15 @@ def envelope(
 
 
 def flush_templates() -> tuple[str, str]:
-    """A flush's envelope and body with "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" as placeholders for `offer.lua`."""
+    """Return a flush's envelope and body with "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" as placeholders for
+    `offer.lua`.
+    """
     message = _message(FLUSH_TASK, "@QUEUE@", "@ID@", body="@BODY@", shown="@ARGS@")
     return json.dumps(message), json.dumps(["@ARGS@", {}, _NO_CALLBACKS])
 
 
 def publish(redis: Redis, queue: str, message: str) -> None:
-    """Append a message to a queue. One round trip; raises `redis.exceptions.RedisError`."""
+    """Append a message to a queue in one round trip. Raises `redis.exceptions.RedisError`."""
     redis.lpush(queue, message)
 
 
@@ -86,7 +88,7 @@ def _message(task_name: str, queue: str, task_id: str, *, body: str, shown: str)
         "correlation_id": task_id,
         "reply_to": "",
         "delivery_mode": 2,
-        # No exchange: a message that comes back (rejected, or its worker died) goes straight to its queue again.
+        # Without an exchange, a message that was rejected or lost its worker returns directly to its queue.
         "delivery_info": {"exchange": "", "routing_key": queue},
         "priority": 0,
         "delivery_tag": task_id,

@@ -1,4 +1,6 @@
-"""Wake a worker for a request. Raises redis' own errors; they cost only time, because a sweep follows."""
+"""Wake a worker for a request. If the broker fails, the functions raise redis' own errors; a sweep sends the message
+later.
+"""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Run a Lua script by its digest, alone or many in one round trip, also on a server that has not loaded it."""
+"""Run a Lua script by its digest, alone or with many others in one round trip. The server need not have loaded it."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -21,28 +21,28 @@ Call = tuple[str | bytes | int, ...]
 
 
 class Script:
-    """One operation: `NAME.lua`, with the shared `state.lua`, and other scripts as functions if it includes them.
+    """One operation: the script `NAME.lua`, the shared `state.lua`, and the included scripts as functions.
 
     constants: texts that never change; they are inserted into the script, so that calls don't send them.
 
-    A server without the script (new, restarted) rejects the call without effect; the client loads the script and
-    repeats the call. A producer's user may not load scripts: its calls fail until a worker has loaded them, as every
-    worker does at its start.
+    A server that has not loaded the script rejects the call without effect; the client then loads the script and
+    repeats the call. A producer's Redis user may not load scripts, so its calls fail until a worker has started,
+    because every worker loads all scripts.
     """
 
     def __init__(self, name: str, key_count: int, **constants: str) -> None:
         self._name = name
         self.text = _read(name)
         if constants:
-            # JSON in a long bracket of Lua stands as it is.
+            # A long bracket of Lua holds JSON without escapes.
             lines = "".join(f"local {known} = [==[{text}]==]\n" for known, text in constants.items())
             self.text = self.text.replace(_CONSTANTS.format(" and ".join(constants)), lines)
-        # The digest is how Redis names a script; nothing is kept secret by it.
+        # The digest is only Redis' name for a script; it protects nothing.
         digest = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
         self._head = ("EVALSHA", digest.encode(), b"%d" % key_count)
 
     def load(self, redis: Redis) -> None:
-        """Teach the script to a server. Raises NoScriptError if this user may not, so that a worker has to."""
+        """Load the script into a server. Raises NoScriptError if this Redis user may not load scripts."""
         try:
             redis.script_load(self.text)
         except NoPermissionError:
@@ -50,12 +50,12 @@ class Script:
             raise NoScriptError(why) from None
 
     def command(self, call: Call) -> tuple[str | bytes | int, ...]:
-        """The command that runs it with these keys and arguments."""
+        """Return the command that runs the script with these keys and arguments."""
         return (*self._head, *call)
 
     def run(self, redis: Redis, call: Call) -> Any:
         """Run the script with these keys and arguments, and return its result."""
-        execute: Execute = redis.execute_command  # two calls less on the way than `redis.evalsha`
+        execute: Execute = redis.execute_command  # This saves two Python calls compared with `redis.evalsha`.
         try:
             return execute(*self._head, *call)
         except NoScriptError:
@@ -73,7 +73,7 @@ class Script:
         untaught = any(isinstance(answer, NoScriptError) for answer in answers)
         if untaught:
             self.load(redis)
-        # A key of a wrong type was set aside when the pipeline met it.
+        # The pipeline has already renamed a key of a wrong type.
         failed = [place for place, answer in enumerate(answers) if _may_work_now(answer)]
         if failed:
             again = _pipelined(redis, [(self, calls[place]) for place in failed])

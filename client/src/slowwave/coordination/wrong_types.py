@@ -37,7 +37,9 @@ Key = str | bytes
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A key that was renamed. key: its old name; aside: its name now; found, wanted: types; at: seconds since 1970."""
+    """A renamed key. key: its old name; aside: its new name; found: its type; wanted: the right type; at: seconds since
+    1970.
+    """
 
     key: str
     aside: str
@@ -47,15 +49,15 @@ class SetAside:
 
 
 def is_wrong_type(answer: object) -> bool:
-    """Whether an answer of the server is an error about a key's type."""
-    # redis-py puts the command in front, where it was one of a pipeline.
+    """Return True if the server's answer is an error about a key's type."""
+    # If the command was in a pipeline, redis-py puts the command in front of the message.
     return isinstance(answer, ResponseError) and _WRONG.search(str(answer)) is not None
 
 
 def set_aside_wrong(redis: Redis, keys: Iterable[Key], *, must_expire: bool = False) -> bool:
-    """Rename the keys whose type is wrong for their kind; True if this process or another one renamed a key.
+    """Rename keys whose type is wrong for their kind. Return True if this process or another one renamed a key.
 
-    must_expire: also rename a key that has no lifetime. Raises redis' own errors, such as NoPermissionError.
+    must_expire: also rename a key without a lifetime. Raises redis' own errors, such as NoPermissionError.
     """
     names = dict.fromkeys(map(_text, keys))
     renamed = [name for name in names if _set_aside(redis, name, must_expire=must_expire)]
@@ -63,7 +65,7 @@ def set_aside_wrong(redis: Redis, keys: Iterable[Key], *, must_expire: bool = Fa
 
 
 def known_aside(redis: Redis) -> list[SetAside]:
-    """The keys that were renamed and are still there, the newest first. Raises redis' own errors."""
+    """List the renamed keys that still exist, newest first. Raises redis' own errors."""
     told: Any = redis.hgetall(SET_ASIDE_KEY)
     found = [one for aside, how in told.items() if (one := _read(_text(aside), how)) is not None]
     with redis.pipeline(transaction=False) as pipeline:
@@ -84,11 +86,11 @@ def _read(aside: str, how: Any) -> SetAside | None:
 
 
 class MendingRedis(Redis):
-    """A client that sets keys of a wrong type aside and runs the command again, as far as its user may do that."""
+    """A client that renames keys of a wrong type and runs the command again, if its Redis user may rename keys."""
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
-        """As redis-py does it, once more after a key was set aside."""
-        execute: Callable[..., Any] = super().execute_command  # without types in redis-py
+        """Run a command; if a key of a wrong type was renamed, run it a second time."""
+        execute: Callable[..., Any] = super().execute_command  # redis-py has no types here
         try:
             return execute(*args, **options)
         except ResponseError as error:
@@ -105,7 +107,7 @@ class MendingPipeline(Pipeline):
     """A pipeline that renames keys of a wrong type. It does not run again, because some of its commands succeeded."""
 
     def execute(self, raise_on_error: bool = True) -> list[Any]:
-        """As redis-py does it; the error of a wrong type is raised or answered also when its key was set aside."""
+        """Run the pipeline. The error about a wrong type is raised or returned even if the key was renamed."""
         words = [word for args, _ in self.command_stack for word in args]
         try:
             answers = super().execute(raise_on_error)

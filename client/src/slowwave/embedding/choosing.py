@@ -1,4 +1,6 @@
-"""Embedders by the name of their vectors: while vectors of a new model are being made, queries use the old model."""
+"""Select embedders by the name of their vectors. While a new model's vectors are being made, queries use the
+old model.
+"""
 
 import threading
 
@@ -8,7 +10,7 @@ from slowwave.settings import Embeddings
 
 
 class Embedders:
-    """The embedder of the settings, and others that the same settings can reach. Raises InvalidSettings."""
+    """The embedder of the settings, and further embedders that the same settings can reach. Raises InvalidSettings."""
 
     def __init__(self, settings: Embeddings) -> None:
         self._settings = settings
@@ -17,9 +19,9 @@ class Embedders:
         self._named: dict[str, Embedder | None] = {}
 
     def named(self, name: str) -> Embedder | None:
-        """The embedder that made the vectors of this name; None if these settings can't make it.
+        """Return the embedder that made the vectors of this name, or None if these settings can't make it.
 
-        The local model is always available; another model of the same endpoint only with the driver `openai`.
+        The local model is always available. Other models of the endpoint are available only with the driver `openai`.
         """
         if self.own is None or self.own.name == name:
             return self.own

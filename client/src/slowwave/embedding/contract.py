@@ -1,4 +1,4 @@
-"""What makes vectors, and how it fails."""
+"""The interface of embedders, and their errors."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,7 +11,8 @@ Vector = list[float]
 class EmbeddingFailed(SlowwaveError):
     """The embedder made no vectors. The message gives the reason; it quotes neither a text nor a key.
 
-    transient: a later call may succeed (network, busy endpoint). by_text: one of the texts caused the failure.
+    transient: True if a later call may succeed (network, busy endpoint). by_text: True if one of the texts caused the
+    failure.
     """
 
     def __init__(self, message: str, *, transient: bool, by_text: bool = False) -> None:
@@ -28,13 +29,13 @@ class EmbedderMissing(EmbeddingFailed):
 
 
 class Embedder(Protocol):
-    """Makes vectors. Any number of threads may share one."""
+    """Makes vectors. Threads may share one object."""
 
     @property
     def name(self) -> str:
-        """Driver and model, which vectors are stored under: only those of one name are comparable."""
+        """Driver and model, the name under which vectors are stored. Only vectors of one name are comparable."""
         ...
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """A vector of length 1 for each text, in their order, all of one dimension. Raises EmbeddingFailed."""
+        """Return one vector of length 1 for each text, in order, all of one dimension. Raises EmbeddingFailed."""
         ...

@@ -26,9 +26,9 @@ _ABOUT_TEXT = frozenset({400, 413, 422})
 
 
 class EndpointEmbedder:
-    """Asks `base_url` with the client library `openai`, `batch_size` texts a call. Raises EmbedderMissing.
+    """Calls `base_url` with the client library `openai`, `batch_size` texts per call. Raises EmbedderMissing.
 
-    No call is repeated in secret: who waits for vectors knows best whether to ask again.
+    The library repeats no call; the caller decides about retries.
     """
 
     def __init__(
@@ -54,16 +54,15 @@ class EndpointEmbedder:
         self._timeout = timeout_seconds
         self._errors: Any = openai
         self._broken: tuple[Any, ...] = (openai.APIConnectionError, httpx2.HTTPError)
-        # They log whole requests at DEBUG, with what was said in conversations, and addresses at INFO, with passwords.
+        # At DEBUG the libraries log whole requests with texts of conversations, and at INFO addresses with passwords.
         logging.getLogger("openai").setLevel(logging.INFO)
         logging.getLogger("httpx2").setLevel(logging.WARNING)
-        # Servers on one's own machine want no key, and the library wants one.
+        # A local server needs no key, but the library requires one.
         self._client: Any = openai.OpenAI(
             base_url=base_url, api_key=api_key or "none", timeout=timeout_seconds, max_retries=0
         )
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """See `Embedder`."""
         vectors: list[Vector] = []
         for begin in range(0, len(texts), self._batch):
             vectors += self._ask([_sendable(text) for text in texts[begin : begin + self._batch]])
@@ -84,7 +83,7 @@ class EndpointEmbedder:
         except (self._errors.OpenAIError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
             what = type(error).__name__
             failure = EmbeddingFailed(f"{self.name} answered something other than vectors: {what}", transient=False)
-        # Outside of the handler: what is raised there would carry the request, and the key in it, as its context.
+        # Raise outside the handler: an exception raised inside would carry the request, with the key, as its context.
         if failure is not None:
             raise failure
         if sorted(found) != list(range(len(texts))):
@@ -116,5 +115,5 @@ class EndpointEmbedder:
 
 
 def _sendable(text: str) -> str:
-    """Endpoints refuse an empty text, and JSON half of a surrogate pair."""
+    """Replace what endpoints refuse: an empty text, and a lone half of a surrogate pair."""
     return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").strip() or "-"

@@ -1,4 +1,4 @@
-"""The embedder of the settings, made on first use and again after a fork."""
+"""The embedder of the settings, loaded on first use and again after a fork."""
 
 import os
 import threading
@@ -12,7 +12,7 @@ LOCAL_MODEL = "all-MiniLM-L6-v2"
 
 
 class LazyEmbedder:
-    """An embedder under a name that is known before anything is loaded; `make` loads it, once a process."""
+    """An embedder whose name is known before its model is loaded. `make` loads the model, once in each process."""
 
     def __init__(self, name: str, make: Callable[[], Embedder]) -> None:
         self.name = name
@@ -25,11 +25,11 @@ class LazyEmbedder:
         self._pid = os.getpid()
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """See `Embedder`; an empty list loads nothing."""
+        """Embed the texts; an empty list loads no model."""
         return self._embedder().embed(texts) if texts else []
 
     def _embedder(self) -> Embedder:
-        # A child inherits neither the threads of a model nor the sockets of a client, and maybe a lock that is held.
+        # A forked child inherits neither a model's threads nor usable sockets, and may inherit a lock that is held.
         if self._pid != os.getpid():
             self._begin()
         with self._lock:
@@ -39,7 +39,7 @@ class LazyEmbedder:
 
 
 def build_embedder(settings: Embeddings) -> LazyEmbedder | None:
-    """The embedder of these settings, not loaded yet; None for the driver none. Raises InvalidSettings."""
+    """Return the embedder of these settings, not loaded yet; None for the driver `none`. Raises InvalidSettings."""
     match settings.driver:
         case "none":
             return None

@@ -24,7 +24,7 @@ WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2
 
 
 class LocalEmbedder:
-    """Loads the model at once (a fifth of a second). Raises EmbedderMissing."""
+    """Loads the model in its constructor, which takes a fifth of a second. Raises EmbedderMissing."""
 
     name = "local all-MiniLM-L6-v2"
 
@@ -47,17 +47,18 @@ class LocalEmbedder:
             self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(path))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length=MAX_TOKENS)
-        onnxruntime.disable_telemetry_events()  # it would tell its maker of each session
+        onnxruntime.disable_telemetry_events()  # ONNX Runtime would send telemetry about each session
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = THREADS
         options.inter_op_num_threads = 1
-        # Threads that spin while they wait would take the cores of their neighbours.
+        # Waiting threads must not spin, because spinning uses cores that other processes need.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session: Any = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """See `Embedder`. Texts of similar length go together, since padding costs as much as words do."""
-        # One by one: threads of the tokenizer's own would not survive a fork, and it takes a fiftieth of the time.
+        """Embed texts in groups of similar length, because padding costs as much time as words."""
+        # Tokenize one text at a time: the tokenizer's own threads would not survive a fork, and this takes 2 % of the
+        # time.
         ids = [self._tokenizer.encode(_readable(text)).ids for text in texts]
         vectors: dict[int, Vector] = {}
         by_length = sorted(range(len(ids)), key=lambda place: len(ids[place]))
@@ -67,7 +68,7 @@ class LocalEmbedder:
         return [vectors[place] for place in range(len(ids))]
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> list[Vector]:
-        """Run the model; the mean over the tokens of each text, brought to length 1."""
+        """Run the model. Return the mean over each text's tokens, scaled to length 1."""
         numpy: Any = self._numpy
         tokens = numpy.zeros((len(ids), max(map(len, ids))), dtype=numpy.int64)
         mask = numpy.zeros_like(tokens)

@@ -1,4 +1,4 @@
-"""The conversation file of Claude Code: a line a message or a part of one, with its own `uuid`."""
+"""The conversation file of Claude Code: each line is a message or a part of one, with its own `uuid`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from slowwave.hosts.texts import cut, is_recalled
 
 _ROLES = ("user", "assistant")
-# Not said by anybody: what a command printed, what the host noted, what stands for a conversation that was cut short.
+# Nobody said these texts: a command's output, a note of the host, or a placeholder for a shortened conversation.
 _FLAGS = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage", "isVisibleInTranscriptOnly")
 _NOTES = (
     "<command-name>",
@@ -20,7 +20,7 @@ _NOTES = (
 
 
 def message_of(line: Mapping[str, Any], _begin: int, _session: str) -> dict[str, Any] | None:
-    """The message of a line; None for a line that holds nothing that was said or done."""
+    """Return the message of a line, or None if the line holds no message and no tool call."""
     role, identity, inner = line.get("type"), line.get("uuid"), line.get("message")
     if role not in _ROLES or not isinstance(identity, str) or not isinstance(inner, Mapping):
         return None

@@ -1,6 +1,6 @@
-"""The rollout file of Codex: a line an item of the conversation; an item is known by the place where its line begins.
+"""The rollout file of Codex: each line is an item of the conversation, identified by the offset of its line.
 
-Codex only appends to a rollout, so that place never changes.
+Codex only appends to a rollout file, so an offset never changes.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 from slowwave.hosts.texts import cut, is_recalled
 
-# What Codex itself puts into the user's messages.
+# Texts that Codex itself adds to the user's messages.
 _NOTES = (
     "<environment_context>",
     "<user_instructions>",
@@ -22,14 +22,14 @@ _NOTES = (
     "<INSTRUCTIONS>",
     "# AGENTS.md instructions",
 )
-# What Codex writes in front of the output of a command; the rest of it says nothing about the outcome.
+# The prefix that Codex adds to a command's output; the rest of the prefix does not tell the outcome.
 _ENDED = re.compile(r"(?:[^\n]+\n){0,4}?(Process exited with code (-?\d+))\n(?:[^\n]+\n){0,4}?Output:\n")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
 
 
 def message_of(line: Mapping[str, Any], begin: int, session: str) -> dict[str, Any] | None:
-    """The message of a line; None for a line that holds nothing that was said or done."""
+    """Return the message of a line, or None if the line holds no message and no tool call."""
     item = line.get("payload")
     if line.get("type") != "response_item" or not isinstance(item, Mapping):
         return None

@@ -1,4 +1,4 @@
-"""The contexts of a host: a whole one when a conversation begins, later only memories that fit the prompt."""
+"""Contexts for a host: a whole context when a conversation begins, later only memories that fit the prompt."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -21,14 +21,14 @@ MAX_SESSIONS = 1000
 
 
 class Contexts:
-    """Answers requests of the kinds "start" and "prompt". It remembers the memories that each conversation got."""
+    """Answers requests of the kinds "start" and "prompt". It remembers which memories each conversation received."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
 
     def answer(self, request: Mapping[str, Any]) -> tuple[str, set[str]]:
-        """The text for the host, and the ids of the memories in it. Raises StoreUnavailable."""
+        """Return the text for the host, and the ids of the memories in the text. Raises StoreUnavailable."""
         agent, session, query = request["agent"], request["session"], request.get("query")
         told = self._told.get((agent, session))
         if request["kind"] == "prompt":
@@ -38,7 +38,7 @@ class Contexts:
         return self._whole(agent, session, query)
 
     def delivered(self, request: Mapping[str, Any], ids: set[str]) -> None:
-        """Note that the host has got an answer. Until then the next prompt gets a whole context."""
+        """Note that the host has received an answer. Without this note the next prompt gets a whole context."""
         key = (request["agent"], request["session"])
         if request.get("again"):
             self._told.pop(key, None)

@@ -1,10 +1,10 @@
-"""`slowwave hook HOST EVENT`: what a host starts at each event, with its JSON on stdin.
+"""`slowwave hook HOST EVENT`: the program that a host starts at each event, with the event's JSON on stdin.
 
-It ends within a fraction of a second, always with exit code 0 and with output that the host understands: a memory that
-can't be reached must cost the person nothing. Work that takes longer is left to the helper.
+It ends within a fraction of a second, always with exit code 0 and with output that the host understands, because an
+unavailable memory must not disturb the person. The helper does all work that takes longer.
 """
 
-# pathlib takes longer to import than all of the hook's own modules.
+# The import of pathlib takes longer than all of the hook's own modules.
 # ruff: noqa: PTH109, PTH118, PTH120
 
 import json
@@ -30,7 +30,9 @@ USAGE = (
 
 
 class Call(NamedTuple):
-    """The words of a call. apart: each branch has its own memory; wait: seconds for a context."""
+    """The arguments of the command. apart: True if each branch has its own memory; wait: the seconds to wait for a
+    context.
+    """
 
     host: str
     event: str
@@ -55,7 +57,7 @@ def run(words: Sequence[str] | None = None) -> None:
         elif call.event == "mcp":
             serve_mcp(call, os.environ)
         else:
-            # Whatever comes to pass, this is what the host reads.
+            # The host reads this output in every case.
             line = protocols.answer(call.host, call.event, "")
             line = protocols.answer(call.host, call.event, handle(call, read_input(), os.environ))
     except BaseException as error:  # noqa: BLE001 (the host goes on, whatever it was)
@@ -69,7 +71,7 @@ def run(words: Sequence[str] | None = None) -> None:
 
 
 def parse(words: Sequence[str]) -> Call | None:
-    """The call, None if its words are not understood."""
+    """Parse the arguments; None if they are invalid."""
     given = list(words)
     options: dict[str, str] = {}
     for name in ("--agent", "--branches", "--wait"):
@@ -89,20 +91,20 @@ def parse(words: Sequence[str]) -> Call | None:
 
 
 def read_input() -> Any:
-    """The host's JSON; None if it is longer than a host's JSON may be, or comes too late. Raises ValueError."""
+    """Read the host's JSON; None if the JSON is too long or arrives too late. Raises ValueError."""
     data, until = bytearray(), time.monotonic() + INPUT_SECONDS
     while time.monotonic() < until and select.select([0], [], [], until - time.monotonic())[0]:
         part = os.read(0, 1 << 20)
         if not part:
             return json.loads(data) if len(data) <= MAX_INPUT_BYTES else None
-        # What is too long is read to its end all the same: the host would stumble over a closed pipe.
+        # Read even a too long input to its end, because the host would fail on a closed pipe.
         if len(data) <= MAX_INPUT_BYTES:
             data += part
     return None
 
 
 def handle(call: Call, payload: Any, environment: Mapping[str, str]) -> str:
-    """Do what the event asks; the context for the host, "" for none. Raises OSError if nothing can be kept."""
+    """Handle the event. Return the context for the host, or "". Raises OSError if the event can't be stored."""
     if not isinstance(payload, dict):
         return ""
     cwd = environment.get("CURSOR_PROJECT_DIR") or environment.get("CLAUDE_PROJECT_DIR") or os.getcwd()
@@ -121,7 +123,7 @@ def handle(call: Call, payload: Any, environment: Mapping[str, str]) -> str:
 
 
 def serve_mcp(call: Call, environment: Mapping[str, str]) -> None:
-    """Become `slowwave mcp` for the agent of this folder, under the saved settings. Raises OSError."""
+    """Replace this process by `slowwave mcp` for the agent of this folder, with the saved settings. Raises OSError."""
     from slowwave.hosts.repository import repository_of  # noqa: PLC0415 (no other event needs it here)
 
     folder = environment.get("CLAUDE_PROJECT_DIR") or os.getcwd()

@@ -1,4 +1,6 @@
-"""The messages of OpenCode, as its client answers them to the plugin: {info: {id, role, time}, parts: [...]}."""
+"""The messages of OpenCode, in the form in which its client gives them to the plugin: {info: {id, role, time}, parts:
+[...]}.
+"""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +11,7 @@ from slowwave.hosts.texts import cut, is_recalled
 
 
 def messages_of(given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The text of a message, and each tool call with its outcome; [] for a message of another form."""
+    """Return the text of a message, and each tool call with its outcome; [] for a message in an unknown form."""
     info, parts = given.get("info"), given.get("parts")
     if not isinstance(info, Mapping) or not isinstance(parts, list) or info.get("role") not in {"user", "assistant"}:
         return []
@@ -30,12 +32,12 @@ def messages_of(given: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_ours(part: Mapping[str, Any]) -> bool:
-    """Whether a plugin (this one or another) added the part, so that no person typed it."""
+    """Return True if a plugin (this one or another) added the part, so no person typed it."""
     return bool(part.get("synthetic") or part.get("ignored"))
 
 
 def _tool(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A call that has ended, and its outcome."""
+    """Return a finished tool call and its outcome."""
     state, name, identity = part.get("state"), part.get("tool"), part.get("id")
     if not isinstance(state, Mapping) or not isinstance(name, str) or not isinstance(identity, str):
         return []

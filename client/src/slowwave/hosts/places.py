@@ -1,13 +1,13 @@
-"""Where hooks keep their files on this machine, and under which settings they work.
+"""Files of the hooks on this machine, and the settings that hooks use.
 
     ~/.config/slowwave/hosts.json            the settings with which `slowwave connect` was called; mode 0600
     ~/.local/state/slowwave/hosts/DIGEST/    one folder for each distinct settings: socket, lock, log, inbox, sessions
 
-A file `slowwave.yaml` in the working directory is never read: a foreign repository's file could send
-conversations elsewhere.
+A file `slowwave.yaml` in the working directory is never read, because a file in a foreign repository could redirect
+conversations.
 """
 
-# pathlib takes longer to import than all of the hook's own modules.
+# The import of pathlib takes longer than all of the hook's own modules.
 # ruff: noqa: PTH103, PTH111, PTH116, PTH118, PTH123
 
 import json
@@ -41,19 +41,19 @@ def saved_file(environment: Mapping[str, str]) -> str:
 
 
 def state_folder(environment: Mapping[str, str]) -> str:
-    """The folder above the folders of all settings."""
+    """Return the parent folder of all settings' folders."""
     return os.path.join(_home(environment), ".local", "state", "slowwave", "hosts")
 
 
 def settings_of(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables of Slowwave: the saved ones, and over them those of this process."""
+    """Return the variables of Slowwave: the saved ones, overridden by those of this process."""
     settings = _saved(saved_file(environment))
     settings |= {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     return settings
 
 
 def place_of(environment: Mapping[str, str], settings: Mapping[str, str]) -> str:
-    """The folder of these settings. Another interpreter, version or content of the settings' file is another folder."""
+    """Return the folder for these settings. Another interpreter, version or settings file gives another folder."""
     parts = [VERSION, sys.executable, *(f"{name}={value}" for name, value in sorted(settings.items()))]
     if file := settings.get(CONFIG):
         try:
@@ -65,7 +65,7 @@ def place_of(environment: Mapping[str, str], settings: Mapping[str, str]) -> str
 
 
 def make_place(place: str) -> None:
-    """Make the folder of a helper, which no one else may enter. Raises OSError."""
+    """Make the folder of a helper, readable by its owner only. Raises OSError."""
     os.makedirs(place, mode=0o700, exist_ok=True)
     os.makedirs(os.path.join(place, INBOX), mode=0o700, exist_ok=True)
     os.makedirs(os.path.join(place, SESSIONS), mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What each host sends to a hook, and what it understands as an answer.
+"""The events that each host sends to a hook, and the answers that the host understands.
 
     host          begins          a prompt             records
     claude-code   SessionStart    UserPromptSubmit     Stop, PreCompact, SessionEnd, PostToolUse, PostToolUseFailure
@@ -7,8 +7,8 @@
                                                        postToolUseFailure, preCompact, sessionEnd
     opencode      (with prompt)   prompt               messages
 
-Claude Code and Codex name the file of the conversation, and the helper reads what is new there; Cursor and OpenCode
-hand the messages over. An event that is not here is ignored.
+Claude Code and Codex name the file of the conversation, and the helper reads its new lines. Cursor and OpenCode send
+the messages themselves. Other events are ignored.
 """
 
 import json
@@ -27,11 +27,12 @@ MAX_ID_CHARACTERS = 120
 
 
 class Request(TypedDict, total=False):
-    """What the hook asks of the helper.
+    """A request of the hook to the helper.
 
-    kind: "start" and "prompt" are answered with a context; "record" is not answered. again: the host has just dropped
-    what it knew. transcript: the file of the conversation. messages: of hosts that hand them over. boost: a person
-    wrote. taken: when the hook took it.
+    kind: "start" and "prompt" are answered with a context; "record" is not answered. again: True if the host has just
+    compacted its conversation. transcript: the path of the conversation file. messages: the messages, if the host sends
+    them.
+    boost: True if a person wrote. taken: the time at which the hook received the event.
     """
 
     kind: Literal["start", "prompt", "record"]
@@ -49,13 +50,14 @@ class Request(TypedDict, total=False):
 
 
 def read_event(host: str, event: str, payload: Payload, *, agent: str | None, apart: bool, cwd: str) -> Request | None:
-    """Make a request of a host's event; None for one that asks nothing. cwd: where the hook runs."""
+    """Convert a host's event to a request; None for an event that needs no work. cwd: the hook's working directory."""
     make = _EVENTS.get(host, {}).get(event)
     session = _text(payload.get("session_id") or payload.get("conversation_id") or payload.get("sessionID"))
     if make is None or not session or len(session) > MAX_ID_CHARACTERS or not session.isprintable():
         return None
     if host == "claude-code" and "cursor_version" in payload:
-        return None  # Cursor runs the hooks of Claude Code, too, if a person lets it; it has hooks of its own
+        # If a person allows it, Cursor also runs Claude Code's hooks; its own hooks already record these events.
+        return None
     request = make(payload, session)
     if request is None:
         return None
@@ -66,7 +68,7 @@ def read_event(host: str, event: str, payload: Payload, *, agent: str | None, ap
 
 
 def answer(host: str, event: str, text: str) -> str:
-    """The line that the host reads: valid for it whatever the text is, "" for nothing."""
+    """Return the line that the host reads. It is valid for any text, and "" for no answer."""
     if host in {"claude-code", "codex"}:
         if not text:
             return ""
@@ -94,8 +96,6 @@ def _asks(payload: Payload, _session: str) -> Request | None:
 
 
 def _reads(trigger: Trigger | None) -> Callable[[Payload, str], Request | None]:
-    """Record the new lines of the conversation's file."""
-
     def make(payload: Payload, _session: str) -> Request | None:
         file = _text(payload.get("transcript_path"))
         return {"kind": "record", "transcript": file, "trigger": trigger} if file or trigger else None
@@ -119,7 +119,7 @@ def _cursor_reply(payload: Payload, session: str) -> Request | None:
     text = _text(payload.get("text"))
     if not text.strip():
         return None
-    # One generation has several replies, around its calls of tools; they have no ids.
+    # One generation has several replies around its tool calls, and the replies have no ids.
     from hashlib import blake2b  # noqa: PLC0415 (few events need it)
 
     digest = blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
@@ -131,7 +131,7 @@ def _cursor_reply(payload: Payload, session: str) -> Request | None:
 
 
 def _cursor_tool(payload: Payload, session: str) -> Request | None:
-    """A call of a tool and its outcome: `tool_output`, or `error_message` of one that failed."""
+    """Convert a tool call and its outcome: `tool_output`, or `error_message` of a failed call."""
     name, call = _text(payload.get("tool_name")), _text(payload.get("tool_use_id"))
     if not name or not call:
         return None

@@ -1,6 +1,7 @@
-"""Record messages that hosts hand over and new lines of their conversation files.
+"""Record messages that hosts send, and new lines of their conversation files.
 
-A message has the host's own id for its key, so it is recorded once however often a hook runs.
+The idempotency key of a message is the id that the host's program gave it. So it is recorded once, however often a hook
+runs.
 """
 
 import json
@@ -30,7 +31,9 @@ _READERS: Mapping[str, Reader] = {"claude-code": claude_code.message_of, "codex"
 
 
 class Recorder:
-    """Records requests of the kind "record". folder: where it keeps how far each file was read."""
+    """Records requests of the kind "record". folder: the folder with one file per conversation for the read
+    position.
+    """
 
     def __init__(self, memory: Memory, sink: Sink, folder: Path) -> None:
         self._memory = memory
@@ -38,13 +41,15 @@ class Recorder:
         self._folder = folder
 
     def record(self, request: Mapping[str, Any]) -> None:
-        """Record all of a request. Raises as a sink does, and KeyError or TypeError for one of another form."""
+        """Record all messages of a request. Raises the errors of a sink, and KeyError or TypeError for a malformed
+        request.
+        """
         reader = _READERS.get(request["host"])
         path = request.get("transcript")
         if path and reader is not None:
             self._read_on(request, path, reader)
         if given := request.get("messages"):
-            # Only OpenCode has messages of its own form; those of Cursor are made by the hook.
+            # Only OpenCode sends messages in its own form; the hook itself builds those of Cursor.
             plain = [opencode.messages_of(one) for one in given] if request["host"] == "opencode" else [given]
             messages = [message for several in plain for message in several]
             for begin in range(0, len(messages), BATCH_MESSAGES):
@@ -101,7 +106,7 @@ def _keep_mark(file: Path, mark: Mark) -> None:
 
 
 def forget_old_marks(folder: Path) -> None:
-    """Keep the newest MAX_MARKS."""
+    """Delete all marks but the newest MAX_MARKS."""
     with suppress(OSError):
         found = sorted((path.stat().st_mtime, path) for path in folder.iterdir())
         for _, path in found[:-MAX_MARKS]:

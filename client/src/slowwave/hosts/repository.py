@@ -4,11 +4,11 @@
     a repository without that remote, in /home/me/shop  shop
     no repository, in /home/me/notes                    notes
 
-Branches share one memory unless they are kept apart: then each branch is its own agent, as in "acme/shop@main".
-This module reads the files of git directly, because a start of git would take longer than the whole hook.
+Branches share one memory unless they are kept apart: then each branch is its own agent, as in "acme/shop@main". This
+module reads the files of git directly, because a start of git would take longer than the whole hook.
 """
 
-# pathlib takes longer to import than all of the hook's own modules.
+# The import of pathlib takes longer than all of the hook's own modules.
 # ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH119, PTH120, PTH123
 
 import os
@@ -21,13 +21,13 @@ _HEADS = "ref: refs/heads/"
 
 
 class Repository(NamedTuple):
-    """A folder's repository: the name of its agent, and the branch that is checked out (None: no branch)."""
+    """A folder's repository: the agent's name, and the branch that is checked out (None: no branch)."""
 
     name: str
     branch: str | None
 
     def agent(self, *, apart: bool) -> str:
-        """The name of the agent; apart: each branch has its own agent."""
+        """Return the agent's name. apart: True if each branch has its own agent."""
         name = self.name
         if apart and self.branch:
             branch = self.branch[: MAX_NAME_CHARACTERS // 2]
@@ -36,14 +36,14 @@ class Repository(NamedTuple):
 
 
 def repository_of(folder: str) -> Repository:
-    """Search a folder and its parents for a repository. Never raises: an unreadable folder gives its own name."""
+    """Search a folder and its parents for a repository. An unreadable folder raises nothing and gives its own name."""
     top, git = _find(folder)
     if git is None:
         return Repository(_clean(os.path.basename(top)) or "home", None)
     own, shared = git, _shared(git)
     name = _remote_name(_read(os.path.join(shared, "config")))
     if not name:
-        # A worktree has the name of the repository that it belongs to.
+        # A worktree gets the name of its repository.
         name = os.path.basename(os.path.dirname(shared) if os.path.basename(shared) == ".git" else shared)
     head = _read(os.path.join(own, "HEAD")).strip()
     branch = _clean(head.removeprefix(_HEADS)) if head.startswith(_HEADS) else None
@@ -51,7 +51,7 @@ def repository_of(folder: str) -> Repository:
 
 
 def _find(folder: str) -> tuple[str, str | None]:
-    """The top folder of the repository and its git folder. Without a repository: the given folder and None."""
+    """Return the top folder of the repository and its git folder; without a repository, the given folder and None."""
     top = os.path.abspath(folder)
     at = top
     for _ in range(_MAX_PARENTS):
@@ -69,13 +69,13 @@ def _find(folder: str) -> tuple[str, str | None]:
 
 
 def _shared(git: str) -> str:
-    """The git folder that holds the configuration. For a worktree, this is the git folder of the main working tree."""
+    """Return the git folder that holds the configuration. For a worktree, it belongs to the main working tree."""
     common = _read(os.path.join(git, "commondir")).strip()
     return os.path.normpath(os.path.join(git, common)) if common else git
 
 
 def _remote_name(config: str) -> str:
-    """HOST/PATH of the remote "origin"; "" if there is none."""
+    """Return HOST/PATH of the remote "origin", or ""."""
     inside = False
     for raw in config.splitlines():
         line = raw.strip()
@@ -87,7 +87,7 @@ def _remote_name(config: str) -> str:
 
 
 def name_of_url(url: str) -> str:
-    """The name of a remote's URL, without scheme, login, port and ".git": "github.com/acme/shop"."""
+    """Return a remote's URL without scheme, login, port and ".git", such as "github.com/acme/shop"."""
     scheme, found, rest = url.partition("://")
     if found:
         host, _, path = rest.partition("/")

@@ -1,7 +1,7 @@
-"""Where recorded messages go: to Postgres, or to a gateway if SLOWWAVE_URL and SLOWWAVE_KEY name one.
+"""Destinations of recorded messages: Postgres, or a gateway if SLOWWAVE_URL and SLOWWAVE_KEY name one.
 
-Messages carry their keys, so to hand them over again changes nothing. Each carries the time since which it waits, the
-time of the message: a message from before a forget of its agent stays forgotten.
+Messages carry idempotency keys, so a second delivery changes nothing. Each message carries its own time as the time of
+recording, so a message from before a forget of its agent stays forgotten.
 """
 
 import logging
@@ -29,7 +29,7 @@ Messages = Sequence[Mapping[str, Any]]
 
 
 class Place(NamedTuple):
-    """A conversation. taken: when a hook took messages without their own time, in ISO 8601."""
+    """A conversation. taken: the time (ISO 8601) at which a hook received messages that have no time of their own."""
 
     agent: str
     session: str
@@ -37,7 +37,9 @@ class Place(NamedTuple):
 
 
 class Sink(Protocol):
-    """Takes messages and ends of conversations. Raises SpoolFull. Logs and drops messages that are refused for good."""
+    """Records messages and ends of conversations. Raises SpoolFull. Messages that are refused permanently are logged
+    and dropped.
+    """
 
     def messages(self, place: Place, messages: Messages) -> None: ...
 
@@ -46,12 +48,12 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PostgresSink:
-    """Writes to Postgres, or to the spool while it is away."""
+    """Writes to Postgres, or to the spool while Postgres is unavailable."""
 
     memory: Memory
 
     def messages(self, place: Place, messages: Messages) -> None:
-        """Record messages; one that can't be recorded holds up none of the others."""
+        """Record messages; a message that can't be recorded does not delay the others."""
         tools = self.memory.store.settings.memory.tools
         try:
             events, _ = turn_events(messages, "-", tools)
@@ -64,7 +66,7 @@ class PostgresSink:
             self._store(place, events, None)
 
     def ends(self, place: Place, trigger: Trigger) -> None:
-        """Ask for the session to be processed now."""
+        """Request a flush of the session now."""
         self._store(place, [], trigger)
 
     def _store(self, place: Place, events: list[EventJson], trigger: Trigger | None) -> None:
@@ -80,13 +82,15 @@ class PostgresSink:
 
 @dataclass(frozen=True, slots=True)
 class GatewaySink:
-    """Calls a gateway, or writes to the spool while it is away. Raises also NotAllowed, NotFound and RateLimited."""
+    """Calls a gateway, or writes to the spool while it is unavailable. Raises also NotAllowed, NotFound and
+    RateLimited.
+    """
 
     memory: Memory
     gateway: "GatewayStore"
 
     def messages(self, place: Place, messages: Messages) -> None:
-        """Record messages: together, or each by itself if one of them or all of them are refused."""
+        """Record messages in one call, or one by one if the gateway refuses the call."""
         try:
             self._send(place, messages)
         except (InvalidMessage, InvalidName) as error:
@@ -97,7 +101,7 @@ class GatewaySink:
                 self.messages(place, [message])
 
     def ends(self, place: Place, trigger: Trigger) -> None:
-        """Ask for the session to be processed now."""
+        """Request a flush of the session now."""
         if trigger == "compaction":
             self.memory.session_compacted(place.agent, place.session)
         else:
@@ -114,7 +118,7 @@ class GatewaySink:
 
 
 def open_memory() -> tuple[Memory, Sink]:
-    """The memory of this process' settings, and where its recorded messages go. Raises InvalidSettings."""
+    """Return the memory for this process' settings, and the sink for its messages. Raises InvalidSettings."""
     url, key = os.environ.get(URL), os.environ.get(KEY)
     if not url and not key:
         memory = Memory.from_env()
@@ -131,7 +135,7 @@ def open_memory() -> tuple[Memory, Sink]:
 
 
 def _alone(message: Mapping[str, Any], tools: Tools) -> Iterator[EventJson]:
-    """The events of one message of several; none of one that can't be recorded."""
+    """Return the events of one message out of several; [] for a message that can't be recorded."""
     try:
         yield from turn_events([message], "-", tools)[0]
     except (InvalidMessage, InvalidName) as error:

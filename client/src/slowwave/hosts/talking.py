@@ -1,6 +1,6 @@
-"""The hook's side of the helper: ask it, leave work in its inbox, start it if none runs."""
+"""The hook's connection to the helper: ask it, leave work in its inbox, start it if none runs."""
 
-# pathlib takes longer to import than all of the hook's own modules.
+# The import of pathlib takes longer than all of the hook's own modules.
 # ruff: noqa: PTH104, PTH116, PTH118
 
 import json
@@ -25,9 +25,9 @@ _MAX_LOG_BYTES = 1_000_000
 def ask(
     place: str, request: Mapping[str, Any], seconds: float, settings: Mapping[str, str], *, patient: bool = False
 ) -> str:
-    """The helper's answer; "" if there is none within `seconds`. Starts a helper where none runs.
+    """Return the helper's answer, or "" if no answer comes within `seconds`. If no helper runs, start one.
 
-    patient: wait as long for a helper that has to be started first; it takes a second until it can answer.
+    patient: wait as long also for a helper that must be started first; it needs a second before it can answer.
     """
     until = time.monotonic() + seconds
     while (connection := _connected(place, until)) is None:
@@ -35,7 +35,7 @@ def ask(
             return ""
         if not patient:
             return ""
-        time.sleep(0.01)  # a helper that has just been started listens before it imports anything
+        time.sleep(0.01)  # a new helper listens before it imports its modules
     with connection:
         try:
             connection.sendall(json.dumps(request).encode() + b"\n")
@@ -45,7 +45,7 @@ def ask(
 
 
 def leave(place: str, request: Mapping[str, Any], settings: Mapping[str, str]) -> None:
-    """Store work in the inbox, synced to disk, and wake the helper. Raises OSError if the disk does not take it."""
+    """Store work in the inbox, synced to disk, and wake the helper. Raises OSError if the disk write fails."""
     _write_job(os.path.join(place, INBOX), json.dumps(request).encode())
     if (connection := _connected(place, time.monotonic() + 0.05)) is None:
         start_helper(place, settings)
@@ -55,7 +55,9 @@ def leave(place: str, request: Mapping[str, Any], settings: Mapping[str, str]) -
 
 
 def start_helper(place: str, settings: Mapping[str, str]) -> bool:
-    """Start a helper that outlives this process and holds none of its files; whether it was worth a try."""
+    """Start a helper that outlives this process and shares none of its open files. Return False if a start is
+    pointless.
+    """
     global _started  # noqa: PLW0603 (a hook is one call of one process)
     if _started:
         return True
@@ -68,7 +70,7 @@ def start_helper(place: str, settings: Mapping[str, str]) -> bool:
     if os.fork() == 0:
         try:
             os.setsid()
-            # The host reads this process' output to its end, so the helper must not have it.
+            # The host reads this process' output until it is closed, so the helper must not inherit it.
             nothing = os.open(os.devnull, os.O_RDWR)
             log = os.open(os.path.join(place, LOG), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             if os.fstat(log).st_size > _MAX_LOG_BYTES:
@@ -87,11 +89,11 @@ _started = False
 
 
 def _connected(place: str, until: float) -> socket.socket | None:
-    """A connection to the helper; None where none listens."""
+    """Return a connection to the helper, or None if no helper listens."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     here = os.open(".", os.O_RDONLY)
     try:
-        # The name of a socket has at most 107 bytes; a relative name keeps to that whatever the home is called.
+        # A socket's path has at most 107 bytes; a relative path stays shorter, whatever the home directory is called.
         os.chdir(place)
         connection.settimeout(max(0.01, until - time.monotonic()))
         connection.connect(SOCKET)
@@ -120,7 +122,7 @@ def _received(connection: socket.socket, until: float) -> str:
 
 
 def _write_job(inbox: str, data: bytes) -> None:
-    """Write a file in one step, synced. Raises OSError, also if too much waits there already."""
+    """Write and sync a file in one step. Raises OSError, also if too many files wait in the inbox."""
     waiting = [entry.stat().st_size for entry in os.scandir(inbox) if entry.name.endswith(".json")]
     if len(waiting) >= MAX_WAITING_FILES or sum(waiting) + len(data) > MAX_WAITING_BYTES:
         raise OSError(f"{inbox} holds {len(waiting)} files that no helper took")

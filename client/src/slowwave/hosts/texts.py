@@ -1,4 +1,4 @@
-"""Texts on their way from a host to the memory."""
+"""Functions for texts that hosts send."""
 
 from slowwave.messages import MAX_CONTENT_CHARACTERS
 from slowwave.prompt_notice import NOTICE
@@ -7,10 +7,10 @@ _CUT = " […]"
 
 
 def cut(text: str) -> str:
-    """The text, shortened to the limit of one event."""
+    """Cut the text to the limit of one event."""
     return text if len(text) <= MAX_CONTENT_CHARACTERS else text[: MAX_CONTENT_CHARACTERS - len(_CUT)] + _CUT
 
 
 def is_recalled(text: str) -> bool:
-    """Whether the text came from the memory itself: it must not become evidence for itself."""
+    """Return True if the text came from the memory itself, which must not count it as new evidence."""
     return NOTICE in text

@@ -1,7 +1,7 @@
-"""The file of a conversation, read from the last mark on, in bounded memory whatever the file holds.
+"""Read the file of a conversation from the last mark on, in bounded memory.
 
-Hosts append JSON, one object a line. A line that is longer than MAX_LINE_BYTES is left out; a last line without an end
-is still being written, and is read the next time.
+Hosts append JSON, one object per line. Lines longer than MAX_LINE_BYTES are skipped. A last line without a line end is
+still being written, and is read the next time.
 """
 
 import json
@@ -15,7 +15,9 @@ _CHUNK = 1 << 20
 
 
 class Line(NamedTuple):
-    """One line: its offset and the next line's. content: None if the line is too long or not an object."""
+    """One line: its offset and the offset of the next line. content: None if the line is too long or not a
+    JSON object.
+    """
 
     begin: int
     end: int
@@ -23,16 +25,17 @@ class Line(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """How far a file was read; number: what the system calls the file, to notice another one of the same name."""
+    """The position up to which a file was read. number: the file's inode, to detect another file of the same name."""
 
     number: int
     offset: int
 
 
 def new_lines(path: str, mark: Mark | None) -> Iterator[tuple[Line, Mark]]:
-    """The lines behind the mark, each with the mark behind it. A new file of the same name is read from its beginning.
+    """Yield the lines behind the mark, each with the mark that follows it. A new file of the same name is read from its
+    start.
 
-    Raises OSError, also if it is not a plain file.
+    Raises OSError, also if the path is not a plain file.
     """
     with _opened(path) as file:
         found = os.fstat(file.fileno())
@@ -50,7 +53,7 @@ def new_lines(path: str, mark: Mark | None) -> Iterator[tuple[Line, Mark]]:
 
 
 def _opened(path: str) -> BinaryIO:
-    # A pipe of that name would keep this process waiting for its other end.
+    # A named pipe would block this process until another process opened it.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

@@ -1,7 +1,7 @@
-"""The process behind the hooks of one person's hosts: it answers their questions and empties their inbox.
+"""The helper: the process that answers the hooks of one person's hosts and empties their inbox.
 
-A hook starts it where none runs; it ends by itself after an hour without a hook. One helper holds the lock of its
-folder; a second one that finds it taken ends at once.
+If no helper runs, a hook starts one. It ends after an hour without a hook. One helper holds the lock of its folder; a
+second helper that finds the lock taken ends at once.
 """
 
 import fcntl
@@ -40,7 +40,7 @@ MAX_REJECTED_BYTES = 16_000_000
 
 
 class Helper:
-    """The work of a helper; `idle_seconds`: it ends after so long without a hook."""
+    """The work of a helper. idle_seconds: the seconds without a hook after which it ends."""
 
     def __init__(self, contexts: "Contexts", recorder: "Recorder", inbox: Path, idle_seconds: float) -> None:
         self._contexts = contexts
@@ -54,7 +54,7 @@ class Helper:
         self._rooms = threading.BoundedSemaphore(MAX_CONVERSATIONS)
 
     def serve(self, listener: socket.socket) -> None:
-        """Answer until no hook comes for `idle_seconds`. The next helper takes files that wait then."""
+        """Answer until no hook comes for `idle_seconds`. The next helper reads files that arrive after this time."""
         threading.Thread(target=self._drain_for_ever, daemon=True).start()
         listener.settimeout(LOOK_SECONDS)
         while time.monotonic() - self._heard < self._idle_seconds:
@@ -69,9 +69,9 @@ class Helper:
                 connection.close()
 
     def drain(self) -> bool:
-        """Record the files of the inbox, oldest first. Return whether a file has to wait.
+        """Record the files of the inbox, oldest first. Return True if a file must wait.
 
-        A file that can't be recorded for another reason gets the suffix `.rejected`, and is not tried again.
+        A file that can't be recorded for a permanent reason gets the suffix `.rejected` and is not tried again.
 
         Raises SpoolFull, RateLimited and OSError.
         """
@@ -84,7 +84,7 @@ class Helper:
             except (SpoolFull, RateLimited, OSError):
                 raise
             except (NotAllowed, NotFound) as error:
-                # A key can be renewed, or get this agent: the file stays, and holds up no other agent.
+                # The key may be renewed or get this agent later: keep the file, and do not let it delay other agents.
                 log.warning("%s waits: %s", path.name, error)
                 kept = True
                 continue
@@ -96,7 +96,7 @@ class Helper:
         return kept
 
     def _waiting(self) -> list[Path]:
-        """Whole files: one that is still being written has a name with a dot in front."""
+        """List complete files; a file that is still being written has a name that begins with a dot."""
         return sorted(path for path in self._inbox.glob("*.json") if not path.name.startswith("."))
 
     def _drain_for_ever(self) -> None:
@@ -105,7 +105,7 @@ class Helper:
             try:
                 kept = self.drain()
             except Exception as error:  # noqa: BLE001 (nothing may end this thread while files wait)
-                # A full disk, most likely: the files stay, and the next round tries them again.
+                # Probably a full disk: keep the files, and try again in the next round.
                 log.error("what waits in the inbox was not recorded: %s: %s", type(error).__name__, error)  # noqa: TRY400
             self._wake.wait(REFUSED_SECONDS if kept else LOOK_SECONDS)
             self._wake.clear()
@@ -146,7 +146,7 @@ class Helper:
 
 
 def _reject(path: Path) -> None:
-    """Set a file aside, and delete the oldest such files beyond the limits. Raises OSError."""
+    """Rename a file to `.rejected`, and delete the oldest such files beyond the limits. Raises OSError."""
     path.rename(path.with_name(f"{path.name}{REJECTED}"))
     kept = 0
     for place, rejected in enumerate(sorted(path.parent.glob(f"*{REJECTED}"), reverse=True)):
@@ -169,7 +169,7 @@ def main(place: str, *, idle_seconds: float = IDLE_SECONDS) -> None:
     Path(places.SOCKET).unlink(missing_ok=True)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        # Before the imports, which take a second: who asks meanwhile waits in the queue of the socket.
+        # Listen before the imports, which take a second; meanwhile, clients wait in the socket's queue.
         listener.bind(places.SOCKET)
         listener.listen(64)
         try:
@@ -200,7 +200,7 @@ def _serve(listener: socket.socket, idle_seconds: float) -> None:
 
 
 def _adopt() -> None:
-    """Take over the inboxes of folders with unusable settings: corrected settings have another folder."""
+    """Take over the inboxes of folders whose settings are unusable, because corrected settings have another folder."""
     for unusable in Path.cwd().parent.glob(f"*/{places.UNUSABLE}"):
         for job in (unusable.parent / places.INBOX).glob("*.json"):
             with suppress(OSError):

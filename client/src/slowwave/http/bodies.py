@@ -1,4 +1,4 @@
-"""Bodies of calls as JSON, with the checks of the direct client."""
+"""Request bodies as JSON, with the same checks as the client without a gateway."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _FIELDS = ("role", "content", "name", "metadata", "key", "tool_calls", "function
 
 
 def message_json(message: Message | Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a message that Slowwave reads. Raises InvalidMessage if they are not JSON."""
+    """Return the fields of a message that Slowwave reads. Raises InvalidMessage if they are not JSON."""
     fields: Mapping[str, Any] = message.__dict__ if isinstance(message, Message) else message
     body = {name: fields[name] for name in _FIELDS if fields.get(name) is not None}
     if fields.get("at") is not None:
@@ -24,5 +24,5 @@ def message_json(message: Message | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """The fields that have a value."""
+    """Return the fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}

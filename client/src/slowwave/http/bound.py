@@ -1,4 +1,4 @@
-"""The gateway that all parts of the backend over HTTP share."""
+"""The base class of all parts of the backend over HTTP."""
 
 from slowwave.http.store import GatewayStore
 

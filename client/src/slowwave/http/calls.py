@@ -1,4 +1,6 @@
-"""Recording calls as queue and spool carry them: each call is one entry with one event, which holds the body."""
+"""Recording calls in the form of queue and spool entries: each call is one entry with one event, which holds
+the body.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +18,9 @@ Verb = Literal["turns", "task-events", "idle", "compacted", "reset"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One recording call. key: its idempotency key; taken: when the host accepted it (ISO 8601), if spooled."""
+    """One recording call. key: its idempotency key; taken: the time (ISO 8601) at which the host accepted it, if
+    spooled.
+    """
 
     agent: str
     session: str
@@ -26,7 +30,7 @@ class Call:
     taken: str | None = None
 
     def send(self, wire: Wire) -> Answer:
-        """Make the call once. Raises the gateway's error."""
+        """Send the call once. Raises the gateway's error."""
         path = path_of("agents", self.agent, "sessions", self.session, self.verb)
         return wire.call(
             "POST", path, body=self.body, key=self.key, taken=self.taken, invalid=InvalidMessage, again=False
@@ -34,7 +38,7 @@ class Call:
 
 
 def entry_of(call: Call) -> Entry:
-    """The call as an entry of queue and spool. It has no tenant, because the gateway derives it from the key."""
+    """Return the call as an entry. It has no tenant, because the gateway derives the tenant from the key."""
     body = json.dumps(call.body, ensure_ascii=False, separators=(",", ":"))
     event: EventJson = {"key": call.key, "kind": "task", "step": 0, "content": body}
     event["metadata"] = {"verb": call.verb}
@@ -42,9 +46,9 @@ def entry_of(call: Call) -> Entry:
 
 
 def call_of(entry: Entry) -> Call:
-    """The call of an entry.
+    """Return the call of an entry.
 
-    Messages without a time get the time of the entry. Raises ValueError, LookupError, TypeError.
+    Messages without a time get the entry's time. Raises ValueError, LookupError, TypeError.
     """
     (event,) = entry.events
     verb: Verb = event["metadata"]["verb"]
@@ -58,7 +62,7 @@ def call_of(entry: Entry) -> Call:
 
 
 def names_of(url: str, key: str) -> tuple[str, str]:
-    """Digests of address and key, which keep apart spooled calls of different gateways and keys."""
+    """Return digests of address and key, which separate spooled calls of different gateways and keys."""
     return blake2b(url.encode(), digest_size=6).hexdigest(), blake2b(key.encode(), digest_size=4).hexdigest()
 
 
@@ -69,10 +73,10 @@ class CallDeliverer:
     wire: Wire
 
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
-        """Make the calls in order. Raises StoreUnavailable; some of them may have been made then.
+        """Send the calls in order. Raises StoreUnavailable; the gateway may have accepted some of them before.
 
-        Calls with a revoked key or beyond a quota stay spooled, because a key may be renewed and a quota ends. Calls
-        that the gateway refuses for another reason are rejected.
+        If a key was revoked or a quota is used up, the calls stay spooled, because both may change. Calls that the
+        gateway refuses for another reason are rejected.
         """
         delivery = Delivery([], [])
         for entry in entries:

@@ -12,7 +12,7 @@ Json = Mapping[str, Any]
 
 
 def hit_of(value: Json) -> Hit:
-    """One memory or event."""
+    """Parse one memory or event."""
     return Hit(
         id=value["id"],
         kind=value["kind"],
@@ -33,7 +33,7 @@ def hit_of(value: Json) -> Hit:
 
 
 def context_of(value: Json) -> Context:
-    """Parse a context. If a token budget left the context empty, the JSON lacks all keys."""
+    """Parse a context. If a token budget left the context empty, the JSON has no other keys."""
     return Context(
         days=tuple(map(_day_of, value.get("days", ()))),
         memories=_hits(value, "memories"),

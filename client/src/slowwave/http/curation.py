@@ -1,4 +1,4 @@
-"""The calls of the backend over HTTP that note the use of memories, edit, archive and forget them."""
+"""Curation calls over HTTP: note the use of memories, edit, archive and forget them."""
 
 import time
 from typing import Any
@@ -17,10 +17,10 @@ _LOOK_SECONDS = 0.5
 
 
 class GatewayCuration(BoundGateway):
-    """Changes memories with the right `decide`, forgets with the right `forget`."""
+    """Changes memories (right `decide`) and forgets data (right `forget`)."""
 
     def note_use(self, agent: str, ids: list[UUID], session: str | None) -> int:
-        """Note that a reply used memories; return how many of them the agent may read."""
+        """Note that a reply used memories. Return how many of them the agent may read."""
         body = {"memories": [str(one) for one in ids]} | given(session=session)
         return int(self._change("POST", path_of("agents", agent, "used"), body).body["marked"])
 
@@ -46,7 +46,7 @@ class GatewayCuration(BoundGateway):
         return wire.call(method, path, body=body, key=key, invalid=InvalidMessage)
 
     def _answered(self, answer: Answer) -> dict[str, Any]:
-        """The result; if no worker has answered yet, wait for one. Raises NotAnswered."""
+        """Return the result; if no worker has answered yet, wait for the result. Raises NotAnswered."""
         if answer.status != _ACCEPTED:
             return answer.body
         request, end = str(answer.body["id"]), time.monotonic() + ANSWER_SECONDS

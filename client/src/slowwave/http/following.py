@@ -17,7 +17,7 @@ SILENT_SECONDS = 45.0
 
 
 class Stop(threading.Event):
-    """An event that also ends a read in progress."""
+    """An event that, when set, also ends a read in progress."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,9 +30,9 @@ class Stop(threading.Event):
 
 @dataclass(frozen=True, slots=True)
 class GatewayFollowed:
-    """A feed read from a gateway. timeout: seconds without a change after which the iteration ends.
+    """A feed that is read from a gateway. timeout: the seconds without a change after which the iteration ends.
 
-    stopped: set it from another thread to end the iteration.
+    stopped: an event; set it from another thread to end the iteration.
     """
 
     wire: Wire
@@ -76,7 +76,7 @@ class GatewayFollowed:
 
 
 def gateway_followed(wire: Wire, request: ChangesRequest) -> GatewayFollowed:
-    """The feed that `Memory.changes` asks for. Raises InvalidName, InvalidQuery."""
+    """Return the feed for `Memory.changes`. Raises InvalidName, InvalidQuery."""
     places_of(request.agents, request.scopes)
     if request.after is not None:
         check_cursor(request.after)
@@ -84,7 +84,7 @@ def gateway_followed(wire: Wire, request: ChangesRequest) -> GatewayFollowed:
 
 
 def _events(lines: Iterable[str], stopped: threading.Event) -> Iterator[tuple[str, Change | None]]:
-    """(position, change) of each event with an id; the change is None if the event only moves the position."""
+    """Yield (position, change) for each event with an id. The change is None if the event only moves the position."""
     fields: dict[str, str] = {}
     for line in lines:
         if stopped.is_set():

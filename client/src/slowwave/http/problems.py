@@ -44,19 +44,19 @@ _CLIENT_ERRORS = range(400, 500)
 
 
 def passes(status: int, body: Mapping[str, Any]) -> bool:
-    """Whether the same call may succeed later."""
+    """Return True if the same call may succeed later."""
     return status in PASSING or (status == 409 and name_of(body) == IN_PROGRESS)  # noqa: PLR2004
 
 
 def name_of(body: Mapping[str, Any]) -> str:
-    """The last part of a problem's type."""
+    """Return the last part of a problem's type."""
     return str(body.get("type", "")).rpartition("/")[2]
 
 
 def error_of(
     status: int, body: Mapping[str, Any], headers: Mapping[str, str], invalid: type[SlowwaveError]
 ) -> SlowwaveError:
-    """The exception for an answer. invalid: the exception for an invalid call."""
+    """Return the exception for an answer. invalid: the exception class for an invalid call."""
     text = str(body.get("detail") or body.get("title") or f"the gateway answers {status}")
     name = name_of(body)
     if name in _BY_NAME:
@@ -71,7 +71,7 @@ def error_of(
 
 
 def wait_of(headers: Mapping[str, str]) -> float:
-    """How many seconds `Retry-After` asks to wait; half a second without it."""
+    """Return the seconds of the header `Retry-After`, or half a second without the header."""
     value = headers.get("retry-after", "")
     try:
         return max(0.0, float(value))

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 
 class GatewayReads(BoundGateway):
-    """Reads with the right `read`. What a key may not read, the gateway answers as if it did not exist."""
+    """Reads with the right `read`. For data that a key may not read, the gateway answers as if the data did
+    not exist.
+    """
 
     def search(self, request: SearchRequest) -> "list[Hit]":
-        """Search memories and events."""
         request.check()
         body = {
             "query": request.query,
@@ -37,7 +38,7 @@ class GatewayReads(BoundGateway):
         return [hit_of(hit) for hit in self._ask(path_of("agents", request.agent, "search"), body)["hits"]]
 
     def context(self, request: ContextRequest) -> "Context":
-        """Read the context of a prompt. A context with `count_tokens` is cut on this host, not by the gateway."""
+        """Read the context of a prompt. If `count_tokens` is given, this host cuts the context, not the gateway."""
         request.check()
         budget = budget_of(request.max_tokens, request.format, request.count_tokens)
         body = given(
@@ -52,7 +53,6 @@ class GatewayReads(BoundGateway):
         return found if request.count_tokens is None else fitted(found, budget)
 
     def memories(self, request: MemoriesRequest) -> MemoryPage:
-        """List the memories of a scope."""
         request.check()
         query: dict[str, Any] = {"status": request.status, "type": request.type, "scope": request.scope}
         query |= {"limit": request.limit, "cursor": request.after}
@@ -68,17 +68,15 @@ class GatewayReads(BoundGateway):
         return MemoryPage(tuple(map(record_of, found["items"])), found["next_cursor"])
 
     def get(self, memory: UUID) -> MemoryRecord:
-        """Read one memory."""
         return record_of(self.gateway.wire.call("GET", path_of("memories", str(memory))).body)
 
     def explain(self, memory: UUID) -> MemoryExplanation:
-        """Read the sources and changes of one memory."""
         return explanation_of(self.gateway.wire.call("GET", path_of("memories", str(memory), "explain")).body)
 
     def follow(self, request: ChangesRequest) -> GatewayFollowed:
-        """Prepare to follow changes; nothing is read yet."""
+        """Prepare to follow changes, without reading."""
         return gateway_followed(self.gateway.wire, request)
 
     def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        # A reply waits for the answer.
+        # A reply of the agent waits for this read.
         return self.gateway.wire.call("POST", path, body=body, again=False).body

@@ -17,14 +17,14 @@ from slowwave.spool import Spool, Spooled, spooled
 from slowwave.store import CLOSE_SECONDS, Mode, Stored
 
 _stores: "weakref.WeakSet[GatewayStore]" = weakref.WeakSet()
-# What a forked child inherits and must neither use nor close.
+# Objects that a forked child inherits and must neither use nor close.
 _inherited: list[object] = []
 
 
 class GatewayStore:
-    """Makes recording calls in the given mode, and spools calls that the gateway can't take now.
+    """Sends recording calls in the given mode, and spools calls that the gateway can't accept now.
 
-    As `slowwave.store.Store`, which commits to Postgres itself.
+    `slowwave.store.Store` does the same for Postgres.
     """
 
     def __init__(self, settings: Settings, wire: Wire, key: str, *, mode: Mode, raise_errors: bool) -> None:
@@ -48,17 +48,17 @@ class GatewayStore:
 
     @property
     def raises(self) -> bool:
-        """Whether the host wants an exception when the gateway can't be reached."""
+        """Return True if the host wants an exception when the gateway can't be reached."""
         return self._raise_errors
 
     def new_key(self) -> str:
-        """A fresh idempotency key for one call."""
         return f"{self._prefix}-{next(self._calls):x}"
 
     def record(self, call: Call) -> tuple[Answer | None, Stored]:
-        """Make a call; the answer is None if the call was queued or spooled.
+        """Send a call. Return the gateway's answer, or None if the call was queued or spooled.
 
-        Raises the gateway's error, `SpoolFull`, and with `raise_errors` StoreUnavailable after the call was spooled.
+        Raises the gateway's error and `SpoolFull`; with `raise_errors` also StoreUnavailable, after the call was
+        spooled.
         """
         if self._closed:
             raise SlowwaveError("this memory is closed")
@@ -67,7 +67,7 @@ class GatewayStore:
             entry.stamp(datetime.now(UTC).isoformat())
             return None, self._writer.put(entry)
         error = StoreUnavailable("earlier calls wait in the spool still")
-        # What waits on the disk comes first: nothing may overtake it.
+        # Spooled calls come first, because no call may overtake an older one.
         if not self._spool.pending:
             try:
                 return call.send(self.wire), "postgres"
@@ -85,11 +85,10 @@ class GatewayStore:
         self._throttled_log.warn("no session could be boosted: %s", error)
 
     def waiting(self) -> Spooled:
-        """Measure the spool of this host."""
         return spooled(self.settings.spool)
 
     def flush(self, timeout: float) -> bool:
-        """Deliver queue and spool now; False if that took longer than `timeout` seconds."""
+        """Deliver queue and spool now. Return False if this takes longer than `timeout` seconds."""
         return self._writer.flush(timeout)
 
     def close(self, timeout: float = CLOSE_SECONDS) -> None:

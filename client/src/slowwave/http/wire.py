@@ -1,4 +1,4 @@
-"""Calls to a gateway: JSON there and back, tried again as long as that can help and a caller waits."""
+"""HTTP calls to a gateway with JSON bodies, retried while a retry can help and the caller waits."""
 
 import json
 import time
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 
 
 class Stream:
-    """The lines of an answer that has no end."""
+    """The lines of an endless answer."""
 
     def __init__(self, answer: "httpx2.Response") -> None:
         self.lines = answer.iter_lines()
@@ -52,14 +52,14 @@ class Stream:
 
 
 def path_of(*parts: str) -> str:
-    """A path below /v1; names may hold any character."""
+    """Return a path below /v1; names may contain any character."""
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
 class Wire:
-    """Connections to one gateway with one key. Any number of threads may share it.
+    """Connections to one gateway with one key. Threads may share one object.
 
-    Raises InvalidSettings for an address or a key that can't be used. Nothing is sent before the first call.
+    Raises InvalidSettings for an unusable address or key. Nothing is sent before the first call.
     """
 
     def __init__(self, url: str, key: str, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
@@ -85,12 +85,12 @@ class Wire:
         invalid: type[SlowwaveError] = InvalidQuery,
         again: bool = True,
     ) -> Answer:
-        """Make one call.
+        """Send one call.
 
-        key: its idempotency key. taken: when the host accepted it, in ISO 8601. invalid: the exception for an invalid
-        call. again: retry for up to ten seconds while the gateway is down or asks to wait. Without `again`, a call is
-        made a second time only if its connection breaks.
-        Raises StoreUnavailable, RateLimited, NotAllowed, NotFound and the gateway's other errors.
+        key: its idempotency key. taken: the time (ISO 8601) at which the host accepted the call. invalid: the exception
+        class for an invalid call. again: True to retry for up to ten seconds while the gateway is unavailable or limits
+        the rate. With False, the call is sent a second time only if its connection breaks. Raises StoreUnavailable,
+        RateLimited, NotAllowed, NotFound and the gateway's other errors.
         """
         request = self._request(method, path, body, query, key, taken)
         end = time.monotonic() + self._timeout_seconds if again else 0.0
@@ -117,7 +117,7 @@ class Wire:
     def stream(
         self, path: str, query: Sequence[tuple[str, str]], after: str | None, seconds: float
     ) -> "Iterator[Stream]":
-        """The lines of a stream of server-sent events, after the event with this id.
+        """Return the lines of a stream of server-sent events, after the event with this id.
 
         Raises TimeoutError after this many seconds of silence, StoreUnavailable if the stream breaks, and the gateway's
         other errors.
@@ -137,12 +137,11 @@ class Wire:
             raise StoreUnavailable(f"the gateway at {self.url} can't be reached: {error!r}") from error
 
     def renew(self) -> None:
-        """In a forked child: leave the parent's connections alone, and open others."""
+        """In a forked child: open new connections, and leave the parent's connections unused."""
         self._inherited = self._client
         self._client = self._open()
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def _open(self) -> "httpx2.Client":
@@ -177,7 +176,8 @@ class Wire:
         try:
             answer = self._client.send(request)
         except _BROKEN:
-            # A gateway that was restarted has closed the connections of before; a key makes the second call harmless.
+            # A gateway that was restarted has closed older connections; an idempotency key makes the second call
+            # harmless.
             answer = self._client.send(request)
         return answer.status_code, _json_of(answer), answer.headers
 

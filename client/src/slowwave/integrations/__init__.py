@@ -1,1 +1,1 @@
-"""Slowwave inside of agent frameworks: one module each, and each needs that framework's extra."""
+"""Integrations with agent frameworks: one module for each, which needs that framework's extra."""

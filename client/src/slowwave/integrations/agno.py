@@ -1,4 +1,4 @@
-"""Agno agents and teams with a memory: a pre-hook that reads it, a post-hook that writes it (the extra `agno`).
+"""Memory for agents and teams of Agno: a pre-hook reads it, a post-hook writes to it (extra `agno`).
 
     hooks = SlowwaveHooks(Memory.from_env())
     agent = Agent(
@@ -10,8 +10,8 @@
         post_hooks=[hooks.after],
     )
 
-With `arun`, `hooks.abefore` and `hooks.aafter` don't hold up the event loop. A run that is private (`is_private`) is
-answered from memory and not recorded.
+With `arun`, use `hooks.abefore` and `hooks.aafter`, which do not block the event loop. A private run (`is_private`)
+gets a context from memory but is not recorded.
 """
 
 import asyncio
@@ -43,22 +43,23 @@ QUERY_CHARACTERS = 1000
 Source = Literal["events", "agno"]
 AgentName = str | Callable[[str | None], str]
 
-# Agno fills {name} in instructions from a session's state, and `$` begins a variable: what somebody said must stay as
-# it was said, and must not be answered with what the state holds.
+# Agno replaces {name} in instructions by session state, and `$` begins a variable: escape both, so that a text from the
+# memory stays unchanged and can't reveal session state.
 _PLACE = re.compile(r"\{(?=\w)")
 
 
 class SlowwaveHooks:
-    """Hooks for one or many agents or teams of Agno. A hook never raises into a run, and delays it only briefly.
+    """Hooks for one or many agents or teams of Agno. A hook never raises into a run, and delays the run only briefly.
 
-    agent: the agent's name in Slowwave; by default the id of Agno's agent or team, or its name if it has no id. For an
-    agent that serves many people, pass a function of the user's id: each name is a separate memory.
-    scope: "room:NAME" or "team:NAME" that sessions write to; scopes: further scopes to read.
-    user: the name of the person who speaks, with the source "events".
-    source: "events" records the messages; "agno" only names the run, and workers read it from Agno's store. By default
-    `memory.source` of the settings.
-    timeout_seconds: the most seconds that a hook waits for the memory. After that the work goes on in a thread, and a
-    run whose context is late starts without it.
+    agent: the agent's name in Slowwave. The default is the id of Agno's agent or team, or its name if it has no id. For
+    an agent that serves many people, pass a function that maps the user's id to a name; each name has a separate
+    memory.
+    scope: the scope that sessions write to, "room:NAME" or "team:NAME". scopes: further scopes to read.
+    user: the name of the person who speaks, used with the source "events".
+    source: "events" records the messages; "agno" only names the run, and workers read it from Agno's store. The default
+    is `memory.source` of the settings.
+    timeout_seconds: the longest time that a hook waits for the memory. After it the work continues in a thread, and a
+    run whose context is late starts without a context.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class SlowwaveHooks:
         self._memory = memory.memory if isinstance(memory, AsyncMemory) else memory
         self._agent = agent
         self._options: dict[str, Any] = {"scope": scope, "scopes": scopes, "user": user, "max_tokens": max_tokens}
-        # Names that can't be meant so are the host's mistake, to be seen at once.
+        # An invalid name is a mistake in the host's code, so raise at once.
         SafeMemory(self._memory, agent if isinstance(agent, str) else "agent", **self._options)
         rules = self._memory.store.settings.memory
         self._source: Source = source or rules.source
@@ -91,7 +92,7 @@ class SlowwaveHooks:
     def before(
         self, run_input: Any, run_context: Any, session: Any, agent: Any = None, team: Any = None, user_id: Any = None
     ) -> None:
-        """Agno's pre-hook: flush the other sessions first, and read the context for `instructions`."""
+        """Agno's pre-hook: flush the agent's other sessions first, and read the context for `instructions`."""
         if future := self._begin(run_input, run_context, session, agent or team, user_id):
             self._wait(future, "there is no context yet")
 
@@ -105,7 +106,7 @@ class SlowwaveHooks:
     def after(
         self, run_output: Any, run_context: Any, session: Any, agent: Any = None, team: Any = None, user_id: Any = None
     ) -> None:
-        """Agno's post-hook: record the messages of the run, or name the run to the workers."""
+        """Agno's post-hook: record the messages of the run, or name the run for the workers."""
         if future := self._end(run_output, run_context, session, agent or team, user_id):
             self._wait(future, "recording goes on in a thread")
 
@@ -117,7 +118,7 @@ class SlowwaveHooks:
             await self._await(future, "recording goes on in a thread")
 
     def instructions(self, *own: str) -> Callable[..., str]:
-        """Instructions for an agent or a team: its own, followed by the context, fenced as data."""
+        """Return instructions for an agent or a team: its own, followed by the context, fenced as data."""
 
         def with_memory(agent: Any = None, team: Any = None, run_context: Any = None) -> str:
             known = self._contexts.get(getattr(run_context, "run_id", None) or "", "")
@@ -128,7 +129,7 @@ class SlowwaveHooks:
         return with_memory
 
     def close(self) -> None:
-        """Wait for the work that hooks left to threads. The memory stays open, and the hooks stay usable."""
+        """Wait for the threads that hooks started. The memory stays open, and the hooks stay usable."""
         with self._lock:
             threads, self._threads = self._threads, None
         if threads is not None and self._pid == os.getpid():
@@ -144,7 +145,7 @@ class SlowwaveHooks:
         def work() -> None:
             safe.boost(context.session_id)
             if self._source == "agno" and not private:
-                # Named before it begins: whatever becomes of this process, the run is looked for.
+                # Name the run before it begins: even if this process dies, workers look for the run.
                 self._name(safe, context, wait_seconds=self._look_after)
             self._keep(context.run_id, safe.read(context.session_id, query))
 
@@ -158,7 +159,7 @@ class SlowwaveHooks:
             return None
         if self._source == "agno":
             return self._submit(partial(self._name, safe, context))
-        # Read now: what Agno does with the run from here on is its own affair.
+        # Read the run now, because Agno may change it later.
         said = safe.safely("a turn was not recorded", context.session_id, partial(said_in, run), [])
         return self._submit(partial(self._record, safe, context.session_id, said)) if said else None
 
@@ -190,7 +191,7 @@ class SlowwaveHooks:
                 self._contexts.popitem(last=False)
 
     def _safe(self, who: Any, user_id: Any) -> SafeMemory | None:
-        """The memory of the addressed agent; None, with a log line, if the run names none."""
+        """Return the memory of the agent that runs; None, with a log line, if the run names no agent."""
         try:
             if callable(self._agent):
                 name = self._agent(user_id)

@@ -1,4 +1,4 @@
-"""The messages of a run of Agno, without history, examples and instructions.
+"""Read the messages of a run of Agno, without history, examples and instructions.
 
 This module reads attributes only, so it does not import Agno.
 """
@@ -21,7 +21,7 @@ PRIVATE = "private"
 """The flag in a session's or a run's `metadata` or `session_state`: such a one is neither read nor recorded."""
 
 _OPEN = (None, False, 0, "", "0", "false", "no")
-# What Agno puts behind a prompt: documents it found, and the dependencies of the run.
+# Agno appends to a prompt the documents that it found and the dependencies of the run.
 _ADDED = re.compile(
     r"\n\n(?:Use the following references from the knowledge base if it helps:\n<references>\n.*</references>"
     r"|<additional context>\n.*</additional context>)\Z",
@@ -42,16 +42,16 @@ takes."""
 
 
 def is_private(*holders: object) -> bool:
-    """Whether a session, a run, a run's context or a mapping is marked private; None is not."""
+    """Return True if a session, a run, a run's context or a mapping is marked private."""
     return any(_flagged(part) for holder in holders for part in _parts_of(holder))
 
 
 def said_in(run: Any) -> list[SaidMessage]:
-    """What user, agent and tools said in a run, in order; [] for a run of a team's member, whom no user speaks to.
+    """Return what user, agent and tools said in a run, in order; [] for a run of a team member, to whom no user speaks.
 
-    Keys are Agno's own ids of messages, so a fork's copies are repetitions. Left out: history, system messages,
-    examples of `additional_input`, the part of the input that the caller's own history brings, and contexts
-    of this project.
+    Keys are Agno's own ids of messages, so the copied messages of a fork are repetitions. The result excludes history,
+    system messages, examples of `additional_input`, the part of the input that repeats the caller's history, and
+    Slowwave's own contexts.
     """
     if getattr(run, "parent_run_id", None) is not None:
         return []
@@ -72,13 +72,13 @@ def said_in(run: Any) -> list[SaidMessage]:
 
 
 def key_of(message: Any) -> str:
-    """The key of the event that a message of Agno becomes: its id."""
+    """Return the idempotency key for a message of Agno: the message's id."""
     key = f"agno:{message.id}"
     return key if len(key) <= MAX_KEY_CHARACTERS and clean_text(key) == key else f"agno:{digest(key)}"
 
 
 def prompt_of(run: Any) -> str:
-    """The last user message in the input of a run; "" if there is none."""
+    """Return the last user message in the input of a run, or ""."""
     texts = [text for role, text in _input_of(run) if role == "user"]
     return texts[-1] if texts else ""
 
@@ -95,7 +95,9 @@ def _parts_of(holder: object) -> Iterator[object]:
 
 
 def _flagged(part: object) -> bool:
-    """Whether a run is private. Any flag that is not clearly "no" counts, because a recording can't be taken back."""
+    """Return True if a run is private. Any flag that is not clearly "no" counts, because a recording can't be
+    reversed.
+    """
     if not isinstance(part, Mapping):
         return False
     value = part.get(PRIVATE)
@@ -117,7 +119,7 @@ def _is_new(message: Any, examples: frozenset[str]) -> bool:
 
 
 def _input_of(run: Any) -> list[tuple[str, str]]:
-    """The caller's input as (role, text): one prompt, or a conversation that ends with the prompt."""
+    """Return the caller's input as (role, text): one prompt, or a conversation that ends with the prompt."""
     content = getattr(getattr(run, "input", run), "input_content", None)
     if isinstance(content, str):
         return [("user", content)]
@@ -128,9 +130,9 @@ def _input_of(run: Any) -> list[tuple[str, str]]:
 
 
 def _spoken(messages: Sequence[Any], given: Sequence[tuple[str, str]]) -> Iterator[tuple[Any, str | None]]:
-    """The messages from the prompt on, in the caller's words if Agno made them from the caller's input.
+    """Return the messages from the prompt on, in the caller's words if Agno made the messages from the caller's input.
 
-    Instructions and the caller's history (up to the last reply in its input) come before the prompt and are left out.
+    Instructions and the caller's history (up to the last reply in its input) come before the prompt and are excluded.
     """
     fresh = max((place + 1 for place, (role, _) in enumerate(given) if role == "assistant"), default=0)
     made: dict[int, int] = {}
@@ -140,7 +142,7 @@ def _spoken(messages: Sequence[Any], given: Sequence[tuple[str, str]]) -> Iterat
             made[number] = place
             place += 1
     wanted = [number for number, at in made.items() if at >= fresh]
-    # Where the prompt can't be found again, Agno has reworded it: all that is new in the run was said in it.
+    # If the prompt can't be found, Agno has changed its words: then all new messages of the run belong to the run.
     start = min(wanted) if wanted else max(made, default=-1) + 1
     for number in range(start, len(messages)):
         yield messages[number], given[made[number]][1] if number in made else None
@@ -158,7 +160,7 @@ def _without_additions(text: str) -> str:
 
 
 def _media(message: Any) -> Described:
-    """What the pictures, recordings and files of a message come to."""
+    """Describe the pictures, recordings and files of a message."""
     found = (
         part_of(kind, one, getattr(one, "metadata", None), {"filename": _file_name(one)})
         for kind, names in _MEDIA.items()
@@ -187,7 +189,7 @@ def _said(message: Any, text: str, left_out: Sequence[str]) -> SaidMessage:
         "at": _moment(message.created_at),
     }
     if message.role == "tool":
-        # Of a result the recording itself keeps the head and the tail.
+        # Recording itself keeps only the beginning and the end of a tool result.
         told = {"name": message.tool_name, "tool_call_id": message.tool_call_id, "is_error": message.tool_call_error}
         return said | {"content": with_left_out(text, left_out)} | told
     if message.tool_calls:
@@ -196,12 +198,12 @@ def _said(message: Any, text: str, left_out: Sequence[str]) -> SaidMessage:
         if message.name is not None:
             said["name"] = check_name("name", message.name)
     except InvalidName:
-        pass  # it was said all the same
+        pass  # it was said nevertheless, so it is recorded
     return said
 
 
 def _call(call: object) -> dict[str, Any]:
-    """A call of a tool as `slowwave.message_parts` reads it, whatever a provider left in it."""
+    """Return a tool call in the form that `slowwave.message_parts` reads, whatever the provider's form is."""
     function = _field(call, "function") or call
     name, call_id = _field(function, "name"), _field(call, "id")
     return {
@@ -212,7 +214,7 @@ def _call(call: object) -> dict[str, Any]:
 
 
 def _moment(seconds: float) -> datetime:
-    """When it was said: Agno counts seconds since 1970. What can't be a time is as old as can be."""
+    """Convert seconds since 1970 to a time. An invalid value becomes the earliest possible time."""
     try:
         moment = datetime.fromtimestamp(seconds, UTC)
         moment_of(moment)

@@ -34,11 +34,11 @@ which changes nothing."""
 
 
 class SlowwaveTurns:
-    """Records the threads of one agent and gives them context; a thread (`configurable.thread_id`) is a session.
+    """Records the threads of one agent and gives them context. A thread (`configurable.thread_id`) is a session.
 
-    Messages are identified by LangGraph's ids, so a repeated node, a resumed thread and a history that is passed again
-    record nothing twice. scope, scopes, user, max_tokens: see `SafeMemory`. Raises InvalidName.
-    messages: the key of the graph's state that holds the messages.
+    Messages are identified by LangGraph's ids, so a repeated node, a resumed thread and a repeated history record
+    nothing twice. scope, scopes, user, max_tokens: see `SafeMemory`. messages: the key of the graph's state that holds
+    the messages. Raises InvalidName.
     """
 
     def __init__(
@@ -54,12 +54,13 @@ class SlowwaveTurns:
     ) -> None:
         self._safe = SafeMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
         self._messages = messages
-        self._recorded: dict[str, str] = {}  # by thread: the key of what was recorded last
+        self._recorded: dict[str, str] = {}  # thread -> the key of the message that was recorded last
 
     def context(self, messages: Sequence[AnyMessage], config: RunnableConfig) -> list[AnyMessage]:
-        """The context as messages for the model's input: put them before `messages`, and keep them out of the state.
+        """Return the context as messages for the model's input. Put them before `messages`, and do not store them in
+        the state.
 
-        A reply waits a few seconds for it at most, and then continues without it.
+        A reply waits at most a few seconds for the context, and then continues without it.
         """
         session = _thread(config)
         return [] if session is None else _as_messages(self._safe.boost_and_read(session, _question(messages)))
@@ -70,7 +71,7 @@ class SlowwaveTurns:
         return [] if session is None else _as_messages(await self._safe.aboost_and_read(session, _question(messages)))
 
     def node(self) -> RunnableLambda[Any, dict[str, Any]]:
-        """A node that records the state's messages and changes nothing; for `invoke` and `ainvoke`."""
+        """Return a node that records the state's messages and changes nothing, for `invoke` and `ainvoke`."""
         return RunnableLambda(self.record, afunc=self.arecord, name="slowwave_record")
 
     def record(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
@@ -84,7 +85,7 @@ class SlowwaveTurns:
         return {}
 
     async def arecord(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
-        """As `record`; a thread waits for the commit."""
+        """Record the new messages as `record` does, in a thread."""
         session, said = self._new(state, config)
         if session is not None and said and await self._safe.arecord(session, said):
             self._remember(session, said[-1].key)
@@ -97,7 +98,7 @@ class SlowwaveTurns:
             return None, []
         said = list(_said(messages))
         last = self._recorded.get(session)
-        # From the last one on, that one included: so a reply belongs to the turn of its question.
+        # Start at the last recorded message, so that a reply belongs to the turn of its question.
         start = next((place for place, one in enumerate(said) if one.key == last), None)
         if start == len(said) - 1:
             return session, []
@@ -111,7 +112,7 @@ class SlowwaveTurns:
 
 
 def _thread(config: RunnableConfig) -> str | None:
-    """The name of the session; None, with a log line, if the graph runs without a thread."""
+    """Return the session's name; None, with a log line, if the graph runs without a thread."""
     thread = (config.get("configurable") or {}).get("thread_id")
     if thread is None:
         log.warning("a graph ran without a thread_id in its config: it has no memory")
@@ -120,7 +121,7 @@ def _thread(config: RunnableConfig) -> str | None:
 
 
 def _said(messages: Sequence[AnyMessage]) -> Iterator[TurnPart]:
-    """Messages of user, agent and tools, without instructions, summaries and repeated unanswered questions."""
+    """Return messages of user, agent and tools, without instructions, summaries and repeated unanswered questions."""
     unanswered: set[str] = set()
     for place, message in enumerate(messages):
         media, calls = _media(message), _calls(message)
@@ -142,7 +143,7 @@ def _said(messages: Sequence[AnyMessage]) -> Iterator[TurnPart]:
 
 
 def _media(message: AnyMessage) -> Described:
-    """What the parts of a message that are neither text nor a tool's come to."""
+    """Describe the parts of a message that are neither text nor a tool call or result."""
     parts = message.content if isinstance(message.content, list) else []
     return described(
         part
@@ -152,12 +153,12 @@ def _media(message: AnyMessage) -> Described:
 
 
 def _is_of_tool(kind: str) -> bool:
-    """Whether a part belongs to a tool's call or result, which LangChain also gives outside the content."""
+    """Return True if a part belongs to a tool call or result; LangChain gives both also outside the content."""
     return "tool_" in kind or kind in {"function_call", "input_json_delta"}
 
 
 def _calls(message: AnyMessage) -> tuple[Mapping[str, Any], ...]:
-    """The tools that a model called, those with arguments that can't be read among them."""
+    """Return the tool calls of a model, including those with unreadable arguments."""
     if not isinstance(message, AIMessage):
         return ()
     given = (*message.tool_calls, *message.invalid_tool_calls)
@@ -165,7 +166,7 @@ def _calls(message: AnyMessage) -> tuple[Mapping[str, Any], ...]:
 
 
 def _is_summary(message: AnyMessage) -> bool:
-    """Whether a message is a summary of older ones, by the mark of LangChain's summarization."""
+    """Return True if LangChain's summarization marked a message as a summary of older ones."""
     return bool(message.additional_kwargs.get("lc_source") == "summarization")
 
 

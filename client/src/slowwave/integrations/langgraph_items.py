@@ -1,4 +1,4 @@
-"""One item of a store, by its name: a note under a key that the agent chose, or a memory by its id."""
+"""Read one item of a LangGraph store: a note by the key that the agent chose, or a memory by its id."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -34,7 +34,9 @@ LIMIT 1
 
 
 class Stored(NamedTuple):
-    """content: without recognised secrets; type: fact, preference …; at: the time from which it is valid (aware)."""
+    """An item. content: its text without detected secrets; type: fact, preference …; at: the aware time from which it
+    is valid.
+    """
 
     content: str
     type: str
@@ -44,7 +46,7 @@ class Stored(NamedTuple):
 def read_item(
     connection: Connection[Any], *, tenant: str, agent: str, scope: str | None, key: str, note: str
 ) -> Stored | None:
-    """The newest note of `agent` whose key begins with `note`, else the memory with the id `key`, in one scope.
+    """Read the newest note of `agent` whose key begins with `note`, else the memory with the id `key`, in one scope.
 
     scope: None for the agent's own, "room:NAME" or "team:NAME". Raises InvalidName and psycopg's errors.
     """

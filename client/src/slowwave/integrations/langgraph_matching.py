@@ -1,4 +1,4 @@
-"""LangGraph's filters and conditions, for stores that evaluate them themselves."""
+"""LangGraph's filters and conditions, for stores that evaluate filters themselves."""
 
 from collections.abc import Callable, Mapping
 from operator import eq, ge, gt, le, lt, ne
@@ -13,14 +13,14 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def check_filter(wanted: Mapping[str, Any]) -> None:
-    """Raise ValueError if a filter has an operator that there isn't."""
+    """Raise ValueError if a filter has an unknown operator."""
     signs = {sign for rule in wanted.values() for sign in _rules(rule)}
     if unknown := sorted(str(sign) for sign in signs - _OPERATORS.keys()):
         raise ValueError(f"a filter has the operators {', '.join(_OPERATORS)}, not {unknown[0]!r:.20}")
 
 
 def matches(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether a value passes a filter: plain values must be equal, mappings of operators must hold."""
+    """Return True if a value passes a filter: plain values must be equal, and all operators of a mapping must hold."""
     for name, rule in wanted.items():
         for sign, bound in _rules(rule).items():
             try:
@@ -32,7 +32,7 @@ def matches(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 def fits(namespace: tuple[str, ...], rule: "MatchCondition") -> bool:
-    """Whether a namespace has the prefix or suffix of a condition; "*" matches any one label."""
+    """Return True if a namespace has the prefix or suffix of a condition; "*" matches any one label."""
     if len(rule.path) > len(namespace):
         return False
     part = namespace[: len(rule.path)] if rule.match_type == "prefix" else namespace[len(namespace) - len(rule.path) :]
@@ -40,6 +40,6 @@ def fits(namespace: tuple[str, ...], rule: "MatchCondition") -> bool:
 
 
 def _rules(rule: Any) -> Mapping[str, Any]:
-    """A plain value is to be equal; a mapping with signs holds operators."""
+    """Return the operators of a filter: a plain value means equality, a mapping with `$` keys holds operators."""
     signed = isinstance(rule, Mapping) and any(str(key).startswith("$") for key in rule)
     return rule if signed else {"$eq": rule}

@@ -50,13 +50,13 @@ MOST_HITS = 100
 class SlowwaveStore(BaseStore):
     """Long-term memory of one agent for graphs.
 
-    namespaces: the scope of each of LangGraph's namespaces: None is the agent's own memory, "room:NAME" and
-    "team:NAME" are shared. All other namespaces are empty and accept nothing. By default ("agent", NAME) is the own.
-    `put` writes a note: workers make a memory of it in their next cycle, and then `search` finds it; `get` finds it
-    at once. The note's content is the text under "content" or "text" of the value, else the whole value as JSON. The
-    store never overwrites or deletes: a second `put` of a key is another note, a delete raises NotImplementedError.
-    While Postgres is down, a `put` goes to the spool, and a search finds nothing. Other failures are logged.
-    Raises InvalidName.
+    namespaces: a mapping from LangGraph's namespaces to scopes: None is the agent's own scope, "room:NAME" and
+    "team:NAME" are shared. The default maps ("agent", NAME) to the agent's own scope. All other namespaces are empty
+    and accept nothing. `put` writes a note. Workers turn the note into a memory in their next cycle; only then does
+    `search` find it, while `get` finds it at once. The note's content is the text under "content" or "text" of the
+    value, else the whole value as JSON. The store never overwrites or deletes: a second `put` of a key makes another
+    note, and a delete raises NotImplementedError. While Postgres is unavailable, a `put` goes to the spool, and a
+    search finds nothing. Other failures are logged. Raises InvalidName.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SlowwaveStore(BaseStore):
         self._safe = SafeMemory(memory, agent, scopes=shared)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carry out operations in their order. Raises before the first if one can't be meant so."""
+        """Carry out operations in order. If one of them is invalid, raise before the first is carried out."""
         asked = list(ops)
         for op in asked:
             if isinstance(op, PutOp):
@@ -78,7 +78,7 @@ class SlowwaveStore(BaseStore):
         return [self._carry_out(op) for op in asked]
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same for an event loop: a thread waits for the servers."""
+        """Carry out operations as `batch` does, in a thread."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _carry_out(self, op: Op) -> Result:
@@ -119,7 +119,7 @@ class SlowwaveStore(BaseStore):
             if stored is None or stored.content != mask(asked.content):
                 memory.remember(**asked.model_dump(exclude={"tenant", "key"}), key=key)
         except StoreUnavailable as error:
-            # Where it was noted all the same, the key makes the second time harmless.
+            # If the first attempt stored the note, the idempotency key makes the second attempt harmless.
             memory.store.set_aside(entry_of(memory.tenant, asked, key), error)
 
     def _get(self, namespace: Namespace, key: str) -> Item | None:
@@ -150,7 +150,7 @@ class SlowwaveStore(BaseStore):
         return matching[op.offset : op.offset + op.limit]
 
     def _hits(self, op: SearchOp, shared: list[str], *, whole: bool) -> list[Hit]:
-        """Hits of the agent's own memory and the shared scopes; whole: all of them may be answered."""
+        """Return hits of the agent's own memory and the shared scopes. whole: True if all hits may be returned."""
         memory, agent = self._safe.memory, self._safe.agent
         if not op.query:
             known = memory.context(agent, scopes=shared)
@@ -172,14 +172,14 @@ def _content(value: Mapping[str, Any]) -> str:
 
 
 def _weight(importance: Any) -> float:
-    """The importance that a value gives, if it is usable."""
+    """Return the importance in a value, if it is usable."""
     if isinstance(importance, bool) or not isinstance(importance, int | float):
         return 0.5
     return importance if 0 <= importance <= 1 else 0.5
 
 
 def _note(namespace: Namespace, key: str) -> str:
-    """What the keys of all notes begin with that were put under `key`."""
+    """Return the common prefix of the keys of all notes that were stored under `key`."""
     return f"langgraph:{digest(*namespace, key)}:"
 
 

@@ -1,8 +1,4 @@
-"""Parts of a framework's message that are not text: the text of a part if it has some, else the kind of the part.
-
-The text of an image, a recording or a file is its alternative text, caption, transcript or file name. Other parts are
-counted, as `slowwave.message_parts` does for hooks and ingest.
-"""
+"""Convert non-text parts of a framework's message: to the part's text if it has one, else to the kind of the part."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -13,15 +9,15 @@ _FIELDS = ("alt_text", "alt", "caption", "description", "title", "transcript", "
 
 
 class Described(NamedTuple):
-    """The result of describing parts. words: "[image: a red bike]" for each part with text; left_out: kinds of the
-    others.
+    """Described parts of a message. words: a text such as "[image: a red bike]" for each part with text; left_out: the
+    kinds of the other parts.
     """
 
     words: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
     def after(self, text: str) -> str:
-        """The text, and the words of the parts behind it."""
+        """Return the text, followed by the words of the parts."""
         return "\n".join(part for part in (text, *self.words) if part.strip())
 
 
@@ -38,7 +34,9 @@ def described(parts: Iterable[Mapping[str, Any]]) -> Described:
 
 
 def part_of(kind: str, media: object, *further: object) -> dict[str, Any]:
-    """An object of a framework as a part. further: mappings of the framework or its host that may describe it, too."""
+    """Return a framework's object as a part. further: mappings of the framework or its host that may also describe the
+    object.
+    """
     holders = [{name: getattr(media, name, None) for name in _FIELDS}, *further]
     told: dict[str, str] = {}
     for holder in holders:

@@ -1,4 +1,4 @@
-"""OpenAI Agents SDK: a `Session` that records what passes through it, and a filter that gives the model its context.
+"""OpenAI Agents SDK: a `Session` that records the messages of runs, and a filter that adds the context.
 
 Example:
     session = SlowwaveSession(memory, "atlas", SQLiteSession("monday", "chats.db"))
@@ -27,7 +27,7 @@ except ImportError as error:  # pragma: no cover (the extra is installed where t
         "The OpenAI Agents SDK is missing or too old: install the extra `openai-agents` of slowwave (docs/install.md)"
     ) from error
 
-Item = Any  # a TypedDict of some sort: what the SDK keeps
+Item = Any  # a TypedDict of the SDK: an item that it stores
 
 
 class Words(NamedTuple):
@@ -56,18 +56,18 @@ MAX_CALLS = 1_000
 """Of so many calls the names are known when their results come."""
 
 _TEXTS = ("input_text", "output_text", "text")
-# Tools that OpenAI runs itself (web search, MCP servers) call and answer in one item; they are not recorded.
+# Tools that OpenAI itself runs (web search, MCP servers) have call and answer in one item; they are not recorded.
 _CALLS = ("function_call", "custom_tool_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
 
 
-class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever checks for it finds it
+class SlowwaveSession(SessionABC):  # the protocol's own base class, so that isinstance checks succeed
     """A session of the SDK that wraps another one, and records the messages of user, agent and tools.
 
-    session: any other session of the SDK, or an id; with an id, the items are kept in this process only. Recorded
-    messages stay recorded: `pop_item` removes none of them, and `clear_session` only ends the conversation. scope,
-    scopes, user, max_tokens: see `SafeMemory`. Errors of `session` are raised unchanged, Slowwave's are not raised.
-    Raises InvalidName, and TypeError for a session that OpenAI stores (it can't be wrapped).
+    session: another session of the SDK, or an id; with an id, this process alone keeps the items. Recorded messages
+    stay recorded: `pop_item` removes none of them, and `clear_session` only ends the conversation. scope, scopes, user,
+    max_tokens: see `SafeMemory`. Errors of `session` are raised unchanged; Slowwave's own errors are logged, not
+    raised. Raises InvalidName, and TypeError for a session that OpenAI stores (it can't be wrapped).
     """
 
     def __init__(
@@ -87,18 +87,18 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         self.session_id: str = check_name("session", self._inner.session_id)
         self.session_settings: SessionSettings | None = getattr(self._inner, "session_settings", None)
         self._safe = SafeMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
-        # What was said since the user last began to speak.
+        # The messages since the user's latest question.
         self._turn: list[tuple[Heard, TurnPart]] = []
-        self._names: dict[str, str] = {}  # of tools, by the ids of their calls
-        # What was taken away last, and its keys: the SDK takes back the items of an attempt that failed, and adds them
-        # again with the next.
+        self._names: dict[str, str] = {}  # tool names by the ids of their calls
+        # The item that was removed last, and its keys: the SDK removes the items of a failed attempt and adds them
+        # again with the next attempt.
         self._popped: dict[Heard, str] = {}
-        # What was cleared last: a compaction that fails puts it back.
+        # The items that were cleared last: a compaction that fails adds them again.
         self._cleared: list[Heard | None] = []
         self._known: tuple[str | None, PromptContext] | None = None
 
     async def get_items(self, limit: int | None = None) -> list[Item]:
-        """The items of the wrapped session. A run begins with this call, so the context is read again."""
+        """Return the items of the wrapped session. A run begins with this call, so it also reads the context again."""
         self._known = None
         return list(await self._inner.get_items(limit))
 
@@ -115,7 +115,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
             await self._record(_new([heard_in(item) for item in before], words))
 
     async def pop_item(self) -> Item | None:
-        """Remove the last item from the wrapped session. Its recorded message stays."""
+        """Remove the last item from the wrapped session. The recorded message stays."""
         item = await self._inner.pop_item()
         if self._turn and item is not None and heard_in(item) == self._turn[-1][0]:
             heard, taken = self._turn.pop()
@@ -150,7 +150,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
         if new[0][0] == "user" and self._turn and self._turn[-1][0][0] != "user":
             self._turn = []
         said = [(heard, self._said(heard, popped.get(heard) or uuid4().hex)) for heard in new]
-        # With what was said last before it, which is recorded already: so a reply belongs to the turn of its question.
+        # Include the last recorded message before it, so that a reply belongs to the turn of its question.
         await self._safe.arecord(self.session_id, [one for _, one in (*self._turn[-1:], *said)])
         self._turn += said
 
@@ -168,7 +168,7 @@ class SlowwaveSession(SessionABC):  # the protocol's own base, so that whoever c
 
 
 def words_of(item: Item) -> Words | None:
-    """Speaker and text of an item; None if it is not a message of user or agent, or has no text."""
+    """Return speaker and text of an item; None if it is not a message of user or agent, or has no text."""
     if not isinstance(item, Mapping) or item.get("type", "message") != "message":
         return None
     role, content = item.get("role"), item.get("content")
@@ -180,14 +180,14 @@ def words_of(item: Item) -> Words | None:
         content = media.after("\n".join(text for text in texts if isinstance(text, str)))
     if role not in {"user", "assistant"} or not isinstance(content, str) or not content.strip():
         return None
-    # A handoff may fold the conversation into one message for the next agent: nobody said that.
+    # A handoff may fold the conversation into one message for the next agent; nobody said this message.
     if all(mark in content for mark in get_conversation_history_wrappers()):
         return None
     return Words(role, content, media.left_out)
 
 
 def heard_in(item: Item) -> Heard | None:
-    """The message, tool call or tool result in an item; None if it is none of them."""
+    """Return the message, tool call or tool result in an item; None for other items."""
     return words_of(item) or _tool_item(item)
 
 
@@ -206,7 +206,7 @@ def _tool_item(item: Item) -> ToolItem | None:
 
 
 def _output(output: Any) -> str:
-    """The text of a tool's output; for an image or a file its description, or its type if it has none."""
+    """Return the text of a tool's output; for an image or a file its description, or its type without a description."""
     if not isinstance(output, Sequence) or isinstance(output, str):
         return output if isinstance(output, str) else ""
     parts = [part for part in output if isinstance(part, Mapping)]
@@ -217,15 +217,15 @@ def _output(output: Any) -> str:
 
 
 def _is_compaction(item: Item) -> bool:
-    """Whether an item replaces older ones; then the items beside it are old items that were kept."""
+    """Return True if an item replaces older ones; the items beside it are then old items that were kept."""
     return isinstance(item, Mapping) and str(item.get("type", "")).startswith("compaction")
 
 
 def _new(before: Sequence[Heard | None], items: Sequence[Heard | None]) -> list[Heard]:
-    """The added items behind `before` that are not recorded yet.
+    """Return the added items behind `before` that are not recorded yet.
 
-    A question that is already last and unanswered is a repetition after a failure. Messages before a question, with an
-    answer among them, are history that the host passed again.
+    If the last recorded item is the same unanswered question, the question repeats after a failure. Messages before a
+    question, with an answer among them, are history that the host passed again.
     """
     unanswered: set[Heard] = set()
     for words in reversed(before):

@@ -49,7 +49,7 @@ MAX_UNANSWERED = 1_000
 
 @dataclass
 class _Run:
-    """A run in progress. known: the context of all its requests; messages: the messages so far."""
+    """A run in progress. known: the context for all its requests; messages: the messages so far."""
 
     known: PromptContext | None = None
     answered: bool = False
@@ -57,8 +57,8 @@ class _Run:
 
 
 class SlowwaveMemory(AbstractCapability[Any]):
-    """A capability: it adds the agent's context to each request of a run, and records the run's new messages at its
-    end.
+    """A capability: it adds the agent's context to each request of a run, and records the new messages at the end of
+    the run.
 
     session: the conversation's name, or a function of the run's context; by default the run's conversation id, which
     Pydantic AI keeps in the message history. scope, scopes, user, max_tokens: see `SafeMemory`. The context is part of
@@ -78,13 +78,15 @@ class SlowwaveMemory(AbstractCapability[Any]):
     ) -> None:
         self._safe = SafeMemory(memory, agent, scope=scope, scopes=scopes, user=user, max_tokens=max_tokens)
         self._session = check_name("session", session) if isinstance(session, str) else session
-        # By their ids, since runs of one agent go on side by side.
+        # runs by id, because runs of one agent may overlap
         self._runs: dict[str, _Run] = {}
-        # By session: what a run that failed has recorded, by its words. Asked again, it keeps its key.
+        # session -> messages that a failed run has recorded, by their words: a repeated question keeps its key
         self._unanswered: dict[str, dict[str, str]] = {}
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
-        """Record the run's own messages when it has ended, and also when it failed: the user has said their part."""
+        """Record the run's own messages when it has ended, also after a failure, because the user's message was said
+        anyway.
+        """
         run = self._runs[str(ctx.run_id)] = _Run()
         try:
             result = await handler()
@@ -108,12 +110,12 @@ class SlowwaveMemory(AbstractCapability[Any]):
             question = _last_question(request_context.messages)
             run.known = await self._safe.aboost_and_read(self._name(ctx), question)
         if run.known:
-            # Assigned, not inserted: what is inserted would be taken into the message history.
+            # Assign the list, because Pydantic AI would add an inserted message to the message history.
             request_context.messages = _with_context(request_context.messages, run.known)
         return request_context
 
     def _once(self, session: str, said: Sequence[TurnPart], *, answered: bool) -> list[TurnPart]:
-        """The same messages; a repeated, unanswered question gets the key of its first time."""
+        """Return the same messages; a repeated, unanswered question gets the key of its first occurrence."""
         before = self._unanswered.pop(session, {})
         said = [one._replace(key=before.get(one.content, one.key)) if one.role == "user" else one for one in said]
         if not answered:
@@ -130,7 +132,7 @@ class SlowwaveMemory(AbstractCapability[Any]):
 
 
 def _said(run: str, messages: Sequence[ModelMessage]) -> Iterable[TurnPart]:
-    """What user, agent and tools said in a run: no instructions, no thoughts, no answer that was turned down."""
+    """Return what user, agent and tools said in a run, without instructions, thoughts and rejected answers."""
     for place, message in enumerate(messages):
         if isinstance(message, ModelRequest):
             for number, part in enumerate(message.parts):
@@ -145,7 +147,7 @@ def _said(run: str, messages: Sequence[ModelMessage]) -> Iterable[TurnPart]:
             if text.strip() or calls:
                 yield TurnPart("assistant", text, f"{run}:{place}", calls=calls, left_out=media.left_out)
             for number, own in enumerate(message.parts):
-                # Tools that the provider runs answer within the response.
+                # Tools that the provider runs have their results within the response.
                 if isinstance(own, NativeToolReturnPart):
                     yield _result(own, f"{run}:{place}:{number}")
 
@@ -161,7 +163,7 @@ def _result(part: ToolReturnPart | NativeToolReturnPart, key: str) -> TurnPart:
 
 
 def _with_context(messages: Sequence[ModelMessage], known: PromptContext) -> list[ModelMessage]:
-    """The messages with a context after the agent's system prompt, which must stay first."""
+    """Insert a context after the agent's system prompt, which must stay first."""
     ours = [SystemPromptPart(known.introduction), UserPromptPart(known.text)]
     if not messages or not isinstance(messages[0], ModelRequest):
         return [ModelRequest(ours), *messages]
@@ -172,13 +174,13 @@ def _with_context(messages: Sequence[ModelMessage], known: PromptContext) -> lis
 
 
 def _turned_down(following: Sequence[ModelMessage]) -> bool:
-    """Whether the agent asked the model for another answer, so that the user never got this one."""
+    """Return True if the agent asked the model for another answer, so that the user never saw this one."""
     parts = [part for message in following if isinstance(message, ModelRequest) for part in message.parts]
     return any(isinstance(part, RetryFeedbackPart) for part in parts)
 
 
 def _text(part: UserPromptPart) -> str:
-    """The words of a user's prompt, with those that describe its pictures and files."""
+    """Return the words of a user's prompt, and the descriptions of its pictures and files."""
     if isinstance(part.content, str):
         return str(part.content)
     words = [piece.content if isinstance(piece, TextContent) else piece for piece in part.content]
@@ -186,13 +188,13 @@ def _text(part: UserPromptPart) -> str:
 
 
 def _media(part: UserPromptPart) -> Described:
-    """What the pictures, recordings and files of a prompt come to."""
+    """Describe the pictures, recordings and files of a prompt."""
     pieces = () if isinstance(part.content, str) else part.content
     return described(_part(piece) for piece in pieces if not isinstance(piece, str | TextContent | CachePoint))
 
 
 def _part(piece: FileUrl | BinaryContent | UploadedFile) -> dict[str, Any]:
-    """A file as a part: its kind, and the host's notes about it."""
+    """Return a file as a part: its kind, and the host's notes about the file."""
     kind = piece.media_type.partition("/")[0] if isinstance(piece, BinaryContent) else piece.kind.partition("-")[0]
     return part_of(kind if kind in {"image", "audio", "video"} else "file", None, piece.vendor_metadata)
 

@@ -27,8 +27,8 @@ MAX_TOKENS = 1_500
 TIMEOUT_SECONDS = 3.0
 """How long a reply waits for its context: without one it is poorer, without an answer it is none."""
 
-# How a context begins: as one text, or as the messages that `Context.to_messages` makes of it. Somebody's own Markdown
-# has no line of a memory in it.
+# The first line of a context, as one text or as the messages of `Context.to_messages`. A person's own Markdown contains
+# no line in this form.
 _OURS = re.compile(
     rf"\s*(?:{re.escape(NOTICE)}|{re.escape(INTRODUCTION)}|## [^\n]+\n\n`{{3,}}text\n- [^\n]*\[(?:memory|said|day) )"
 )
@@ -40,8 +40,9 @@ E = TypeVar("E")
 class TurnPart(NamedTuple):
     """One message of a turn, or one result of a tool.
 
-    key: an idempotency key within the session; name: the speaker, or the tool.
-    calls: an assistant's tool calls, as {"name", "args", "id"}. call_id, error: of a tool's result.
+    key: an idempotency key within the session; name: the name of the speaker or the tool. calls: an assistant's tool
+    calls, as {"name", "args", "id"}. call_id: the id of the call that a tool result belongs to; error: True if that
+    call failed.
     left_out: the kinds of parts without text; the event counts them in `metadata.left_out`.
     """
 
@@ -56,7 +57,7 @@ class TurnPart(NamedTuple):
 
 
 class PromptContext(NamedTuple):
-    """A context for a model: an introduction for the system's role, and the fenced text. Falsy if empty."""
+    """A context for a model: an introduction for the system's role, and the fenced text. An empty context is falsy."""
 
     introduction: str
     text: str
@@ -72,9 +73,9 @@ class SafeMemory:
     """One agent's memory for hooks. Failures are logged, without any text of a conversation.
 
     scope: the scope that sessions write to and read ("room:NAME", "team:NAME"; None: the agent's own). scopes: further
-    rooms and teams to read. user: the name of the person who speaks, for messages without a name; without it memories
-    say "the user". max_tokens: the most tokens of a context. timeout_seconds: the most seconds that a reply waits for
-    its context. Raises InvalidName for an invalid name, because that is a mistake in the host's code.
+    rooms and teams to read. user: the name of the person who speaks, for messages without a name; without a name,
+    memories say "the user". max_tokens: the size limit of a context. timeout_seconds: the longest time that a reply
+    waits for its context. Raises InvalidName for an invalid name, because such a name is a mistake in the host's code.
     """
 
     def __init__(
@@ -102,10 +103,10 @@ class SafeMemory:
         self._timeout_seconds = timeout_seconds
 
     def record(self, session: str, said: Sequence[TurnPart]) -> bool:
-        """Record messages in order; False if part of them is neither committed nor spooled.
+        """Record messages in order. Return False if some of them are neither committed nor spooled.
 
-        A message with a key that the session already has changes nothing. A context that Slowwave made, and that the
-        host put among the messages, is not recorded.
+        If the session already has a message with the same key, nothing changes. A context that Slowwave made is not
+        recorded again if the host includes it in the messages.
         """
         complete = True
         for part in _parts([_fitted(self._named(one)) for one in said if not is_context(one.content)]):
@@ -117,7 +118,7 @@ class SafeMemory:
         return said._replace(name=self._user) if said.role == "user" and said.name is None else said
 
     def read(self, session: str, query: str | None) -> PromptContext:
-        """The context for `query`; NO_CONTEXT if it can't be read."""
+        """Return the context for `query`, or NO_CONTEXT if it can't be read."""
         return self.safely("there is no context", session, partial(self._read, session, query), NO_CONTEXT)
 
     def boost(self, session: str) -> None:
@@ -126,13 +127,13 @@ class SafeMemory:
         self.safely("nothing was boosted", session, call, None)
 
     def reset(self, session: str) -> None:
-        """End the conversation, and flush it now."""
+        """End the conversation and flush it now."""
         self.safely("no flush was asked for", session, partial(self.memory.session_reset, self.agent, session), None)
 
     def boost_and_read(self, session: str, query: str | None) -> PromptContext:
-        """`boost`, then `read`; NO_CONTEXT if both together exceed the timeout."""
+        """Call `boost`, then `read`. Return NO_CONTEXT if both together exceed the timeout."""
         answer: SimpleQueue[PromptContext] = SimpleQueue()
-        # A daemon, so that a process that ends meanwhile does not wait for it.
+        # A daemon thread, so that an ending process does not wait for it.
         threading.Thread(
             target=lambda: answer.put(self._boost_then_read(session, query)), name="slowwave-context", daemon=True
         ).start()
@@ -142,7 +143,7 @@ class SafeMemory:
             return self._too_late(session)
 
     async def arecord(self, session: str, said: Sequence[TurnPart]) -> bool:
-        """`record` in a thread. Once begun it completes, also if the caller is cancelled."""
+        """Run `record` in a thread. A started call completes even if the caller is cancelled."""
         return await asyncio.to_thread(self.record, session, said) if said else True
 
     async def areset(self, session: str) -> None:
@@ -158,11 +159,11 @@ class SafeMemory:
             return self._too_late(session)
 
     def safely(self, complaint: str, session: str, call: Callable[[], T], otherwise: E) -> T | E:
-        """The result of `call`, or `otherwise` with a log line if it fails."""
+        """Return the result of `call`; if it fails, log the failure and return `otherwise`."""
         try:
             return call()
         except Exception as error:  # noqa: BLE001 (an agent must answer, whatever became of its memory)
-            # The kind alone: what an error says may quote what somebody said.
+            # Log only the class, because an error's message may quote a conversation.
             log.warning("%s for %s/%s: %s", complaint, self.agent, _word(session), type(error).__name__)
             return otherwise
 
@@ -183,17 +184,19 @@ class SafeMemory:
 
 
 def _word(session: object) -> str:
-    """A session's name for a log line. Callers may choose it, and a line break in it would forge a line."""
+    """Return a session's name for a log line. Callers choose names, and a line break in a name would forge a
+    log line.
+    """
     return session if isinstance(session, str) and session.isprintable() else shown(session)
 
 
 def is_context(text: str) -> bool:
-    """Whether a text is a context that Slowwave made."""
+    """Return True if Slowwave made this text as a context."""
     return _OURS.match(text) is not None
 
 
 def digest(*parts: str) -> str:
-    """A short name for texts: 32 hexadecimal digits, different for different texts."""
+    """Return a digest of texts: 32 hexadecimal digits."""
     hashed = sha256()
     for part in parts:
         encoded = clean_text(part).encode()
@@ -202,16 +205,16 @@ def digest(*parts: str) -> str:
 
 
 def with_left_out(text: str, left_out: Sequence[str]) -> Any:
-    """The content of a message together with the kinds of its parts without text, which the event counts."""
+    """Return the content of a message and the kinds of its parts without text, which the event counts."""
     return [text, *({"type": kind} for kind in left_out)] if left_out else text
 
 
 def _fitted(said: TurnPart) -> dict[str, Any]:
-    """A message for `turn_completed` within its limits; longer text is cut."""
+    """Return a message for `turn_completed` within its limits; longer text is cut."""
     key = said.key if len(said.key) <= MAX_KEY_CHARACTERS else digest(said.key)
     message: dict[str, Any] = {"role": said.role, "key": clean_text(key)}
     if said.role == "tool":
-        # Of a result the recording itself keeps the head and the tail.
+        # Recording itself keeps only the beginning and the end of a tool result.
         return message | {
             "content": with_left_out(said.content, said.left_out),
             "name": said.name,

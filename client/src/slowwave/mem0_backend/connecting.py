@@ -1,7 +1,8 @@
-"""The settings → one mem0 for this process, made on first use.
+"""Make one mem0 client per process from the settings, on first use.
 
-mem0 reads its environment at import, so this module first switches telemetry off and puts mem0's folder beside the
-memory files. mem0 runs without its history, its model, and the optional parts that would download language data.
+mem0 reads its environment at import, so this module first switches off telemetry and sets mem0's folder, which is
+beside the memory files. mem0 runs without its history, without its model, and without optional parts that would
+download language data.
 """
 
 import logging
@@ -26,13 +27,15 @@ TELEMETRY = "MEM0_TELEMETRY"
 WAIT_SECONDS = 10.0
 """A reader waits no longer; the first one of a process waits for mem0 to be imported, too."""
 
-# Never asked for anything; mem0 makes a client of it all the same.
+# mem0 always makes a client for this model, but never calls it.
 _LOCAL = Embeddings(driver="local")
 _NOBODY: dict[str, Any] = {"provider": "openai", "config": {"api_key": "none"}}
 
 
 class Mem0Connection:
-    """The mem0 of the settings, connected on first use and again after a fork. call_timeout: limits the reads."""
+    """The mem0 client of the settings, connected on first use and again after a fork. call_timeout: the timeout of
+    reads.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -53,7 +56,9 @@ class Mem0Connection:
             self.store()
 
     def store(self) -> CopyStore:
-        """Raises InvalidSettings, which says what to set or install, Mem0Failed and EmbeddingFailed."""
+        """Return the store. Raises InvalidSettings with the missing setting or package, Mem0Failed and
+        EmbeddingFailed.
+        """
         if self._pid != os.getpid():
             self._begin()
         with self._lock:
@@ -63,7 +68,7 @@ class Mem0Connection:
 
 
 def connect(settings: Settings, embedder: Embedder | None = None) -> CopyStore:
-    """A mem0 with these settings. embedder: replaces that of the settings.
+    """Return a mem0 client with these settings. embedder: the embedder to use instead of that of the settings.
 
     Raises InvalidSettings, Mem0Failed, EmbeddingFailed.
     """
@@ -80,7 +85,7 @@ def connect(settings: Settings, embedder: Embedder | None = None) -> CopyStore:
         where = settings.memory.mem0.config or "the default"
         raise InvalidSettings(f"memory.mem0.config: mem0 can't be made of {where}: {type(error).__name__}") from error
     except Exception as error:
-        # Some of its stores connect at once, and raise what their own clients do.
+        # Some vector stores connect at once and raise their own errors.
         raise Mem0Failed(f"mem0 can't be connected: {type(error).__name__}") from error
     memory.db.close()
     memory.db, memory.llm = NoHistory(), NoModel()
@@ -91,7 +96,7 @@ def connect(settings: Settings, embedder: Embedder | None = None) -> CopyStore:
 
 
 def identity_of(settings: Settings) -> str:
-    """What mem0's vectors are made by, by these settings, without loading anything. Raises InvalidSettings."""
+    """Return the name of the model that makes mem0's vectors, without loading it. Raises InvalidSettings."""
     if own := _given(settings.memory.mem0.config).get("embedder"):
         return _identity(own)
     chosen = build_embedder(settings.memory.embeddings) or build_embedder(_LOCAL)
@@ -103,7 +108,7 @@ def _identity(own: Mapping[str, Any]) -> str:
 
 
 def needs_rows(settings: Settings) -> bool:
-    """Whether mem0 stores its rows in this Postgres, because no other vector store is configured."""
+    """Return True if mem0 stores its rows in this Postgres, because no other vector store is configured."""
     return not _given(settings.memory.mem0.config).get("vector_store")
 
 
@@ -111,7 +116,7 @@ def _given(file: str) -> dict[str, Any]:
     if not file:
         return {}
     try:
-        # JSON is YAML.
+        # JSON is valid YAML.
         tree = yaml.safe_load(Path(file).expanduser().read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InvalidSettings(f"memory.mem0.config: {file} can't be read: {type(error).__name__}") from None
@@ -122,7 +127,9 @@ def _given(file: str) -> dict[str, Any]:
 
 
 def _embedder(settings: Embeddings) -> Embedder:
-    """mem0 searches by vectors only: if no embedder is configured, the local model makes them, if it is installed."""
+    """Return the embedder. Without a configured embedder, the local model is used if it is installed, since mem0 needs
+    vectors.
+    """
     if chosen := build_embedder(settings):
         return chosen
     local = build_embedder(_LOCAL)
@@ -141,17 +148,17 @@ def _vector_store(given: dict[str, Any] | None, database_url: str, embedder: Emb
     if given:
         if embedder is None:
             return given
-        # mem0 takes for granted that vectors have 1,536 dimensions.
+        # By default, mem0 assumes vectors with 1,536 dimensions.
         config = {"embedding_model_dims": len(embedder.embed(["How long is it?"])[0])} | (given.get("config") or {})
         return given | {"config": config}
-    # Rows of one scope are found by an index and compared one by one: exact, while an index over vectors would look
-    # among the nearest of all scopes.
+    # An index finds the rows of one scope, and they are compared one by one. This is exact, while a vector index would
+    # search the nearest rows of all scopes.
     rows = {"connection_pool": Connections(database_url), "collection_name": TABLE, "hnsw": False}
     return {"provider": "pgvector", "config": rows}
 
 
 def _import(root: Path) -> Any:
-    # Both are read when the package is imported, and never again.
+    # mem0 reads both variables only when it is imported.
     os.environ[TELEMETRY] = "False"
     os.environ.setdefault("MEM0_DIR", str(root.parent / "mem0"))
     began = "mem0" not in sys.modules
@@ -173,8 +180,8 @@ def _import(root: Path) -> Any:
         raise InvalidSettings(
             f"mem0 was imported with its telemetry on before Slowwave used it: set {TELEMETRY}=False for this process"
         )
-    # Where spaCy is installed mem0 would download a language model, and copies of one process differ from another's.
+    # If spaCy is installed, mem0 would download a language model, and processes could then produce different copies.
     spacy_models._load_failed_full = spacy_models._load_failed_lemma = True  # noqa: SLF001 (it has no setting for that)
-    # Below this level it logs what memories say.
+    # Below this level mem0 logs the text of memories.
     logging.getLogger("mem0").setLevel(logging.WARNING)
     return mem0

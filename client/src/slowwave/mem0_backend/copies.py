@@ -17,7 +17,7 @@ EMBEDDER = "slowwave_embedder"
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose memories: a scope (kind: agent, room, team) of a tenant."""
+    """The owner of a memory: a scope (kind: agent, room, team) of a tenant."""
 
     tenant: str
     kind: str
@@ -34,7 +34,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A memory in mem0's form. Times are aware; sources: the (session, seq) of its events."""
+    """A memory in mem0's form. Times are aware; sources: (session, seq) of its events."""
 
     id: UUID
     content: str
@@ -50,7 +50,7 @@ class Copy:
     sources: tuple[tuple[str, int], ...]
 
     def metadata(self, embedder: str) -> dict[str, Any]:
-        """Metadata that depends on the memory only, so that a second delivery changes nothing."""
+        """Return metadata that depends on the memory only, so that a second delivery changes nothing."""
         optional = {
             "valid_to": None if self.valid_to is None else self.valid_to.isoformat(),
             "superseded_by": None if self.superseded_by is None else str(self.superseded_by),
@@ -71,7 +71,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A copy that a search found. score: higher is better, comparable between scopes of one question."""
+    """A copy that a search found. score: a number, higher is better, comparable between scopes of one question."""
 
     id: str
     content: str
@@ -91,7 +91,7 @@ def found_of(result: Mapping[str, Any]) -> Found | None:
         return Found(
             id=str(UUID(told[ID])),
             content=str(result["memory"]),
-            # mem0 divides by what its signals could come to at most, which differs from scope to scope.
+            # mem0 divides the score by the maximum of its signals, which differs between scopes.
             score=float(details.get("raw_score", result.get("score") or 0.0)),
             type=str(told["type"]),
             status=str(told["status"]),

@@ -20,7 +20,7 @@ class Mem0Failed(SlowwaveError):
 
 
 class CopyStore(Protocol):
-    """Where copies of memories stand. Any number of threads may share one."""
+    """A store of copies of memories. Threads may share one object."""
 
     @property
     def identity(self) -> str:
@@ -28,7 +28,7 @@ class CopyStore(Protocol):
         ...
 
     def put(self, owner: Owner, copies: Sequence[Copy]) -> dict[UUID, str]:
-        """Write copies, each over its predecessor. Returns the failed ones with their reasons. Raises Mem0Failed."""
+        """Write copies, each over its predecessor. Return the failed copies with their reasons. Raises Mem0Failed."""
         ...
 
     def remove(self, ids: Iterable[UUID]) -> None:
@@ -36,12 +36,14 @@ class CopyStore(Protocol):
         ...
 
     def search(self, owner: Owner, question: str, limit: int) -> list[Found]:
-        """What answers a question (not blank) in one scope, best first. Raises Mem0Failed."""
+        """Return copies that answer a question (not blank) in one scope, best first. Raises Mem0Failed."""
         ...
 
 
 class Mem0Store:
-    """A `CopyStore` over a `mem0.Memory`. embedder: ours, to make vectors of a batch at once; None: mem0's own does."""
+    """A `CopyStore` over a `mem0.Memory`. embedder: Slowwave's embedder, which embeds a batch at once; None uses mem0's
+    own.
+    """
 
     def __init__(self, memory: Any, identity: str, embedder: "BatchEmbedder | None") -> None:
         memory.vector_store = _UnderOurIds(memory.vector_store)
@@ -50,7 +52,6 @@ class Mem0Store:
         self.identity = identity
 
     def put(self, owner: Owner, copies: Sequence[Copy]) -> dict[UUID, str]:
-        """See `CopyStore`."""
         failed: dict[UUID, str] = {}
         if self._embedder is not None:
             self._prepare(self._embedder, copies)
@@ -68,10 +69,10 @@ class Mem0Store:
         except EmbeddingFailed as error:
             if not error.by_text:
                 raise
-            # One text is to blame and must not hold up the others: each is asked for by itself, and that one fails.
+            # One text causes the failure and must not delay the others: embed each text alone, so that only this text
+            # fails.
 
     def remove(self, ids: Iterable[UUID]) -> None:
-        """See `CopyStore`."""
         try:
             for memory_id in map(str, ids):
                 if self._memory.get(memory_id) is not None:
@@ -80,59 +81,57 @@ class Mem0Store:
             raise Mem0Failed(_told(error)) from None
 
     def search(self, owner: Owner, question: str, limit: int) -> list[Found]:
-        """See `CopyStore`."""
         filters = owner.entities() | {EMBEDDER: self.identity}
         try:
             answer = self._memory.search(question, filters=filters, top_k=limit, explain=True)
         except Exception as error:  # noqa: BLE001 (as above)
             raise Mem0Failed(_told(error)) from None
         entities = owner.entities()
-        # The second wall (I8): whatever a store makes of a filter, what is another's is not shown.
+        # The second check of isolation (I8): even if a store ignores a filter, foreign copies are not returned.
         own = [one for one in answer["results"] if all(one.get(key) == value for key, value in entities.items())]
         return [found for result in own if (found := found_of(result)) is not None]
 
 
 class BatchEmbedder:
-    """Slowwave's embedder behind mem0's interface, which asks for one text at a time; prepared texts are embedded
+    """Slowwave's embedder behind mem0's interface. mem0 asks for one text at a time; prepared texts are embedded
     together.
     """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._prepared: dict[str, list[float]] = {}
-        # A question is put to each scope, and again where the first answers are not enough.
+        # The query is sent to each scope, and again with a higher limit if the first answers are not enough.
         self._asked = lru_cache(maxsize=8)(lambda text: self._embedder.embed([text])[0])
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Embed these texts, which mem0 asks for next. Raises EmbeddingFailed."""
+        """Embed the texts that mem0 asks for next. Raises EmbeddingFailed."""
         self._prepared = {}
         self._prepared = dict(zip(texts, self._embedder.embed(texts), strict=True))
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        """The vector of a text. memory_action: "search" for a question; otherwise the prepared vector is used if there
-        is one.
+        """Return the vector of a text. memory_action: "search" for a question; otherwise a prepared vector is used if
+        it exists.
         """
         if memory_action == "search":
             return self._asked(text)
         return self._prepared.get(text) or self._embedder.embed([text])[0]
 
     def embed_batch(self, texts: Sequence[str], memory_action: str = "add") -> list[list[float]]:  # noqa: ARG002 (as above)
-        """Vectors of texts."""
         return self._embedder.embed(texts)
 
 
 class NoHistory:
-    """In the place of mem0's SQLite history, which keeps the text of all that was ever changed or deleted (I10)."""
+    """Replaces mem0's SQLite history, which would keep the text of every changed or deleted memory (I10)."""
 
     def add_history(self, *_: Any, **__: Any) -> None:
-        """Keep nothing."""
+        """Store nothing."""
 
     def get_history(self, memory_id: str) -> list[Any]:  # noqa: ARG002 (mem0's signature)
-        """Empty; Slowwave's own history is `explain`."""
+        """Return []; Slowwave's own history is `explain`."""
         return []
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing; no file is open."""
 
 
 class NoModel:
@@ -144,7 +143,7 @@ class NoModel:
 
 
 class _UnderOurIds:
-    """mem0's vector store, which inserts under the memory's id and overwrites."""
+    """mem0's vector store with changed inserts: they use the memory's id and overwrite."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -161,15 +160,15 @@ class _UnderOurIds:
         for vector, payload in zip(vectors, payloads, strict=True):
             key = payload[ID]
             if self._store.get(vector_id=key) is None:
-                # Two at once: the second finds the key taken, fails, and is delivered again.
+                # If two deliveries run at once, the second finds the key taken, fails, and is repeated.
                 self._store.insert(vectors=[vector], payloads=[payload], ids=[key])
             else:
                 self._store.update(vector_id=key, vector=vector, payload=payload)
 
 
 def _told(error: Exception) -> str:
-    """An error for a log line.
+    """Return an error for a log line.
 
-    Messages of vector stores may quote a row, so only the kind of a foreign error is shown.
+    Messages of vector stores may quote a row, so only the class of a foreign error is shown.
     """
     return str(error) if isinstance(error, SlowwaveError) else f"mem0: {type(error).__name__}"

@@ -1,9 +1,7 @@
 """Search in mem0 for a reader: one query for each of its scopes, one ranked list of hits.
 
     scopes ──▶ mem0, each by its own names ──▶ copies, best first
-                                                  │  those that Postgres still has, in these scopes
-                                                  ▼
-                                                hits
+                                                  │  only copies of memories that Postgres has in these scopes ▼ hits
 
 A memory that was just forgotten, archived or moved may still have a copy. Postgres decides whether a memory exists,
 mem0 decides its text and its rank. A copy that a forget wants to rewrite still contains forgotten text (I10), so it is
@@ -51,7 +49,7 @@ Read = Callable[[Callable[[Connection[Any]], list[Any]]], list[Any]]
 def find(
     connection: Mem0Connection, read: Read, reader: Reader, question: str, *, limit: int, include_review: bool = False
 ) -> list[Hit] | None:
-    """Memories that answer a query, best first; None, with a log line, if mem0 does not answer in time.
+    """Return memories that answer a query, best first; None, with a log line, if mem0 does not answer in time.
 
     Raises InvalidQuery, InvalidSettings, and the exceptions of `read`.
     """
@@ -89,10 +87,10 @@ def _paired(read: Read, hits: list[Hit], labels: Mapping[int, str | None], limit
 
 
 def _falling(hits: list[Hit]) -> list[Hit]:
-    """The hits in their order, with scores that fall: no hit scores lower than a later one.
+    """Return the hits in order, with scores that never rise.
 
-    A current value comes before the value that it replaced, and each side of a contradiction comes next to the other,
-    whatever their scores in mem0.
+    A current value comes before the value that it replaced, and the two sides of a contradiction stand next to each
+    other, whatever their scores in mem0 are.
     """
     most, fallen = float("-inf"), []
     for hit in reversed(hits):
@@ -102,7 +100,7 @@ def _falling(hits: list[Hit]) -> list[Hit]:
 
 
 def _there(read: Read, reader: Reader, ids: Sequence[str], *, include_review: bool) -> dict[tuple[str, str, str], int]:
-    """Which copies have a memory, as (id, kind, name), and the ids of their scopes."""
+    """Return the copies whose memory exists, as (id, kind, name), and the ids of their scopes."""
     if not ids:
         return {}
     kinds, names = zip(*reader.scopes, strict=True)

@@ -30,18 +30,18 @@ Connection = psycopg.Connection[Any]
 
 
 class Connections:
-    """What mem0 takes for a pool. Any number of threads may share one."""
+    """A replacement for the connection pool that mem0 expects. Threads may share one object."""
 
     def __init__(self, url: str) -> None:
         given = conninfo_to_dict(url)
         self._url = make_conninfo(url, **{key: value for key, value in _SETTINGS.items() if key not in given})
         self._lock = threading.Lock()
-        # By process: those of a parent are neither used nor closed.
+        # by process: a child neither uses nor closes connections of its parent
         self._idle: dict[int, list[Connection]] = {}
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """A connection for a block, which is one transaction. Raises psycopg's errors and StoreUnavailable."""
+        """Open a connection for a block, which is one transaction. Raises psycopg's errors and StoreUnavailable."""
         connection = self._take()
         try:
             yield connection
@@ -90,7 +90,7 @@ class Connections:
 
 
 def _look_in(connection: Connection) -> None:
-    """Set the search path. Without its own schema mem0 would create a table in any schema that it may write to."""
+    """Set the search path. Without its own schema, mem0 would create a table in any schema to which it may write."""
     row = connection.execute(_WHERE).fetchone()
     if row is None or not row[0]:
         raise StoreUnavailable("mem0 holds nothing yet: no worker with memory.backend mem0 has started here")
