@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from importlib.resources import files
+from typing import Any
 from urllib.parse import quote
 
 from redis import Redis
@@ -17,6 +18,7 @@ from slowwave.offers import ThrottledLog
 from slowwave.settings_sections import Gateway
 from slowwave_server.workers.gateway.caller import Caller
 from slowwave_server.workers.gateway.problems import Problem
+from slowwave_server.workers.gateway.script_calls import ScriptCalls
 
 PREFIX = "slowwave:gateway:"
 REST_SECONDS = 5.0
@@ -31,7 +33,7 @@ class Limits:
         self._redis = redis
         self._rules = rules
         self._steady = steady
-        self._take = redis.register_script((files(__package__) / "limits.lua").read_text("utf-8"))
+        self._script = ScriptCalls(redis, (files(__package__) / "limits.lua").read_text("utf-8"))
         self._rates = (
             *(rules.requests_per_second, rules.burst),
             *(rules.tenant_requests_per_second, rules.tenant_burst),
@@ -40,13 +42,21 @@ class Limits:
         self._rests_until = float("-inf")
         self._throttled_log = ThrottledLog()
 
-    def take(self, caller: Caller) -> dict[str, str]:
-        """Take a token of the key and of its tenant; answer the headers that tell. Raises Problem."""
+    def send(self, caller: Caller) -> Any:
+        """Ask for the tokens without waiting; return what `take` needs to read the answer, or None."""
         if not self._counts or self._steady() < self._rests_until:
+            return None
+        return self._script.send(_buckets(caller), self._rates)
+
+    def take(self, caller: Caller, sent: Any = None) -> dict[str, str]:
+        """Take a token of the key and of its tenant; answer the headers that tell. Raises Problem.
+
+        sent: from `send`; None asks now.
+        """
+        if sent is None and (not self._counts or self._steady() < self._rests_until):
             return {}
-        buckets = [f"{PREFIX}rate:key:{caller.key_id}", f"{PREFIX}rate:tenant:{quote(caller.tenant, safe='')}"]
         try:
-            allowed, *found = self._take(keys=buckets, args=self._rates)
+            allowed, *found = self._script.answer(sent, _buckets(caller), self._rates)
         except RedisError as error:
             self._failed(error)
             return {}
@@ -104,6 +114,10 @@ class Limits:
     def _failed(self, error: RedisError) -> None:
         self._rests_until = self._steady() + REST_SECONDS
         self._throttled_log.warn("requests are not counted, the broker can't be asked: %s", error)
+
+
+def _buckets(caller: Caller) -> tuple[str, str]:
+    return f"{PREFIX}rate:key:{caller.key_id}", f"{PREFIX}rate:tenant:{quote(caller.tenant, safe='')}"
 
 
 def _quota_key(tenant: str, now: datetime) -> str:

@@ -3,11 +3,12 @@
 Nothing of a body is read before the key is known to be good for the route.
 """
 
+import inspect
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from functools import wraps
-from inspect import isasyncgenfunction, iscoroutinefunction
-from typing import Any
+from inspect import iscoroutinefunction
+from typing import Any, get_args
 
 from anyio import to_thread
 from fastapi import Request, Response
@@ -30,26 +31,23 @@ TOO_MANY = 429
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-_entering: ContextVar[Visit | None] = ContextVar("slowwave_entering", default=None)
+_entering: ContextVar[Visit] = ContextVar("slowwave_entering")
 
 
 class GatewayRoute(APIRoute):
-    """A route that says which right it needs, by a parameter like `visit: Annotated[Visit, reads]`."""
+    """A route that says which right it needs, by a parameter like `visit: Annotated[Visit, reads]`.
+
+    The route passes the visit itself: a dependency of FastAPI would be solved anew for each request.
+    needs: None for a route that is open to all.
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        super().__init__(path, endpoint if _is_async(endpoint) else _counted(endpoint), **options)
-
-    @property
-    def needs(self) -> Needs | None:
-        """What it needs; None for a route that is open to all."""
-        for dependency in self.dependant.dependencies:
-            if isinstance(dependency.call, Needs):
-                return dependency.call
-        return None
+        self.needs, wrapped = _with_visit(endpoint)
+        super().__init__(path, wrapped, **options)
 
     def get_route_handler(self) -> Handler:
         answer, needs = super().get_route_handler(), self.needs
-        path, counts_late = self.path, not _is_async(self.endpoint)
+        path, counts_late = self.path, not iscoroutinefunction(self.endpoint)
 
         async def handle(request: Request) -> Response:
             try:
@@ -63,20 +61,29 @@ class GatewayRoute(APIRoute):
         return handle
 
 
-def _is_async(endpoint: Callable[..., Any]) -> bool:
-    return iscoroutinefunction(endpoint) or isasyncgenfunction(endpoint)
+def _with_visit(endpoint: Callable[..., Any]) -> tuple[Needs | None, Callable[..., Any]]:
+    """What a route needs, and its function without the parameter `visit`, which the wrapper passes.
 
-
-def _counted(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-    """Count the request in the thread that answers it: a thread of its own would cost more than the count."""
+    A plain function runs in a thread, which counts the request, too: another thread would cost more than the count.
+    """
+    signature = inspect.signature(endpoint)
+    parameters = dict(signature.parameters)
+    if (visit := parameters.pop("visit", None)) is None:
+        return None, endpoint
 
     @wraps(endpoint)
-    def count(*args: Any, **kwargs: Any) -> Any:
-        if (visit := _entering.get()) is not None:
-            visit.take_token()
-        return endpoint(*args, **kwargs)
+    def counted(**given: Any) -> Any:
+        visit = _entering.get()
+        visit.take_token()
+        return endpoint(**given, visit=visit)
 
-    return count
+    @wraps(endpoint)
+    async def awaited(**given: Any) -> Any:
+        return await endpoint(**given, visit=_entering.get())
+
+    wrapped: Any = awaited if iscoroutinefunction(endpoint) else counted
+    wrapped.__signature__ = signature.replace(parameters=list(parameters.values()))
+    return next(one for one in get_args(visit.annotation) if isinstance(one, Needs)), wrapped
 
 
 async def _answer(request: Request, needs: Needs, answer: Handler, *, counts_late: bool) -> Response:
@@ -99,6 +106,8 @@ async def _answer(request: Request, needs: Needs, answer: Handler, *, counts_lat
         given_key(request)  # a header that is wrong is refused, also by a route that needs none
     if request.method in BODIES:
         request = await take_body(request, rules.max_body_bytes, rules.body_seconds)
+    if counts_late:
+        visit.send_count()
     if request.method in CHANGES and needs.keeps != "nothing":
         response = await gate.answers.once(caller, request, needs.keeps, answer)
     else:

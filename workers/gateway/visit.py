@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from fastapi import Depends, Request
+from fastapi import Request
 from redis import Redis
 from sqlalchemy import Connection, Engine
 
@@ -43,12 +43,17 @@ class Visit:
     request_id: str
     told: dict[str, str] | None = None
     """What the answer says of the limits; None until the request is counted."""
+    sent: Any = None
+
+    def send_count(self) -> None:
+        """Have Redis count the request while it is validated; `take_token` reads the answer."""
+        self.sent = self.gate.limits.send(self.caller)
 
     def take_token(self) -> None:
         """Count the request, once. Raises Problem for one too many."""
         if self.told is None:
             self.told = {}
-            self.told = self.gate.limits.take(self.caller)
+            self.told = self.gate.limits.take(self.caller, self.sent)
 
     @property
     def tenant(self) -> str:
@@ -133,7 +138,7 @@ class Visit:
 
 
 class Needs:
-    """The right that a route needs, or one of several, as its dependency: it answers the visit of a key that has it.
+    """The right that a route needs, or one of several; it annotates the route's parameter for the visit.
 
     keeps: what becomes of the answer of a POST, PATCH or DELETE that came with an Idempotency-Key. "answer": kept for
     a day, for a repetition; "fact": kept is only that it was done, since the answer holds a secret; "nothing": the
@@ -144,17 +149,12 @@ class Needs:
         self.rights: tuple[Right, ...] = rights
         self.keeps = "nothing" if rights == ("read",) else keeps
 
-    async def __call__(self, request: Request) -> Visit:
-        """The visit of this request."""
-        visit: Visit = request.state.visit
-        return visit
 
-
-reads = Depends(Needs("read"))
-records = Depends(Needs("record"))
-records_by_key = Depends(Needs("record", keeps="nothing"))
-decides = Depends(Needs("decide"))
-forgets = Depends(Needs("forget"))
-forgets_or_decides = Depends(Needs("forget", "decide"))
-administers = Depends(Needs("administer"))
-makes_secrets = Depends(Needs("administer", keeps="fact"))
+reads = Needs("read")
+records = Needs("record")
+records_by_key = Needs("record", keeps="nothing")
+decides = Needs("decide")
+forgets = Needs("forget")
+forgets_or_decides = Needs("forget", "decide")
+administers = Needs("administer")
+makes_secrets = Needs("administer", keeps="fact")

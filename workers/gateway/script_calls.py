@@ -1,0 +1,67 @@
+"""A script of Redis whose keys are sent before its answer is needed.
+
+The event loop sends without waiting, so Redis works while the request is validated; the thread that needs the answer
+reads it. The connections are lent from redis-py's pool for good: taking one from it again costs more than the script.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from redis import Redis
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeout
+
+MOST_CONNECTIONS = 32
+
+
+class ScriptCalls:
+    """Calls one script in two steps: `send`, which may come early, and `answer`."""
+
+    def __init__(self, redis: Redis, source: str) -> None:
+        self._pool = redis.connection_pool
+        self._script = redis.register_script(source)
+        self._idle: deque[Any] = deque()
+        self._lent = 0
+
+    def send(self, keys: Sequence[str], arguments: Sequence[float]) -> Any:
+        """Send a call over an idle connection; return the connection for `answer`, or None if no connection is idle."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            return None
+        try:
+            # No health check: it would wait for an answer.
+            command = connection.pack_command("EVALSHA", self._script.sha, len(keys), *keys, *arguments)
+            connection.send_packed_command(command, check_health=False)
+        except RedisError:
+            self._drop(connection)
+            return None
+        return connection
+
+    def answer(self, sent: Any, keys: Sequence[str], arguments: Sequence[float]) -> Any:
+        """Wait for the answer of a call. sent: from `send`; None calls the script now. Raises RedisError.
+
+        If the connection broke, or Redis restarted and does not know the script, the script is called once more.
+        """
+        if sent is not None:
+            try:
+                found = sent.read_response()
+            except RedisTimeout:
+                self._drop(sent)
+                raise
+            except RedisError:
+                self._drop(sent)
+            else:
+                self._idle.append(sent)
+                return found
+        found = self._script(keys=keys, args=arguments)
+        if self._lent < MOST_CONNECTIONS:
+            self._lent += 1
+            self._idle.append(self._pool.get_connection())
+        return found
+
+    def _drop(self, connection: Any) -> None:
+        self._lent -= 1
+        connection.disconnect()
+        self._pool.release(connection)
