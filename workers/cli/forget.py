@@ -39,6 +39,7 @@ def forget_memory(
     Shows what would be deleted, and asks for confirmation. Exit 1 if a part could not be deleted.
     """
     from slowwave_server.services.forget.target import Target
+    from slowwave_server.services.requests.work import scope_named
 
     if (memory is None) == (scope is None):
         raise typer.BadParameter("give MEMORY or --scope, one of the two")
@@ -46,7 +47,7 @@ def forget_memory(
     if memory is not None:
         target = Target.of_memory(shell.tenant, shell.memory_id(memory))
     else:
-        target = Target.of_scope(shell.tenant, *_scope(scope or ""))
+        target = Target.of_scope(shell.tenant, *scope_named(scope or ""))
     _forget(shell, target, yes=yes, dry_run=dry_run, by=by, as_json=as_json)
 
 
@@ -88,19 +89,6 @@ def forget_agent(
 
     shell = shell_of(context)
     _forget(shell, Target.of_agent(shell.tenant, agent), yes=yes, dry_run=dry_run, by=by, as_json=as_json)
-
-
-def _scope(scope: str) -> tuple[str, str]:
-    from slowwave.errors import InvalidName
-    from slowwave.identity import shared_scope
-
-    kind, _, name = scope.partition(":")
-    if kind == "agent" and name:
-        return kind, name
-    try:
-        return shared_scope(scope)
-    except InvalidName:
-        raise InvalidName(f"scope must be room:NAME, team:NAME or agent:NAME, got {scope!r}") from None
 
 
 def _forget(shell: Shell, target: "Target", *, yes: bool, dry_run: bool, by: str | None, as_json: bool) -> None:
