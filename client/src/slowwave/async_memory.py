@@ -77,7 +77,7 @@ class AsyncMemory:
             A memory with its own connections.
 
         Raises:
-            InvalidSettings: a setting is unknown or can't be used.
+            InvalidSettings: a setting is unknown or is invalid.
 
         Example:
             >>> memory = AsyncMemory.from_env(mode="background")
@@ -101,7 +101,7 @@ class AsyncMemory:
             A memory with the same methods.
 
         Raises:
-            InvalidSettings: the address, the key or a setting can't be used, or httpx2 is not installed.
+            InvalidSettings: the address, the key or a setting is invalid, or httpx2 is not installed.
 
         Example:
             >>> memory = AsyncMemory.from_url("https://memory.example.com", os.environ["SLOWWAVE_KEY"])

@@ -1,4 +1,4 @@
-"""`Memory`: records what an agent's host hands over, and reads what the agent knows."""
+"""`Memory`: records the messages that an agent's host passes, and reads what the agent knows."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,15 +27,15 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
         mode: "durable": a recording call returns after the commit. "background": it returns at once, and a thread
             commits in batches. The interpreter commits the queue when it exits; a `multiprocessing` child must call
             `close` itself.
-        raise_errors: raise StoreUnavailable when Postgres can't be reached. The events are in the spool either way.
-        store: connections to share with another memory. By default the memory makes its own from `settings`.
-        tenant: by default the tenant of `settings`.
-        backend: what answers the calls, such as a `GatewayBackend`; then `mode`, `raise_errors`, `store` and `tenant`
-            have no effect. By default Postgres and Redis.
+        raise_errors: raise StoreUnavailable when Postgres can't be reached. The events go to the spool in both cases.
+        store: connections to share with another memory. The default is new connections made from `settings`.
+        tenant: the tenant's name; the default is the tenant of `settings`.
+        backend: the object that answers the calls, such as a `GatewayBackend`; then `mode`, `raise_errors`, `store` and
+            `tenant` have no effect. By default Postgres and Redis.
 
     Raises:
-        InvalidName: the tenant's name can't be used.
-        InvalidSettings: a URL in the settings can't be used.
+        InvalidName: the tenant's name is invalid.
+        InvalidSettings: a URL in the settings is invalid.
 
     Example:
         >>> with Memory.from_env() as memory:
@@ -70,7 +70,7 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
             A memory with its own connections.
 
         Raises:
-            InvalidSettings: a setting is unknown or can't be used.
+            InvalidSettings: a setting is unknown or is invalid.
 
         Example:
             >>> memory = Memory.from_env(mode="background", tenant="acme")
@@ -87,14 +87,15 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
             url: the address of the gateway.
             key: an API key, as `slowwave admin keys add` shows it once.
             mode: see `Memory`.
-            raise_errors: raise StoreUnavailable when the gateway can't be reached. The calls are in the spool.
+            raise_errors: raise StoreUnavailable when the gateway can't be reached. The calls go to the spool in both
+                cases.
             overrides: settings of this host, such as `spool`.
 
         Returns:
             A memory with the same methods. The key decides which tenant, agents and scopes it reaches.
 
         Raises:
-            InvalidSettings: the address, the key or a setting can't be used, or httpx2 is not installed.
+            InvalidSettings: the address, the key or a setting is invalid, or httpx2 is not installed.
 
         Example:
             >>> memory = Memory.from_url("https://memory.example.com", os.environ["SLOWWAVE_KEY"])
@@ -109,12 +110,12 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
 
     @property
     def tenant(self) -> str:
-        """The tenant of this memory; "" behind a gateway, where the key decides."""
+        """The tenant of this memory; "" with a gateway, where the API key decides the tenant."""
         return self.backend.tenant
 
     @property
     def store(self) -> Store:
-        """The connections of this process. Raises SlowwaveError behind a gateway."""
+        """The connections of this process. Raises SlowwaveError if the memory calls a gateway."""
         if not isinstance(self.backend, PostgresBackend):
             raise SlowwaveError("this call needs a connection to Postgres: use Memory.from_env() instead of from_url()")
         return self.backend.store
@@ -129,7 +130,7 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
             A memory of that tenant.
 
         Raises:
-            InvalidName: the name can't be used.
+            InvalidName: the name is invalid.
             NotAllowed: the memory belongs to an API key, which reaches one tenant.
 
         Example:
@@ -143,7 +144,7 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
         """Measure the backlog of the tenant and of this host's spool.
 
         Returns:
-            Sessions without a flush, messages by queue, and spooled files.
+            The number of sessions that wait for a flush, of messages in each queue, and of spooled files.
 
         Raises:
             StoreUnavailable: Postgres can't be reached.
@@ -157,7 +158,7 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
         return self.backend.status()
 
     def warm(self) -> None:
-        """Load in a thread what the first read would otherwise wait for: mem0, if it is the backend.
+        """Start to load, in a thread, what the first read would otherwise wait for: mem0, if mem0 is the backend.
 
         Example:
             >>> memory.warm()
@@ -168,7 +169,7 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
         """Commit queued and spooled events of this host, and wake the workers.
 
         Args:
-            timeout: the most seconds to wait.
+            timeout: the longest time to wait, in seconds.
 
         Returns:
             False if it took longer than `timeout`.

@@ -1,4 +1,4 @@
-"""The backend that all parts of `Memory` share."""
+"""The base class of all parts of `Memory`."""
 
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,6 @@ if TYPE_CHECKING:
 
 
 class BoundMemory:
-    """The backend that answers the calls of a memory: Postgres and Redis, or a gateway."""
+    """Holds the backend that answers the calls of a memory: Postgres and Redis, or a gateway."""
 
     backend: "PostgresBackend | GatewayBackend"

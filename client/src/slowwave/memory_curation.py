@@ -33,7 +33,8 @@ class Forgettable(TypedDict, total=False):
 class CuratingMemory(BoundMemory):
     """Edits, archives and forgets memories through a worker.
 
-    Needs the login of a console or a worker, or the rights `decide` and `forget`; and a running worker.
+    The calls need a running worker, and the login of a console or a worker, or an API key with the rights `decide` and
+    `forget`.
     """
 
     def used(self, agent: str, ids: Iterable[str | UUID], session: str | None = None) -> int:
@@ -47,10 +48,11 @@ class CuratingMemory(BoundMemory):
             session: the conversation of the reply.
 
         Returns:
-            How many of these memories the agent may read. Unknown ids and memories of others are ignored.
+            How many of these memories the agent may read. Unknown ids, and memories that the agent may not read, are
+            ignored.
 
         Raises:
-            InvalidName: a name can't be used.
+            InvalidName: a name is invalid.
             InvalidMessage: an id is not a UUID, or there are more than 100.
             StoreUnavailable: nothing was noted; call again.
 
@@ -89,7 +91,7 @@ class CuratingMemory(BoundMemory):
         Raises:
             NotFound: the tenant has no such memory.
             CannotChange: the memory has changed since, is archived, or is no longer valid.
-            InvalidMessage: the content or another argument can't be used.
+            InvalidMessage: the content or another argument is invalid.
             TooLarge: the content exceeds 100,000 characters.
             NotAllowed: a producer's login, or an API key without the right `decide`.
             NotAnswered: no worker answered within 30 seconds.
@@ -163,7 +165,7 @@ class CuratingMemory(BoundMemory):
         Raises:
             NotFound: the target does not exist.
             InvalidMessage: not exactly one target is named, or `confirm` is not that of the preview.
-            InvalidName: a name or the scope can't be used.
+            InvalidName: a name or the scope is invalid.
             CannotChange: the target can't be deleted now; the text gives the reason.
             NotAllowed: a producer's login, or an API key without the right `forget`.
             NotAnswered: no worker answered within 30 seconds.
@@ -182,7 +184,7 @@ class CuratingMemory(BoundMemory):
 
 
 def used_ids(values: Iterable[str | UUID]) -> list[UUID]:
-    """The UUIDs of memories that a reply used. Raises InvalidMessage."""
+    """Return the UUIDs of memories that a reply used. Raises InvalidMessage."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InvalidMessage(f"ids must be a list of UUIDs, got {shown(values)}")
     try:
@@ -197,7 +199,7 @@ def used_ids(values: Iterable[str | UUID]) -> list[UUID]:
 def correction_fields(
     content: str | None, kind: MemoryType | None, revision: int | None, reason: str | None
 ) -> dict[str, Any]:
-    """The fields of a correction. Raises InvalidMessage and TooLarge."""
+    """Return the fields of a correction. Raises InvalidMessage and TooLarge."""
     if content is None and kind is None:
         raise InvalidMessage("give content, type or both: there is nothing to correct")
     if content is not None and (not isinstance(content, str) or not content or content.isspace()):
@@ -211,7 +213,7 @@ def correction_fields(
 
 
 def archive_fields(revision: int | None, reason: str | None) -> dict[str, Any]:
-    """The expected revision and the reason. Raises InvalidMessage."""
+    """Return the expected revision and the reason. Raises InvalidMessage."""
     if revision is not None and (type(revision) is not int or not 0 <= revision < MAX_REVISION):
         raise InvalidMessage(f"revision must be the `revision` of a MemoryRecord, got {shown(revision)}")
     if reason is not None and (not isinstance(reason, str) or not 0 < len(reason) <= MAX_REASON_CHARACTERS):
@@ -221,14 +223,14 @@ def archive_fields(revision: int | None, reason: str | None) -> dict[str, Any]:
 
 
 def check_confirm(confirm: str) -> str:
-    """The confirmation of a forget. Raises InvalidMessage."""
+    """Return the confirmation of a forget if its form is valid. Raises InvalidMessage."""
     if not isinstance(confirm, str) or len(confirm) > MAX_CONFIRM_CHARACTERS or clean_text(confirm) != confirm:
         raise InvalidMessage(f"confirm must be the `confirm` of a preview, got {shown(confirm)}")
     return confirm
 
 
 def forget_target(agent: str | None, session: str | None, scope: str | None, memory: str | UUID | None) -> ForgetTarget:
-    """The one target that is named. Raises InvalidMessage, InvalidName and InvalidQuery."""
+    """Return the one target that the arguments name. Raises InvalidMessage, InvalidName and InvalidQuery."""
     if sum(given is not None for given in (agent, scope, memory)) != 1:
         raise InvalidMessage("forget takes exactly one of agent, scope and memory; session goes with agent")
     if session is not None and agent is None:

@@ -26,28 +26,29 @@ class NotingMemory(BoundMemory):
     ) -> Noted:
         """Write one statement to the agent's working memory. It is committed when this returns, in either mode.
 
-        The next consolidation cycle makes a memory of it if it is `marked` or important enough. Other notes expire.
+        The next consolidation cycle turns the note into a memory if the note is `marked` or important enough. Other
+        notes expire.
 
         Args:
             agent: the name of the agent.
             content: the statement.
             importance: from 0 to 1.
-            session: the conversation that it comes from.
+            session: the conversation that the note comes from.
             type: the type of the memory.
-            marked: keep it whatever its importance.
+            marked: True to keep the note whatever its importance.
             scope: "room:NAME" or "team:NAME" instead of the agent's own.
-            ttl_seconds: seconds until it expires, at most a year; by default
+            ttl_seconds: the seconds until the note expires, at most a year; by default
                 `memory.consolidation.working_ttl_seconds`.
             key: an idempotency key.
-            at: when it was said (aware); by default now.
+            at: the time (aware) at which it was said; by default now.
 
         Returns:
-            The id of the note, whether it is new, and when it expires.
+            The id of the note, whether the note is new, and the time at which it expires.
 
         Raises:
-            InvalidMessage: an argument can't be used.
+            InvalidMessage: an argument is invalid.
             TooLarge: the content exceeds 100,000 characters.
-            InvalidName: a name or the scope can't be used.
+            InvalidName: a name or the scope is invalid.
             StoreUnavailable: nothing was written; call again.
 
         Example:
@@ -80,7 +81,7 @@ class NotingMemory(BoundMemory):
             False if a cycle for this scope is already queued.
 
         Raises:
-            InvalidName: a name or the scope can't be used.
+            InvalidName: a name or the scope is invalid.
             StoreUnavailable: the gateway can't reach the broker.
             redis.exceptions.RedisError: without a gateway, the broker can't be reached.
 
@@ -98,10 +99,10 @@ class NotingMemory(BoundMemory):
             scope: "room:NAME" or "team:NAME" instead of the agent's own.
 
         Returns:
-            The counts, and what the cycles did.
+            The numbers of notes by outcome, and counts of the cycles' work.
 
         Raises:
-            InvalidName: a name or the scope can't be used.
+            InvalidName: a name or the scope is invalid.
             StoreUnavailable: Postgres can't be reached.
 
         Example:

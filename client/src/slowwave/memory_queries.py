@@ -1,4 +1,4 @@
-"""Reads of memories by list and by id, of their provenance, and the note that a reply used them, over psycopg."""
+"""List memories, read one by id, read its provenance, and note the use of memories, over psycopg."""
 
 import base64
 import binascii
@@ -32,7 +32,7 @@ _USE = "SELECT slowwave.use_memories(%s, %s, %s, %s)"
 
 
 def list_records(connection: Connection[Any], tenant: str, request: MemoriesRequest) -> MemoryPage:
-    """One page of a scope's memories, newest first. Raises InvalidName and InvalidQuery."""
+    """Return one page of a scope's memories, newest first. Raises InvalidName and InvalidQuery."""
     request.check()
     moment, day = (request.as_of, None) if isinstance(request.as_of, datetime) else (None, request.as_of)
     scope = scope_of(request.agent, request.scope)
@@ -44,25 +44,25 @@ def list_records(connection: Connection[Any], tenant: str, request: MemoriesRequ
 
 
 def existing_record(connection: Connection[Any], tenant: str, memory: UUID) -> MemoryRecord:
-    """One memory of the tenant. Raises NotFound."""
+    """Return one memory of the tenant. Raises NotFound."""
     return found(read_record(connection, tenant, memory), memory)
 
 
 def found(value: T | None, memory: UUID) -> T:
-    """The value. Raises NotFound if there is none."""
+    """Return the value. Raises NotFound if it is None."""
     if value is None:
         raise NotFound(f"there is no memory {memory}")
     return value
 
 
 def read_record(connection: Connection[Any], tenant: str, memory: UUID) -> MemoryRecord | None:
-    """One memory of the tenant; None if there is none."""
+    """Return one memory of the tenant, or None if it does not exist."""
     row = connection.execute(_READ, (tenant, None, None, None, memory, *[None] * 6, 1)).fetchone()
     return None if row is None else record_of(row[0])
 
 
 def read_explanation(connection: Connection[Any], tenant: str, memory: UUID) -> MemoryExplanation | None:
-    """The provenance of a memory, with secrets masked; None for an unknown memory."""
+    """Return the provenance of a memory, with secrets masked; None for an unknown memory."""
     row = connection.execute(_EXPLAIN, (tenant, memory)).fetchone()
     if row is None or row[0] is None:
         return None
@@ -73,7 +73,7 @@ def read_explanation(connection: Connection[Any], tenant: str, memory: UUID) -> 
 
 
 def note_use(connection: Connection[Any], tenant: str, agent: str, ids: list[UUID], session: str | None) -> int:
-    """Note that a reply used memories; answer how many of them the agent may read."""
+    """Note that a reply used memories. Return how many of them the agent may read."""
     row = connection.execute(_USE, (tenant, agent, ids, session)).fetchone()
     return 0 if row is None else int(row[0])
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class ReadingMemory(BoundMemory):
-    """Reads what an agent knows. Needs the login of a producer, a console or a worker, or the right `read`."""
+    """Reads what an agent knows. Needs the login of a producer, a console or a worker, or an API key with the right
+    `read`.
+    """
 
     def search(
         self,
@@ -39,13 +41,13 @@ class ReadingMemory(BoundMemory):
         Args:
             agent: the name of the agent. An unknown agent has no memories.
             query: a question or words; only its first 2,000 characters count.
-            limit: the most hits, from 1 to 100.
+            limit: the highest number of hits, from 1 to 100.
             scopes: "room:NAME" and "team:NAME", searched with the agent's own scope.
             include_review: also return memories that wait for a person's decision (status "review").
-            now: the time (aware) that "last week" in the query refers to; by default the current time.
-            order: "relevance": best first. "time": oldest first. "auto": oldest first if the query asks for an order
-                or a duration ("which came first"), else best first.
-            max_tokens: the most tokens (estimated) of all hits together; no hit then repeats another.
+            now: the time (aware) to which "last week" in the query relates; by default the current time.
+            order: "relevance": best first. "time": oldest first. "auto": oldest first if the query asks for an order or
+                a duration ("which came first"), else best first.
+            max_tokens: the highest number of tokens (estimated) of all hits together; if given, no hit repeats another.
             min_relevance: leave out hits below this relevance, from 0 to 1.
             around: also return this many passages before and after each event, from 0 to 10.
 
@@ -53,9 +55,9 @@ class ReadingMemory(BoundMemory):
             The hits; none if nothing matches.
 
         Raises:
-            InvalidName: a name or a scope can't be used.
-            InvalidQuery: another argument can't be used.
-            InvalidSettings: the backend is mem0 and can't be used.
+            InvalidName: a name or a scope is invalid.
+            InvalidQuery: another argument is invalid.
+            InvalidSettings: the backend is mem0 and is invalid.
             StoreUnavailable: Postgres can't be reached, or this login may not read.
 
         Example:
@@ -98,8 +100,8 @@ class ReadingMemory(BoundMemory):
             days: how many local days of summaries to include, from 0 to 3,660; by default
                 `memory.days.autoload_summary_days`.
             scopes: "room:NAME" and "team:NAME", read with the agent's own scope.
-            max_tokens: the most tokens of the rendered context. If nothing fits, the context is empty. By default there
-                is no token limit, but the number of lines is bounded.
+            max_tokens: the highest number of tokens of the rendered context. If nothing fits, the context is empty. By
+                default there is no token limit, but the number of lines is bounded.
             count_tokens: your model's token counter; by default an estimate.
             format: the format to count the tokens of: "markdown", "messages" or "json".
 
@@ -107,9 +109,9 @@ class ReadingMemory(BoundMemory):
             The context, with `render` and `to_messages` for a prompt.
 
         Raises:
-            InvalidName: a name or a scope can't be used.
-            InvalidQuery: another argument can't be used.
-            InvalidSettings: the backend is mem0 and can't be used.
+            InvalidName: a name or a scope is invalid.
+            InvalidQuery: another argument is invalid.
+            InvalidSettings: the backend is mem0 and is invalid.
             StoreUnavailable: Postgres can't be reached, or this login may not read.
 
         Example:
@@ -148,15 +150,15 @@ class ReadingMemory(BoundMemory):
             type: only memories of this type.
             as_of: only memories that were valid at this time (aware), or at the end of this day in the agent's time
                 zone.
-            limit: the most memories of one page, from 1 to 200.
+            limit: the highest number of memories on one page, from 1 to 200.
             after: the `next` of the previous page.
 
         Returns:
-            One page, with `next` if there are more.
+            One page; its `next` is set if more memories follow.
 
         Raises:
-            InvalidName: a name can't be used.
-            InvalidQuery: another argument can't be used.
+            InvalidName: a name is invalid.
+            InvalidQuery: another argument is invalid.
             StoreUnavailable: Postgres can't be reached, or this login may not read.
 
         Example:
@@ -216,14 +218,14 @@ class ReadingMemory(BoundMemory):
         after: str | None = None,
         timeout: float | None = None,
     ) -> "Generator[Change, None, None]":
-        """Follow the changes of memories, in commit order and at least once each.
+        """Follow the changes of memories, in commit order. Each change comes at least once.
 
-        The iterator waits for the next change. While Postgres is down it waits, and then resumes where it stopped. It
-        reads from the primary server, because a replica announces no changes.
+        The iterator waits for the next change. While Postgres is unavailable, the iterator waits, and then resumes
+        where it stopped. It reads from the primary server, because a replica announces no changes.
 
         Args:
             agent: the agents whose own scopes to follow: a name, or several; `*` matches any characters. Without agents
-                and scopes, the whole tenant.
+                and scopes, the call follows the whole tenant.
             scopes: "room:NAME" and "team:NAME"; `*` matches any characters.
             after: the id of the last change that you handled; `slowwave.changes.BEGINNING` for all changes so far. By
                 default only changes from now on.
@@ -235,8 +237,8 @@ class ReadingMemory(BoundMemory):
         Raises:
             CursorExpired: `after` is too old or of another database. Read all memories again, then start without it.
             InvalidQuery: `after` is not a cursor.
-            InvalidName: a scope can't be used.
-            StoreUnavailable: this login may not read, or Postgres was down for the whole `timeout`.
+            InvalidName: a scope is invalid.
+            StoreUnavailable: this login may not read, or Postgres was unavailable for the whole `timeout`.
 
         Example:
             >>> for change in memory.changes("support-bot", after=last_seen):

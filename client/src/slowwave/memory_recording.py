@@ -1,4 +1,4 @@
-"""The part of `Memory` that records turns and milestones, and asks for flushes."""
+"""The part of `Memory` that records turns and milestones, and requests flushes."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ from slowwave.receipts import Receipt
 
 
 class RecordingMemory(BoundMemory):
-    """Records what an agent's host hands over."""
+    """Records the messages that an agent's host passes."""
 
     def turn_completed(
         self,
@@ -40,12 +40,12 @@ class RecordingMemory(BoundMemory):
             key: an idempotency key: a repeated call with the same key adds nothing.
 
         Returns:
-            How many events are new, and where they are stored.
+            The number of new events, and where they are stored.
 
         Raises:
-            InvalidMessage: a message can't be used.
+            InvalidMessage: a message is invalid.
             TooLarge: there are more than 100 messages, or one exceeds 100,000 characters.
-            InvalidName: a name or the scope can't be used.
+            InvalidName: a name or the scope is invalid.
             ScopeConflict: the session has another scope.
             SpoolFull: Postgres can't be reached and the spool has no room; nothing was recorded.
             StoreUnavailable: with `raise_errors`, Postgres can't be reached; the events are in the spool.
@@ -91,8 +91,8 @@ class RecordingMemory(BoundMemory):
             agent: the name of the agent.
             session: the name of the conversation.
             event: "run_queued", "run_finished", "run_failed" or "run_blocked".
-            text: what happened.
-            at: when it happened (aware); by default now.
+            text: a sentence about the event.
+            at: the time (aware) of the event; by default now.
             key: an idempotency key.
             run: the id of the run. In a day's summary, a later milestone replaces an earlier one of the same run.
                 Without an id, the text identifies the run.
@@ -101,9 +101,9 @@ class RecordingMemory(BoundMemory):
             As `turn_completed`.
 
         Raises:
-            InvalidMessage: an argument can't be used.
+            InvalidMessage: an argument is invalid.
             TooLarge: the text exceeds 100,000 characters.
-            InvalidName: a name can't be used.
+            InvalidName: a name is invalid.
             SpoolFull: as in `turn_completed`.
             StoreUnavailable: as in `turn_completed`.
 
@@ -125,17 +125,17 @@ class RecordingMemory(BoundMemory):
         )
 
     def session_idle(self, agent: str, session: str) -> Receipt:
-        """Ask for a flush because the conversation paused.
+        """Request a flush because the conversation paused.
 
         Args:
             agent: the name of the agent.
             session: the name of the conversation.
 
         Returns:
-            Whether the flush is due.
+            A receipt; its `due` tells whether a flush is due now.
 
         Raises:
-            InvalidName: a name can't be used.
+            InvalidName: a name is invalid.
             SpoolFull: as in `turn_completed`.
             StoreUnavailable: as in `turn_completed`.
 
@@ -146,17 +146,17 @@ class RecordingMemory(BoundMemory):
         return self._request_flush(agent, session, "idle")
 
     def session_compacted(self, agent: str, session: str) -> Receipt:
-        """Ask for a flush because the host shortened the conversation's history.
+        """Request a flush because the host shortened the conversation's history.
 
         Args:
             agent: the name of the agent.
             session: the name of the conversation.
 
         Returns:
-            Whether the flush is due.
+            A receipt; its `due` tells whether a flush is due now.
 
         Raises:
-            InvalidName: a name can't be used.
+            InvalidName: a name is invalid.
             SpoolFull: as in `turn_completed`.
             StoreUnavailable: as in `turn_completed`.
 
@@ -167,17 +167,17 @@ class RecordingMemory(BoundMemory):
         return self._request_flush(agent, session, "compaction")
 
     def session_reset(self, agent: str, session: str) -> Receipt:
-        """Ask for a flush because this conversation ended and another one begins.
+        """Request a flush because this conversation ended and another one begins.
 
         Args:
             agent: the name of the agent.
             session: the name of the conversation that ended.
 
         Returns:
-            Whether the flush is due.
+            A receipt; its `due` tells whether a flush is due now.
 
         Raises:
-            InvalidName: a name can't be used.
+            InvalidName: a name is invalid.
             SpoolFull: as in `turn_completed`.
             StoreUnavailable: as in `turn_completed`.
 
@@ -188,7 +188,8 @@ class RecordingMemory(BoundMemory):
         return self._request_flush(agent, session, "reset")
 
     def prompt_arrived(self, agent: str, session: str) -> tuple[str, ...]:
-        """Flush the agent's other sessions first, because a prompt arrived in `session`. Fast enough for a reply path.
+        """Flush the agent's other sessions first, because a prompt arrived in `session`. The call is fast enough for
+        the path of a reply.
 
         Args:
             agent: the name of the agent.
@@ -198,7 +199,7 @@ class RecordingMemory(BoundMemory):
             The names of the sessions that were boosted; none if the server can't be reached.
 
         Raises:
-            InvalidName: a name can't be used.
+            InvalidName: a name is invalid.
             StoreUnavailable: with `raise_errors`, the server can't be reached. Nothing is lost.
 
         Example:

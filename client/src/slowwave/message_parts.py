@@ -1,4 +1,4 @@
-"""The parts of a chat message: its text, its tool calls, tool results, and parts without text.
+"""Parse the parts of a chat message: its text, its tool calls, tool results, and parts without text.
 
 The parser reads two forms: OpenAI's (`tool_calls` beside the content, results as messages of the role `tool`) and
 Anthropic's (`tool_use` and `tool_result` among the parts of the content). It also reads LangChain's short form of a
@@ -23,7 +23,7 @@ _MEDIA = ("image", "audio", "video", "file")
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call. arguments: a mapping, or JSON as text; call_id: None if the host gives none."""
+    """A tool call. arguments: a mapping, or JSON as text; call_id: the host's id of the call, or None."""
 
     name: str
     call_id: str | None
@@ -32,7 +32,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a tool call. error: the host says that the call failed."""
+    """The result of a tool call. error: True if the host says that the call failed."""
 
     name: str | None
     call_id: str | None
@@ -55,7 +55,7 @@ class Parts:
 
 
 def parts_of(content: Any, fields: Mapping[str, Any], *, by_tool: bool) -> Parts:
-    """Read a message's content, and the calls beside it. by_tool: the message is a tool's answer.
+    """Parse a message's content, and the calls beside it. by_tool: True if the message is a tool's answer.
 
     Raises InvalidMessage and TooLarge, which name the field.
     """
@@ -109,13 +109,15 @@ def _add(parts: Parts, part: Mapping[str, Any]) -> None:
 
 
 def kind_of(part: Mapping[str, Any]) -> str:
-    """The type that a part names."""
+    """Return the type of a part."""
     kind = part.get("type")
     return kind[:40] if isinstance(kind, str) and kind else "unknown"
 
 
 def mark_of(part: Mapping[str, Any]) -> str:
-    """The text of a part that is not text, as in "[image: a red bike]"; "" if nothing describes it."""
+    """Return the text of a part that is not text, such as "[image: a red bike]", or "" if the part has no
+    description.
+    """
     kind = kind_of(part)
     caption = "" if kind in _INTERNAL else _caption(part)
     return f"[{next((medium for medium in _MEDIA if medium in kind), kind)}: {caption}]" if caption else ""
@@ -132,7 +134,7 @@ def _text_in(part: Mapping[str, Any]) -> str | None:
 
 
 def _caption(part: Mapping[str, Any]) -> str:
-    """The description of an image or a file, from the part itself or one level below."""
+    """Return the description of an image or a file, from the part itself or one level below."""
     for holder in (part, *(value for value in part.values() if isinstance(value, Mapping))):
         for key in _CAPTION_KEYS:
             if isinstance(text := holder.get(key), str) and text.strip():

@@ -1,7 +1,7 @@
-"""Input of callers: messages of a conversation, and the payloads of the public tasks, with their limits.
+"""Check the input of callers: messages of a conversation, and the payloads of the public tasks, with their limits.
 
-A message is a mapping in the shape of chat APIs, or a `Message`. Both pass the same hand-written checks, because they
-run on the reply path; Pydantic validates only JSON payloads.
+A message is a mapping in the shape of chat APIs, or a `Message`. Both pass the same hand-written checks, because the
+checks run on the reply path; Pydantic validates only JSON payloads.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -61,7 +61,7 @@ KINDS: Mapping[str, Kind | None] = {
     "task": "task",
     "tool": "tool",
     "function": "tool",
-    # Instructions are noise to a memory: counted in the receipt, recorded nowhere.
+    # System messages are not useful as memories, so they are counted in the receipt but not recorded.
     "system": None,
     "developer": None,
 }
@@ -73,11 +73,13 @@ _TOOLS = Tools()
 def turn_events(
     messages: Sequence["Message | Mapping[str, Any]"], key: str, tools: Tools = _TOOLS
 ) -> tuple[list[EventJson], int]:
-    """The events of one call, and the number of messages that are not recorded (system, empty, and tools if disabled).
+    """Return the events of one call, and the number of messages that are not recorded (system, empty, and tools if
+    disabled).
 
-    Message number i has the key `KEY:i` unless it has its own; its tool calls have the keys `KEY:i:tool1` … A user
-    event begins a turn. A call without a user event begins one too, unless it has only tool events, which belong to the
-    turn before. NUL and halves of surrogate pairs, which Postgres can't store, become U+FFFD.
+    A message without a key of its own gets the key `KEY:i`, where i is its index; its tool calls get the keys
+    `KEY:i:tool1` and so on. A user event begins a turn. A call without a user event also begins a turn, unless it has
+    only tool events, which belong to the previous turn. NUL and halves of surrogate pairs, which Postgres can't store,
+    become U+FFFD.
     """
     if not isinstance(messages, Collection) or isinstance(messages, (str, bytes, Mapping)):
         raise InvalidMessage(f"messages must be a list of messages, got {shown(messages)}")
@@ -105,10 +107,10 @@ def turn_events(
 def message_events(
     message: "Message | Mapping[str, Any]", key: str, tools: Tools = _TOOLS, names: dict[str, str] | None = None
 ) -> list[EventJson]:
-    """The events of one message, with step 0; none if the message is not recorded.
+    """Return the events of one message, with step 0; [] if the message is not recorded.
 
-    Results of tools come first, then the text, then calls. The text has the message's key; without a text the first
-    event has it. names: the tools of the calls so far by call id, for results without a tool's name.
+    Tool results come first, then the text, then tool calls. The text gets the message's key; without a text, the first
+    event gets the key. names: tool names of earlier calls by call id, for results without a tool's name.
     """
     fields: Mapping[str, Any] = message.__dict__ if isinstance(message, Message) else message
     try:
@@ -137,7 +139,7 @@ def message_events(
 
 
 def moment_of(at: Any) -> str:
-    """An aware datetime, or its ISO text, as ISO text in UTC. Raises InvalidMessage."""
+    """Convert an aware datetime, or its ISO text, to ISO text in UTC. Raises InvalidMessage."""
     try:
         moment = at if isinstance(at, datetime) else datetime.fromisoformat(at)
     except (TypeError, ValueError):
@@ -150,7 +152,7 @@ def moment_of(at: Any) -> str:
 
 
 def check_key(key: Any) -> str:
-    """The idempotency key unchanged: 1 to 200 characters. Raises InvalidMessage or TooLarge."""
+    """Return the idempotency key if it has 1 to 200 characters. Raises InvalidMessage or TooLarge."""
     if not isinstance(key, str) or not key:
         raise InvalidMessage(f"key must be text that is not empty, got {shown(key)}")
     if len(key) > MAX_KEY_CHARACTERS:
@@ -161,7 +163,7 @@ def check_key(key: Any) -> str:
 
 
 def check_run(run: Any) -> str:
-    """The id of a task's run unchanged: 1 to 200 characters. Raises InvalidMessage."""
+    """Return the id of a task's run if it has 1 to 200 characters. Raises InvalidMessage."""
     if not isinstance(run, str) or not 0 < len(run) <= MAX_KEY_CHARACTERS:
         raise InvalidMessage(
             f"run must be the id of a run, text of 1 to {MAX_KEY_CHARACTERS} characters, got {shown(run)}"
@@ -172,13 +174,13 @@ def check_run(run: Any) -> str:
 
 
 def _careful(fields: Any) -> tuple[str, Kind | None, Any]:
-    """Handle a message that failed the fast check: raise the reason, or continue if only the content is missing."""
+    """Check a message that failed the fast check: raise with the reason, or continue if only the content is missing."""
     if not isinstance(fields, Mapping):
         raise InvalidMessage(f'a message is a mapping like {{"role": …, "content": …}}, not {type(fields).__name__}')
     role = fields.get("role")
     if not isinstance(role, str) or role not in KINDS:
         raise InvalidMessage(f"role must be one of {', '.join(KINDS)}, got {shown(role)}")
-    # OpenAI's messages may leave the content of a call out.
+    # OpenAI's messages may omit the content of a call.
     if KINDS[role] is not None and "content" not in fields and not fields.get("tool_calls"):
         raise InvalidMessage("content is missing")
     return role, KINDS[role], fields.get("content")
@@ -206,15 +208,15 @@ class Message(_Payload):
         role: user, assistant, tool or system.
         content: text, or a list of parts as chat APIs have them.
         name: the speaker's name.
-        at: when it was said (aware); by default now.
+        at: the time (aware) at which it was said; by default now.
         metadata: a JSON object of at most 16 KB, stored with the event.
         key: an idempotency key.
         tool_calls: an assistant's tool calls, in OpenAI's form.
-        tool_call_id: the call that a message with the role `tool` answers.
-        is_error: whether that call failed.
+        tool_call_id: the id of the call that a message with the role `tool` answers.
+        is_error: True if the tool call failed.
     """
 
-    # Whatever else a chat API puts beside the text is not ours to refuse.
+    # Ignore other fields that a chat API puts beside the text.
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     role: str
@@ -267,7 +269,7 @@ class PromptArrived(_OfSession):
 class FlushSession(_Named):
     """The payload of `slowwave.flush_session`.
 
-    Without a ticket it asks for a flush; with one it is the flush itself.
+    A payload without a ticket requests a flush; a payload with a ticket is the flush itself.
     """
 
     tenant: str | None = None

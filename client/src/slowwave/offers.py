@@ -1,4 +1,6 @@
-"""Offers from the reply path: wake-ups for workers. An offer may fail, because the sweep finds all due sessions."""
+"""Make offers from the reply path: messages that wake workers. An offer may fail, because the sweep finds all due
+sessions.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class ThrottledLog:
 
 
 class Offers:
-    """Offers sessions to the flush queue. `flush_queue`: None connects to `settings.broker_url` at the first offer."""
+    """Offers sessions to the flush queue. flush_queue: the queue; with None, the first offer connects to
+    `settings.broker_url`.
+    """
 
     def __init__(
         self, settings: Settings, flush_queue: FlushQueue | None = None, *, clock: Callable[[], float] = time.monotonic
@@ -59,7 +63,7 @@ class Offers:
     def enqueue_async(self, refs: Sequence[SessionRef], priority: Priority) -> None:
         """Offer these sessions in a thread, in the order of the calls, so that a reply does not wait."""
         if refs and self._settings.memory.auto_flush.enabled:
-            # The span of the hook is open here, and not where the thread comes to it.
+            # Read the traceparent here, because the span of the hook is not open in the other thread.
             self._waiting.put(([(ref, priority) for ref in refs], traceparent()))
             if self._thread is None:
                 with self._lock:
@@ -70,9 +74,9 @@ class Offers:
     def enqueue(
         self, offers: Sequence[tuple[SessionRef, Priority]], *, traces: Sequence[str | None] | None = None
     ) -> None:
-        """Make these offers in one round trip. An unreachable server raises nothing.
+        """Make these offers in one round trip. If the server is unreachable, nothing is raised.
 
-        traces: the traceparent of each; None uses the caller's for all of them.
+        traces: the traceparent of each offer; None uses the caller's traceparent for all offers.
         """
         if not offers or not self._settings.memory.auto_flush.enabled or self._clock() < self._rests_until:
             return
@@ -85,7 +89,7 @@ class Offers:
             self._throttled_log.warn("no flush could be offered, the sweep will find what is due: %s", error)
 
     def settle(self, timeout: float) -> bool:
-        """Wait until all that was handed over is offered; False if that took longer than `timeout` seconds."""
+        """Wait until all enqueued offers are made. Return False if this takes longer than `timeout` seconds."""
         with self._waiting.all_tasks_done:
             return self._waiting.all_tasks_done.wait_for(lambda: not self._waiting.unfinished_tasks, timeout)
 
@@ -95,7 +99,7 @@ class Offers:
             self._redis.close()
 
     def redis(self) -> Redis:
-        """The broker, connected on first use. Raises InvalidSettings for an invalid broker_url."""
+        """Return the broker's client, connected on first use. Raises InvalidSettings for an invalid broker_url."""
         if self._redis is None:
             from slowwave.coordination.broker import connect_broker  # noqa: PLC0415 (as above)
 
@@ -106,7 +110,7 @@ class Offers:
         return self._redis
 
     def queue(self) -> FlushQueue:
-        """The flush queue, made on first use. Raises InvalidSettings for an invalid broker_url."""
+        """Return the flush queue, made on first use. Raises InvalidSettings for an invalid broker_url."""
         if self._queue is None:
             from slowwave.coordination.flush_queue import FlushQueue  # noqa: PLC0415 (as above)
 
@@ -128,7 +132,7 @@ class Offers:
             try:
                 self.enqueue([offer for offers, _ in calls for offer in offers], traces=traces)
             except Exception:
-                # Whatever it was: the sweep finds what is due, and the next offer is worth another try.
+                # Ignore the failure: the sweep finds due sessions, and the next offer tries again.
                 log.exception("no flush could be offered")
             for _ in calls:
                 self._waiting.task_done()

@@ -1,7 +1,7 @@
 """Connections to Postgres for hooks: few, opened on demand, with little cost beyond the network.
 
-A pool that waits would not do: a hook on the reply path must know at once that the server is down, to spool its events;
-and a library in a host's process should own neither threads nor connections that a fork would share.
+A pool that waits would not fit. A hook on the reply path must know at once that the server is unavailable, to spool its
+events. And a library in a host's process should own neither threads nor connections that a fork would share.
 """
 
 import select
@@ -31,14 +31,15 @@ _SETTINGS: dict[str, Any] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
-    # A peer that vanished without a word is noticed even while a statement is under way.
+    # Detect a peer that vanished without closing the connection, even during a statement.
     "tcp_user_timeout": 15_000,
     "client_encoding": "UTF8",
 }
 
-# Worth one more try at once: serialization, deadlock, a row that another made first, a plan or statement that is gone.
+# Retry once at once: serialization, deadlock, a row that another transaction inserted first, an outdated plan or
+# statement.
 _TRY_AGAIN = frozenset({"40001", "40P01", "23505", "26000", "0A000"})
-# What is written can't be stored, now or later: data exceptions and integrity constraints.
+# This data can never be stored: data exceptions and integrity constraints.
 _REFUSED_CLASSES = frozenset({"22", "23"})
 _NOT_ALLOWED = "42501"
 _NOT_MIGRATED = frozenset({"3F000", "42P01", "42883"})
@@ -49,19 +50,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PreparedStatement:
-    """A statement that each connection prepares once, under its name; parameters are $1, $2 and so on."""
+    """A statement that each connection prepares once, under the statement's name; parameters are $1, $2 and so on."""
 
     name: bytes
     sql: bytes
 
 
 class NotPermitted(StoreUnavailable):
-    """Postgres answers, and this login may not do that."""
+    """Postgres answers, but this login lacks the right for the statement."""
 
 
 class Link:
-    """One connection with its prepared statements. entered: the owner that the connection works for, if it was lent for
-    one.
+    """One connection with its prepared statements. entered: the owner for which the connection works, if it was lent
+    for one.
     """
 
     def __init__(self, url: str, answer_seconds: float) -> None:
@@ -86,12 +87,14 @@ class Link:
         )
 
     def call(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> list[Row]:
-        """Run it through libpq directly: psycopg's cursor would take longer than Postgres does for a small call."""
+        """Run a statement directly through libpq, because psycopg's cursor takes longer than Postgres does for a small
+        call.
+        """
         self.send(statement, parameters)
         return self.answer()
 
     def send(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> None:
-        """Begin a call, which `answer` ends; in between the link is of no other use."""
+        """Begin a call, which `answer` ends. In between, the connection can't be used for other calls."""
         self._teach(statement)
         self.connection.pgconn.send_query_prepared(statement.name, parameters)
 
@@ -101,7 +104,7 @@ class Link:
 
     def _result(self) -> pq.abc.PGresult:
         pgconn = self.connection.pgconn
-        # The connection doesn't block, so what is long may leave in parts.
+        # The connection is non-blocking, so long data may be sent in parts.
         while pgconn.flush():
             self._wait(select.POLLIN | select.POLLOUT)
         last: pq.abc.PGresult | None = None
@@ -111,14 +114,15 @@ class Link:
             result = pgconn.get_result()
             if result is None:
                 break
-            # Rows are sent before their transaction commits. An error behind them, such as the server's end, undoes it.
+            # Rows are sent before their transaction commits. If an error follows them, such as a server shutdown, the
+            # transaction is rolled back.
             last = result
         if last is None:
             raise psycopg.OperationalError("the server answered nothing")
         return last
 
     def _wait(self, events: int) -> None:
-        """A plain call of libpq would wait for ever, with a reply behind it."""
+        """Wait with a timeout: a plain call of libpq would wait for ever, and a reply may depend on it."""
         self._socket.modify(self.connection.pgconn.socket, events)
         if not self._socket.poll(self._answer_ms):
             raise psycopg.OperationalError(f"no answer within {self._answer_ms / 1000:g} s")
@@ -143,9 +147,9 @@ class Link:
 class Postgres:
     """Up to eight connections to `url`, each used by one thread at a time. Nothing is sent before the first call.
 
-    setting: the setting's name in an error about an invalid URL. answer_seconds: seconds without any answer after which
-    a statement and its connection are abandoned. lent: called with each connection before a caller gets it; its
-    exceptions go to the caller.
+    setting: the setting's name for an error about an invalid URL. answer_seconds: the seconds without an answer after
+    which a statement and its connection are abandoned. lent: a function that is called with each connection before a
+    caller gets it; the caller gets its exceptions.
     """
 
     def __init__(
@@ -162,7 +166,7 @@ class Postgres:
             given = conninfo_to_dict(url)
         except psycopg.ProgrammingError as error:
             raise InvalidSettings(f"{setting} can't be read: {error}") from None
-        # What the URL says of these wins.
+        # A value in the URL wins over these defaults.
         self._url = make_conninfo(url, **{key: value for key, value in _SETTINGS.items() if key not in given})
         self._idle: list[Link] = []
         self._lock = threading.Lock()
@@ -172,7 +176,7 @@ class Postgres:
     def call(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> list[Row]:
         """Run a prepared statement in its own transaction, and return its rows as text.
 
-        After a broken connection, a deadlock and the like it runs once more, so `statement` must be idempotent.
+        After a broken connection, a deadlock and similar failures it runs once more, so `statement` must be idempotent.
         Raises `Refused` and `StoreUnavailable`.
         """
         try:
@@ -189,9 +193,10 @@ class Postgres:
             raise _verdict(error) from error
 
     def begin(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> Callable[[], list[Row]]:
-        """Send what `call` sends, without waiting. The caller must call the returned function exactly once; it waits.
+        """Send a statement as `call` does, without waiting. The caller must call the returned function exactly once; it
+        waits.
 
-        The server works while the caller does something else, without a second thread. Raises as `call` does.
+        The server works while the caller does other work, without a second thread. Raises as `call` does.
         """
         held = ExitStack()
         try:
@@ -213,9 +218,10 @@ class Postgres:
         return end
 
     def read(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
-        """Answer what `work` reads over a connection (autocommit); over a new one if the first turns out to be broken.
+        """Return the result of `work` on a connection (autocommit). If the connection is broken, repeat it once on a
+        new one.
 
-        Raises `Refused` and `StoreUnavailable`, and what `work` raises by itself.
+        Raises `Refused` and `StoreUnavailable`, and the exceptions of `work`.
         """
         try:
             with self._link() as link:
@@ -254,7 +260,7 @@ class Postgres:
 
     def _take(self, *, fresh: bool) -> Link:
         with self._lock:
-            # After a break the other idle connections are most likely broken too: they go with it.
+            # After a break, the other idle connections are probably broken too, so close them as well.
             broken, self._idle = (self._idle, []) if fresh else ([], self._idle)
             link = self._idle.pop() if self._idle else None
         for other in broken:
@@ -277,12 +283,14 @@ class Postgres:
 
 
 def _broken(error: psycopg.Error) -> bool:
-    # Without a code the connection broke; class 57P is the server that goes down or restarts.
+    # Without an error code the connection broke; class 57P means that the server shuts down or restarts.
     return error.sqlstate is None or error.sqlstate.startswith("57P")
 
 
 def _verdict(error: psycopg.Error) -> SlowwaveError:
-    """Whether a retry could help. In doubt it could: no data is discarded for an unforeseen reason."""
+    """Return the exception for a failed statement: an unknown failure counts as temporary, so that no data is
+    discarded.
+    """
     code = error.sqlstate
     text = str(error).strip() or type(error).__name__
     if code is not None and code[:2] in _REFUSED_CLASSES and code not in _TRY_AGAIN:

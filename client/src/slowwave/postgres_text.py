@@ -1,4 +1,4 @@
-"""Text and metadata in a form that Postgres can store."""
+"""Convert text and metadata to a form that Postgres can store."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _REPLACEMENT = "\ufffd"
 
 
 def clean_text(text: str) -> str:
-    """`text` with U+FFFD in place of characters that Postgres can't store: NUL, and halves of surrogate pairs."""
+    """Replace characters that Postgres can't store (NUL, halves of surrogate pairs) by U+FFFD."""
     if "\0" in text:
         text = text.replace("\0", _REPLACEMENT)
     if text.isascii():
@@ -25,7 +25,7 @@ def clean_text(text: str) -> str:
 
 
 def check_metadata(metadata: Any) -> dict[str, Any]:
-    """Metadata that Postgres can store: a JSON object of at most 16 KB. Raises InvalidMessage or TooLarge."""
+    """Return the metadata if it is a JSON object of at most 16 KB. Raises InvalidMessage or TooLarge."""
     if not isinstance(metadata, Mapping):
         raise InvalidMessage(f"metadata must be a mapping, got {type(metadata).__name__}")
     try:

@@ -1,6 +1,6 @@
-"""Route reads by `memory.backend`: Postgres answers them; mem0, if it is the backend, finds memories for a query.
+"""Route reads by `memory.backend`: Postgres answers them, or mem0 finds the memories for a query.
 
-A missing or misconfigured mem0 is an error. If mem0 does not answer, Postgres does, with a log line.
+A missing or misconfigured mem0 is an error. If mem0 does not answer, Postgres answers, and a line is logged.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,14 +26,14 @@ T = TypeVar("T")
 
 
 class Read(Protocol):
-    """Runs `work` on a connection to Postgres and answers its result."""
+    """Runs `work` on a connection to Postgres and returns its result."""
 
     def __call__(self, work: Callable[[Connection[Any]], T], /) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The sources of answers. mem0: makes the connection, called only if mem0 is the backend.
+    """The sources of answers. mem0: a function that makes the connection, called only if mem0 is the backend.
 
     questions: embeds questions; without an embedding driver it makes no vectors.
     """
@@ -45,7 +45,7 @@ class Source:
 
 
 def search(source: Source, tenant: str, request: SearchRequest) -> list[recall.Hit]:
-    """Search as `Memory.search` does. Times in the query are in the zone `memory.days.timezone`.
+    """Search as `Memory.search` does. Times in the query use the time zone `memory.days.timezone`.
 
     Raises InvalidName, InvalidQuery, StoreUnavailable, and InvalidSettings for mem0.
     """
@@ -56,7 +56,7 @@ def search(source: Source, tenant: str, request: SearchRequest) -> list[recall.H
         source, tenant, request.agent, request.query, limit=depth, scopes=request.scopes, review=request.include_review
     )
     if hits is not None:
-        # mem0 gives no relevance that min_relevance could be compared with, and no events to widen.
+        # mem0 gives no relevance to compare with min_relevance, and no events whose neighbours could be added.
         return ordered(selection.choose(hits), request.order, request.query)
     vector = source.questions.vector(source.read, request.query)
     now = _local(source, request.now or datetime.now(UTC))
@@ -80,7 +80,9 @@ def search(source: Source, tenant: str, request: SearchRequest) -> list[recall.H
 
 
 def context(source: Source, tenant: str, request: ContextRequest) -> recall.Context:
-    """Read a context as `Memory.context` does. If mem0 is the backend, it finds the relevant memories only."""
+    """Read a context as `Memory.context` does. If mem0 is the backend, mem0 finds the relevant memories, Postgres all
+    the rest.
+    """
     request.check()
     agent, query, scopes = request.agent, request.query, request.scopes
     relevant = _from_mem0(source, tenant, agent, query, limit=MEMORIES, scopes=scopes) if query else None

@@ -1,7 +1,7 @@
 """A connection to Postgres with a read timeout.
 
-The server's statement timeout needs a running server. A server that is frozen (a host without memory, a paused
-container) keeps its sockets open, and its kernel acknowledges sent data.
+The server's statement timeout works only while the server runs. A frozen server (a host without memory, a paused
+container) keeps its sockets open, and its kernel still acknowledges sent data.
 """
 
 import time
@@ -12,14 +12,14 @@ from psycopg.abc import RV, PQGen
 
 
 class ReadTimeoutConnection(psycopg.Connection[Any]):
-    """Raises psycopg.OperationalError after `answer_seconds` without any data from the server; data restarts the clock.
-    It then closes the connection, because a late answer would belong to no statement.
+    """Raises psycopg.OperationalError after `answer_seconds` without any data from the server; data restarts the timer.
+    The connection is then closed, because a late answer would belong to no statement.
     """
 
     answer_seconds = float("inf")
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Wait for `gen` as psycopg does, which looks up every `interval` seconds."""
+        """Wait for `gen` as psycopg does, but check the timeout every `interval` seconds."""
         return super().wait(self._while_it_lives(gen), interval, timeout)
 
     def _while_it_lives(self, gen: PQGen[RV]) -> PQGen[RV]:

@@ -1,10 +1,11 @@
-"""Reads that may lag: a streaming replica answers while it follows its primary, otherwise the primary answers.
+"""Route reads that may be slightly old: a streaming replica answers while it follows its primary, otherwise the
+primary.
 
 Only `context` and `search` use it. Calls that decide something (capture, boost, flush, consolidation, forgetting,
 operators' reports) read the primary.
 
-A replica that lost its primary would return old data for ever, so every `LOOK_SECONDS` a query checks whether it
-follows.
+A replica that lost its primary would return old data for ever, so every `LOOK_SECONDS` a query checks whether the
+replica follows its primary.
 """
 
 import threading
@@ -22,8 +23,8 @@ LOOK_SECONDS = 5.0
 REST_SECONDS = 30.0
 """After a failure nothing is asked of the replica for so long: one that hangs costs one reply a wait, not each."""
 
-# The row of the receiver is there while it streams; who may not see its details still sees that. A replica that was
-# promoted is a primary.
+# The receiver's row exists while it streams, and is visible even to a login that can't see its details. A replica
+# without the row, such as a promoted one, is a primary.
 _FOLLOWS = (
     "SELECT NOT pg_is_in_recovery() OR EXISTS (SELECT FROM pg_catalog.pg_stat_wal_receiver WHERE pid IS NOT NULL)"
 )
@@ -34,8 +35,8 @@ T = TypeVar("T")
 class ReplicaReads:
     """Reads from the replica at `url`, or from `primary`. Threads may share one object.
 
-    url: empty without a replica. Nothing is sent before the first read. lent: as in `Postgres`. Raises InvalidSettings
-    for an invalid URL.
+    url: the URL of the replica, or "". Nothing is sent before the first read. lent: see `Postgres`. Raises
+    InvalidSettings for an invalid URL.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class ReplicaReads:
         self._rests_until = float("-inf")
 
     def read(self, work: Callable[[Connection[Any]], T]) -> T:
-        """The result of `work`; if the replica fails, `work` runs again on the primary. Raises as `Postgres.read`."""
+        """Return the result of `work`; if the replica fails, run `work` again on the primary. Raises as
+        `Postgres.read`.
+        """
         if self._replica is not None and self._clock() >= self._rests_until:
             try:
                 self._look(self._replica)
@@ -66,7 +69,7 @@ class ReplicaReads:
         return self._primary.read(work)
 
     def close(self) -> None:
-        """Close the replica's connections; the primary's belong to others."""
+        """Close the replica's connections. The primary's connections have another owner."""
         if self._replica is not None:
             self._replica.close()
 

@@ -63,14 +63,16 @@ def _known_zone(name: str) -> str:
 
 
 class Batch(Section):
-    """Caps of one sweep: they bound its burst, never the throughput."""
+    """Limits of one sweep: they limit its burst, never the throughput."""
 
     max_sessions_per_cycle: int = Field(200, ge=1, le=10_000)
     max_sessions_per_agent_per_cycle: int = Field(3, ge=1, le=10_000)
 
 
 class MemoryContext(Section):
-    """Limits of the context that a model gets beside its window; the context is not evidence. 0: none of that kind."""
+    """Limits of the context that a model gets beside its window. The context is not evidence. 0: no context of this
+    kind.
+    """
 
     daily_tail_lines: int = Field(20, ge=0, le=500)
     memory_snippets: int = Field(5, ge=0, le=100)
@@ -78,7 +80,7 @@ class MemoryContext(Section):
 
 
 class ExtractorSettings(Section):
-    """Limits of one window, and whether the rules use slowwave-judge, if it is installed, to select memories."""
+    """Limits of one window. judge: True if the rules use slowwave-judge, if it is installed, to select memories."""
 
     judge: bool = True
     no_reply_token: str = Field("NO_REPLY", min_length=1, max_length=100)
@@ -90,7 +92,7 @@ class ExtractorSettings(Section):
 
 
 class AutoFlush(Section):
-    """When a session is flushed, and how sessions of one agent share the workers. Times in seconds."""
+    """When a session is flushed, and how sessions of one agent share the workers. All times are in seconds."""
 
     enabled: bool = True
     flush_interval_seconds: float = Field(5, gt=0, le=3600)
@@ -111,7 +113,7 @@ class AutoFlush(Section):
 
 
 class Days(Section):
-    """The local day of an agent that is new (known agents keep their own), and when days are summarised."""
+    """The day boundary of a new agent (known agents keep their own), and when days are summarised."""
 
     timezone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
     cutoff_hour: int = Field(0, ge=0, le=23)
@@ -123,7 +125,7 @@ class Days(Section):
 
 
 class Maintenance(Section):
-    """The opportunistic scheduler: how often it looks, how long a run counts as alive without a sign of life."""
+    """The opportunistic scheduler: how often it checks, and how long a run counts as alive without a heartbeat."""
 
     tick_seconds: float = Field(900, ge=1, le=86_400)
     lease_seconds: float = Field(60, ge=1, le=3600)
@@ -131,7 +133,7 @@ class Maintenance(Section):
 
 
 class MemorySettings(Section):
-    """Everything under `memory.`; the keys keep the names of the source designs."""
+    """All settings under `memory.`."""
 
     backend: Literal["postgres", "file", "mem0"] = "postgres"
     source: Literal["events", "agno"] = "events"
@@ -153,14 +155,14 @@ class Settings(Section):
     """The settings of a process, as `load_settings` reads them.
 
     Attributes:
-        database_url: postgresql://…
-        read_database_url: a streaming replica that answers `context` and `search`; "" without one.
-        broker_url: redis://…, rediss://… or sentinel://…;sentinel://…
+        database_url: the URL of Postgres, postgresql://…
+        read_database_url: the URL of a streaming replica that answers `context` and `search`, or "".
+        broker_url: the URL of the broker: redis://…, rediss://… or sentinel://…;sentinel://…
         broker_master: the master's name among the sentinels.
         broker_ca: a file with the certificate authorities of a rediss:// broker.
         spool: the folder for events while Postgres can't be reached.
         tenant: the tenant of the agents.
-        tracing: whether hooks and tasks make OpenTelemetry spans.
+        tracing: True if hooks and tasks make OpenTelemetry spans.
         log_format: the log format of all processes.
         liveness_file: the file that a worker or beat touches.
         memory: the settings of memory.
@@ -184,7 +186,7 @@ class Settings(Section):
 
 
 def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, Any]:
-    """Every leaf key with its default: {"memory.auto_flush.idle_seconds": 120, …}."""
+    """Return every leaf key with its default: {"memory.auto_flush.idle_seconds": 120, …}."""
     keys: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         path = f"{prefix}{name}"
@@ -196,7 +198,7 @@ def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str,
 
 
 def variable_of(key: str) -> str:
-    """`memory.auto_flush.idle_seconds` → `SLOWWAVE_MEMORY__AUTO_FLUSH__IDLE_SECONDS`."""
+    """Return the variable of a key: `memory.auto_flush.idle_seconds` → `SLOWWAVE_MEMORY__AUTO_FLUSH__IDLE_SECONDS`."""
     return PREFIX + key.replace(".", "__").upper()
 
 
@@ -244,7 +246,7 @@ def _named_file(environment: Mapping[str, str]) -> Path | None:
 
 
 def _read_file(file: Path | None, problems: list[str]) -> dict[str, Any]:
-    """The tree of a file without its unknown keys, which go to `problems`. Raises InvalidSettings."""
+    """Return a file's settings without unknown keys, which go to `problems`. Raises InvalidSettings."""
     if file is None:
         return {}
     try:
@@ -279,6 +281,6 @@ def _put(tree: dict[str, Any], variable: str, value: str, problems: list[str]) -
     for part in path:
         inner: Any = tree.setdefault(part, {})
         if not isinstance(inner, dict):
-            return  # the file has something else there, which is refused by its name
+            return  # another type of value is at this key; validation refuses it by its name
         tree = inner
     tree[leaf] = value

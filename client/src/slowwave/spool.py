@@ -1,4 +1,5 @@
-"""Entries on the local disk while Postgres can't be reached: appended, synced, delivered in order, then removed.
+"""The spool: entries on the local disk while Postgres can't be reached. They are appended, synced, delivered in order,
+removed.
 
 A segment is a file of JSON lines, one entry for each line, which one process locks. A process that can lock a segment
 knows that its owner has ended, and delivers it. Entries carry idempotency keys, so a second delivery is harmless.
@@ -33,7 +34,9 @@ _PARTS_BEFORE_LOGINS = 4
 
 
 class Spooled(NamedTuple):
-    """The content of a spool folder: segments with entries, their size, and files of rejected entries."""
+    """The content of a spool folder: the number of segments with entries, their size in bytes, and the number of
+    rejected files.
+    """
 
     files: int
     size_bytes: int
@@ -41,7 +44,7 @@ class Spooled(NamedTuple):
 
 
 class Segment:
-    """One file, locked by this process. Not for more than one thread at a time."""
+    """One file, locked by this process. Only one thread may use it at a time."""
 
     def __init__(self, path: Path, descriptor: int, order: int) -> None:
         self.path = path
@@ -50,7 +53,7 @@ class Segment:
         self._descriptor = descriptor
 
     def append(self, data: bytes) -> None:
-        """Write and sync; a failed write leaves the file unchanged. Raises OSError."""
+        """Write and sync an entry; a failed write leaves the file unchanged. Raises OSError."""
         try:
             view = memoryview(data)
             while view:
@@ -62,12 +65,12 @@ class Segment:
         self.size += len(data)
 
     def read(self) -> tuple[list[Entry], list[dict[str, str]]]:
-        """The entries in order, and unreadable lines in the form of rejected entries.
+        """Return the entries in order, and unreadable lines in the form of rejected entries.
 
-        A last line without a line end was being written when the process died; its caller got no confirmation.
+        If the last line has no line end, the process died while writing it, and its caller got no confirmation.
         """
         entries, unreadable = [], []
-        # Through the descriptor: whoever removes the file now takes nothing with it.
+        # Write through the descriptor: if another process removes the file now, no entry is lost.
         with os.fdopen(os.dup(self._descriptor), "rb") as file:
             file.seek(0)
             lines = file.read().split(b"\n")[:-1]
@@ -79,10 +82,8 @@ class Segment:
         return entries, unreadable
 
     def _dated(self, entry: Entry) -> Entry:
-        """Set the time of acceptance of entries from an older version: when they were said, or the start of the
-        segment.
-        """
-        # A name that somebody made up may lie in any year.
+        """Set the time of acceptance of entries from an older version: the time of speech, or the segment's start."""
+        # An invented file name may contain any year.
         begun = datetime.fromtimestamp(min(self.order, time.time_ns()) / 1e9, UTC)
         for event in entry.events:
             if "taken" not in event:
@@ -91,7 +92,7 @@ class Segment:
         return entry
 
     def finish(self, rejected: Sequence[dict[str, Any]]) -> None:
-        """Remove the file; first write the rejected entries beside it, atomically. Raises OSError."""
+        """Remove the file. First write the rejected entries to the file beside it, atomically. Raises OSError."""
         if rejected:
             replace_file(self.path.with_name(f"{self.path.name}.rejected"), b"".join(map(_line, rejected)))
         self.path.unlink(missing_ok=True)
@@ -106,7 +107,8 @@ class Segment:
 class Spool:
     """The segments of this process for one database. Threads may share one object.
 
-    names: digests of a gateway's URL and key, if entries go to a gateway; None: of the address and user of a database.
+    names: digests of a gateway's URL and key, if entries go to a gateway; None: digests of a database's address and
+    user.
     """
 
     def __init__(self, folder: Path, database_url: str, *, names: tuple[str, str] | None = None) -> None:
@@ -118,13 +120,13 @@ class Spool:
 
     @property
     def pending(self) -> bool:
-        """Whether entries of this process or adopted ones wait; later entries go behind them."""
+        """Return True if entries of this process or adopted ones wait; later entries must go behind them."""
         return bool(self._segments)
 
     def append(self, entries: Sequence[Entry], *, front: bool = False) -> None:
-        """Store entries behind or in front of all others; they are on the disk when this returns.
+        """Store entries behind or in front of all others; they are on the disk when the call returns.
 
-        Raises SpoolFull; then none of them is stored.
+        Raises SpoolFull if none of them was stored.
         """
         data = b"".join(_line(entry.to_json()) for entry in entries)
         with self._lock:
@@ -151,7 +153,7 @@ class Spool:
             raise SpoolFull(f"the spool in {self.folder} can't be written: {error}") from error
 
     def oldest(self) -> Segment | None:
-        """The segment to deliver next, to which no further entry is appended; None if no entry waits."""
+        """Return the segment to deliver next, to which no further entry is appended; None if no entry waits."""
         with self._lock:
             if not self._segments:
                 return None
@@ -160,13 +162,13 @@ class Spool:
             return self._segments[0]
 
     def finish(self, segment: Segment, rejected: Sequence[dict[str, Any]]) -> None:
-        """A segment is delivered: remove it. Raises OSError."""
+        """Remove a delivered segment. Raises OSError."""
         segment.finish(rejected)
         with self._lock:
             self._segments.remove(segment)
 
     def adopt(self) -> bool:
-        """Take over the segments of ended processes with the same login; False if there were none."""
+        """Take over the segments of ended processes with the same login. Return False if there were none."""
         found = False
         with self._lock:
             ours = {segment.path for segment in self._segments}
@@ -174,7 +176,7 @@ class Spool:
                 if path not in ours and self._is_ours(path) and (segment := hold_segment(path)) is not None:
                     self._segments.append(segment)
                     found = True
-            # Oldest first; the one that is still written to stays behind whatever it was behind.
+            # Oldest first; the segment that is still being written keeps its position.
             self._segments.sort(key=lambda segment: segment.order)
         return found
 
@@ -201,7 +203,7 @@ class Spool:
         name = self._name(order)
         path, hidden = self.folder / name, self.folder / f".{name}"
         descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-        # Locked before it has its name: no other process can take it for one that was left behind.
+        # Lock the file before it gets its name, so that no other process takes it for an abandoned one.
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         hidden.rename(path)
         sync_folder(self.folder)
@@ -223,7 +225,7 @@ class Spool:
 
 
 def spooled(folder: Path) -> Spooled:
-    """Measure a spool folder, whichever process wrote to it."""
+    """Measure a spool folder, including the files of other processes."""
     folder = folder.expanduser()
     sizes = []
     for path in folder.glob("*.jsonl"):
@@ -234,14 +236,14 @@ def spooled(folder: Path) -> Spooled:
 
 
 def hold_segment(path: Path) -> Segment | None:
-    """Lock a segment; None if another process holds it or has delivered it."""
+    """Lock a segment. Return None if another process holds it or has delivered it."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
     except OSError:
-        return None  # gone, a folder, or not ours to read
+        return None  # deleted, a folder, or a file without permission
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Between opening and locking another process may have delivered and removed it.
+        # Another process may have delivered and removed it between opening and locking.
         found = os.fstat(descriptor)
         if found.st_nlink and stat.S_ISREG(found.st_mode):
             return Segment(path, descriptor, int(path.name.split("-")[1]))
@@ -252,25 +254,25 @@ def hold_segment(path: Path) -> Segment | None:
 
 
 def database_digest(database_url: str) -> str:
-    """A digest of a database's address, without the password, which may change while entries wait."""
+    """Return a digest of a database's address, without the password, which may change while entries wait."""
     parts = conninfo_to_dict(database_url)
     place = [str(parts.get(key) or "") for key in ("host", "hostaddr", "port", "dbname")]
     return blake2b("\0".join(place).encode(), digest_size=6).hexdigest()
 
 
 def login_digest(database_url: str) -> str:
-    """Name the login of a database URL."""
+    """Return a digest of the login in a database URL."""
     return blake2b(str(conninfo_to_dict(database_url).get("user") or "").encode(), digest_size=4).hexdigest()
 
 
 def _entry_of(line: bytes) -> Entry:
-    """The entry of a line, of the shape that is written here. Raises ValueError and its like for any other."""
+    """Parse a line written by this version. Raises ValueError and similar errors for any other line."""
     entry = Entry(**json.loads(line))
     texts = [entry.tenant, entry.agent, entry.session, entry.trigger or "", *(entry.about or {}).values()]
     texts += [event[name] for event in entry.events for name in ("key", "kind", "content")]
     if not all(isinstance(text, str) for text in texts) or not all(type(e["step"]) is int for e in entry.events):
         raise ValueError("a field is of another type")
-    encode(entry.to_json())  # what can't be written again can't be set aside either
+    encode(entry.to_json())  # an entry that can't be written as JSON again can't be rejected either
     return entry
 
 
@@ -290,7 +292,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk. Raises OSError."""
+    """Wait until the names in a folder are synced to the disk. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -13,27 +13,29 @@ from slowwave.spooled_notes import Recorder
 
 
 class Acting(Protocol):
-    """The owner that a process works for at the moment."""
+    """The owner for whom a process works at the moment."""
 
     def current(self) -> str | None:
-        """The owner that this thread works for, in the spool's form; None without an owner."""
+        """Return the owner for whom this thread works, in the spool's form, or None."""
 
     def enter(self, link: Link) -> None:
-        """Make a connection work for the owner. Raises Refused if the owner has lost the right."""
+        """Let a connection work for the owner. Raises Refused if the owner has lost the right."""
 
     def deliver_for(self, owner: str | None) -> AbstractContextManager[object]:
-        """A block in which this thread delivers for an owner."""
+        """Return a block in which this thread delivers for an owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecorderFor:
-    """Delivers such a spool. It rejects, with the reason, entries that their owner may no longer record."""
+    """Delivers a spool with several owners. It rejects entries that their owner may no longer record, with the
+    reason.
+    """
 
     recorder: Recorder
     acting: Acting
 
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
-        """Record the entries in order. Raises StoreUnavailable; some of them may be recorded then."""
+        """Record the entries in order. Raises StoreUnavailable; some of them may then be recorded already."""
         delivery = Delivery([], [])
         for owner, group in groupby(entries, key=lambda entry: entry.by):
             theirs = list(group)

@@ -4,8 +4,9 @@
     tool_call    tool cancel_booking   cancel_booking(booking_id="ZX4", refund=true)   {"tool", "tool_call_id"}
     tool         tool cancel_booking   status: cancelled                               {"tool", "tool_call_id", "error"}
 
-Both have the kind `tool`. `error` is true if the host says that the call failed; a result that only reads like an
-error is not marked. `tool` is missing from a result whose call is unknown, `tool_call_id` if the host gives none.
+Both have the kind `tool`. `error` is true if the host says that the call failed; a result whose text only looks like an
+error is not marked. If a result's call is unknown, `tool` is missing; if the host gives no id, `tool_call_id` is
+missing.
 """
 
 from collections.abc import Mapping
@@ -27,9 +28,9 @@ UNKNOWN = "tool"
 def with_tools(
     spoken: EventJson, said: list[EventJson], parts: Parts, tools: Tools, names: dict[str, str]
 ) -> list[EventJson]:
-    """The events of a message: results, the text, calls.
+    """Return the events of a message: results, the text, calls.
 
-    spoken: the event of the text, whose key, time and metadata all events share; said: the same event in a list, or an
+    spoken: the event of the text, whose key, time and metadata all events share; said: a list with this event, or an
     empty list if the message has no text. The first event's metadata counts the parts that are not recorded.
     """
     left_out = dict(parts.left_out)

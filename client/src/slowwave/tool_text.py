@@ -30,11 +30,11 @@ _WORD_END = re.compile(r"\s(?=\S*\Z)")
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)", re.DOTALL
 )
-_TAIL_SHARE = 3  # a third of what is kept is the end: totals and errors stand there
+_TAIL_SHARE = 3  # a third of the kept text is the end, where totals and errors are
 
 
 def tool_name(name: str | None) -> str | None:
-    """A tool's name in one line of at most 100 characters; None if nothing remains."""
+    """Return a tool's name as one line of at most 100 characters; None if no character remains."""
     if name is None:
         return None
     line = "".join(character if character.isprintable() else " " for character in name)
@@ -42,7 +42,7 @@ def tool_name(name: str | None) -> str | None:
 
 
 def call_text(name: str, arguments: Any, limit: int) -> str:
-    """A call in one line: `name(key=value, …)`, at most `limit` characters. Raises InvalidMessage."""
+    """Return a call as one line, `name(key=value, …)`, of at most `limit` characters. Raises InvalidMessage."""
     given = _parsed(arguments)
     if given is None or given == "":
         inside = ""
@@ -54,7 +54,7 @@ def call_text(name: str, arguments: Any, limit: int) -> str:
 
 
 def result_text(text: str, limit: int) -> str:
-    """A result as lines, at most `limit` characters."""
+    """Return a result as lines, at most `limit` characters."""
     given = _parsed(text)
     if isinstance(given, dict) and given:
         text = "\n".join(f"{_one_line(key)}: {_shown(value)}" for key, value in given.items())
@@ -64,13 +64,13 @@ def result_text(text: str, limit: int) -> str:
 
 
 def bounded(text: str, limit: int) -> str:
-    """`text`, or its beginning and its end around a mark with the number of omitted characters."""
+    """Return `text`, or its beginning and its end around a mark with the number of omitted characters."""
     if len(text) <= limit:
         return text
     text = _PRIVATE_KEY.sub("[private key left out]", text)
     if len(text) <= limit:
         return text
-    # The mark with the largest number that it may hold, so that the limit holds whatever is cut.
+    # The mark with the largest possible number, so that the limit holds for every cut.
     room = max(limit - len(_mark(len(text))), 0)
     tail = room // _TAIL_SHARE
     head, end = _whole_words(text, room - tail, len(text) - tail)
@@ -78,7 +78,7 @@ def bounded(text: str, limit: int) -> str:
 
 
 def _whole_words(text: str, head: int, end: int) -> tuple[int, int]:
-    """The end of the first part and the start of the last part, moved apart to the nearest blanks."""
+    """Move the end of the first part and the start of the last part to the nearest blanks, so that no word is cut."""
     if match := _WORD_END.search(text, max(head - MAX_WORD, 0), head + 1):
         head = match.start() if match.start() > 0 else head
     if match := _BLANK.search(text, max(end - 1, 0), end + MAX_WORD):
@@ -91,7 +91,7 @@ def _mark(number: int) -> str:
 
 
 def _parsed(given: Any) -> Any:
-    """The value of JSON text; other values unchanged."""
+    """Parse JSON text; return other values unchanged."""
     if not isinstance(given, str) or len(given) > MAX_PARSED_CHARACTERS or given.lstrip()[:1] not in ("{", "["):
         return given
     try:
@@ -105,7 +105,7 @@ def _shorter(value: Any, limit: int) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """A value as text. Further lines of a text are indented, so that none of them looks like a key."""
+    """Return a value as text. Further lines of a text are indented, so that none of them looks like a key."""
     return value.replace("\n", "\n  ") if isinstance(value, str) else _json(value)
 
 

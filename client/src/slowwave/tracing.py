@@ -32,7 +32,9 @@ _tracer: Tracer | None = None
 
 
 def switch_on() -> None:
-    """From here on hooks are spans and messages carry them. Raises InvalidSettings without OpenTelemetry's API."""
+    """Switch tracing on: hooks make spans, and messages carry them. Raises InvalidSettings without
+    OpenTelemetry's API.
+    """
     global _tracer  # noqa: PLW0603 (as OpenTelemetry's provider: one a process, set once)
     if _tracer is None:
         try:
@@ -45,7 +47,7 @@ def switch_on() -> None:
 
 
 def hook_span(name: str, ref: SessionRef) -> AbstractContextManager[Any]:
-    """The span of one hook. It names the kind of an error that passes through, never its text."""
+    """Open the span of one hook. It records the class of an error, never its text."""
     if _tracer is None:
         return _NO_SPAN
     about = {"slowwave.tenant": ref.tenant, "slowwave.agent": ref.agent, "slowwave.session": ref.session}
@@ -53,7 +55,9 @@ def hook_span(name: str, ref: SessionRef) -> AbstractContextManager[Any]:
 
 
 def flush_span(ref: SessionRef, trace: str | None) -> AbstractContextManager[Any]:
-    """The span of a flush that another flush's task processed. trace: the message's traceparent. Errors as above."""
+    """Open the span of a flush that another flush's task processed. trace: the message's traceparent. Errors: see
+    `hook_span`.
+    """
     if _tracer is None:
         return _NO_SPAN
     from opentelemetry.context import Context  # noqa: PLC0415 (as above)
@@ -65,7 +69,7 @@ def flush_span(ref: SessionRef, trace: str | None) -> AbstractContextManager[Any
 
 
 def request_span(name: str, trace: str | None, request_id: str) -> AbstractContextManager[Any]:
-    """The span of one HTTP request. trace: the request's traceparent. Errors as above."""
+    """Open the span of one HTTP request. trace: the request's traceparent. Errors: see `hook_span`."""
     if _tracer is None:
         return _NO_SPAN
     from opentelemetry.context import Context  # noqa: PLC0415 (as above)
@@ -76,7 +80,7 @@ def request_span(name: str, trace: str | None, request_id: str) -> AbstractConte
 
 
 def model_span(model: str, purpose: str) -> AbstractContextManager[Any]:
-    """The span of one call of a model, as OpenTelemetry names these. Errors as above."""
+    """Open the span of one call of a model, with OpenTelemetry's names. Errors: see `hook_span`."""
     if _tracer is None:
         return _NO_SPAN
     about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model, "slowwave.purpose": purpose}
@@ -95,13 +99,13 @@ def name_session(tenant: str | None, agent: str | None, session: str | None) -> 
 
 
 def traceparent() -> str | None:
-    """The traceparent for a message that is made now; None without a span, and while tracing is off."""
+    """Return the traceparent for a new message; None without a span, and while tracing is off."""
     ids = span_ids()
     return None if ids is None else f"00-{ids[0]}-{ids[1]}-{ids[2]}"
 
 
 def span_ids() -> tuple[str, str, str] | None:
-    """Trace, span and flags of the span that is open here, as hexadecimal digits."""
+    """Return trace, span and flags of the current span, as hexadecimal digits."""
     if _tracer is None:
         return None
     from opentelemetry.trace import get_current_span  # noqa: PLC0415 (as above)
@@ -113,7 +117,7 @@ def span_ids() -> tuple[str, str, str] | None:
 
 
 def valid_traceparent(value: object) -> str | None:
-    """The value if it is a W3C traceparent of version 00, else None."""
+    """Return the value if it is a W3C traceparent of version 00, else None."""
     return value if isinstance(value, str) and _VALID.fullmatch(value) else None
 
 
@@ -121,7 +125,7 @@ def valid_traceparent(value: object) -> str | None:
 def _spanned(
     tracer: Tracer, name: str, kind: str, about: Mapping[str, str], parent: Context | None = None
 ) -> Iterator[None]:
-    """parent: None for the span that is open here."""
+    """Open a span. parent: the parent's traceparent; None for the current span."""
     from opentelemetry.trace import SpanKind, StatusCode  # noqa: PLC0415 (as above)
 
     options: dict[str, Any] = {"context": parent, "record_exception": False, "set_status_on_exception": False}

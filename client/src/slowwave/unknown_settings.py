@@ -1,4 +1,4 @@
-"""Suggestions for an unknown setting: its new name, or the nearest known name."""
+"""Suggest a name for an unknown setting: its new name, or the nearest known name."""
 
 import difflib
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ RENAMED = {
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str:
-    """The end of an error's sentence: `; use 'b' instead`, `; did you mean 'b'?`, or ""."""
+    """Return the end of an error's sentence: `; use 'b' instead`, `; did you mean 'b'?`, or ""."""
     if name in RENAMED:
         return f" was renamed; use {RENAMED[name]!r} instead"
     close = difflib.get_close_matches(name[:LONGEST_NAME], list(known), n=1, cutoff=0.5)

@@ -1,4 +1,4 @@
-"""Pydantic's validation errors as plain sentences: the key, the allowed form, and the value.
+"""Convert Pydantic's validation errors to plain sentences with the key, the allowed form, and the value.
 
 tenant must be text of 1 to 200 characters, got ''
 """
@@ -29,11 +29,11 @@ _SECRET = ("_url", "api_key", "password", "token")
 
 
 def plain_problems(model: type[BaseModel], error: ValidationError) -> list[tuple[str, str]]:
-    """(key, problem) for each error; the key is "" for the whole."""
+    """Return (key, problem) for each error; the key is "" for an error of the whole value."""
     problems: dict[str, str] = {}
     for one in error.errors(include_url=False):
         field, place = _field_at(model, one["loc"])
-        # A union says once for each member that a value is none of it.
+        # For a union, Pydantic reports one error for each member.
         problems.setdefault(place, _problem(field, place, one))
     return list(problems.items())
 
@@ -52,7 +52,7 @@ def _problem(field: FieldInfo | None, place: str, one: Mapping[str, Any]) -> str
 
 
 def _field_at(model: type[BaseModel], location: tuple[int | str, ...]) -> tuple[FieldInfo | None, str]:
-    """The field at a location, and its key without pydantic's additions for members of unions."""
+    """Return the field at a location, and its key without Pydantic's additions for members of unions."""
     field: FieldInfo | None = None
     place: list[str] = []
     inner: Any = model
@@ -84,7 +84,7 @@ def _form(field: FieldInfo) -> str | None:
 
 
 def _kind(annotation: Any) -> str | None:
-    """The form of a type in words; None if it has no words."""
+    """Return the allowed form of a type in words, or None."""
     origin = get_origin(annotation)
     if origin is Literal:
         return "one of " + ", ".join(map(str, get_args(annotation)))

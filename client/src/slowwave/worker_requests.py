@@ -1,6 +1,6 @@
-"""Ask a worker: a row of slowwave.requests holds the request, a message wakes a worker, the row gets the outcome.
+"""Send a request to a worker: a row of slowwave.requests holds it, a message wakes a worker, the row gets the outcome.
 
-A client asks because edits and deletions of memories need the server's code.
+A client needs a worker because edits and deletions of memories need the server's code.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ ANSWER_SECONDS = 30.0
 FIRST_LOOK_SECONDS = 0.02
 LAST_LOOK_SECONDS = 0.5
 
-# The id is the caller's: a connection that breaks under the first try must not ask twice.
+# The caller makes the id, so that a retry after a broken connection inserts no second request.
 _ASK = "INSERT INTO slowwave.requests (id, tenant, kind, arguments) VALUES (%s, %s, %s, %s) ON CONFLICT (id) DO NOTHING"
 _LOOK = "SELECT state, result, error FROM slowwave.requests WHERE tenant = %s AND id = %s"
 _FAILURES: Mapping[str, type[SlowwaveError]] = {
@@ -61,7 +61,7 @@ def ask_worker(
     """
     request = str(uuid4())
     postgres.read(lambda connection: _write(connection, request, tenant, kind, arguments))
-    # Without the broker the sweep finds the row.
+    # If the broker is unavailable, the sweep finds the row.
     with contextlib.suppress(RedisError):
         wake_request(redis(), request)
     end, pause = time.monotonic() + seconds, FIRST_LOOK_SECONDS
@@ -81,7 +81,7 @@ def ask_worker(
 
 
 def failure_of(result: Mapping[str, Any] | None, error: str | None) -> SlowwaveError:
-    """The exception for a failed request, with the worker's message."""
+    """Return the exception for a failed request, with the worker's message."""
     return _FAILURES.get((result or {}).get("problem", ""), SlowwaveError)(error)
 
 

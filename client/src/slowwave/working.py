@@ -18,7 +18,7 @@ from slowwave.settings import MemorySettings
 MAX_TTL_SECONDS = 31_536_000
 """A year: whatever is worth more belongs into long-term memory."""
 
-# An empty text stands for NULL: the parameters of a prepared statement go over the wire as they are.
+# An empty text stands for NULL, because parameters of a prepared statement are sent unchanged.
 _REMEMBER = PreparedStatement(
     b"slowwave_remember",
     b"SELECT id, is_new, extract(epoch FROM expires_at) FROM slowwave.remember($1, $2, $3, $4, nullif($5, ''), $6, $7,"
@@ -52,8 +52,8 @@ class Noted(NamedTuple):
 
     Attributes:
         id: the id of the note.
-        added: False if the agent had already used the key; then `id` is that of the earlier note.
-        expires_at: when the note expires (aware).
+        added: False if the agent had already used the key; `id` is then the id of the earlier note.
+        expires_at: the time (aware) at which the note expires.
     """
 
     id: UUID
@@ -63,8 +63,8 @@ class Noted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkingStats:
-    """Counts of a scope's notes by outcome, and the work of its cycles. noted = open + consolidated + duplicates +
-    expired + failed.
+    """Numbers of a scope's notes by outcome, and of its cycles. noted = open + consolidated + duplicates + expired +
+    failed.
 
     Attributes:
         noted: all notes so far.
@@ -74,7 +74,7 @@ class WorkingStats:
         duplicates: notes that repeated a memory.
         expired: notes that expired.
         failed: notes that could not be processed.
-        running: whether a cycle runs now.
+        running: True if a cycle runs now.
         runs: completed cycles that were not undone.
         failed_runs: failed cycles.
         last_run_at: the end of the last cycle.
@@ -106,12 +106,12 @@ class WorkingStats:
 
 
 def scope_of(agent: str | None, scope: str | None) -> tuple[str, str]:
-    """(kind, name) of "room:NAME" or "team:NAME", or of the agent's own scope without one. Raises InvalidName."""
+    """Return (kind, name) of "room:NAME" or "team:NAME", or of the agent's own scope for None. Raises InvalidName."""
     return shared_scope(scope) if scope is not None else ("agent", check_name("agent", agent or ""))
 
 
 def check_note(request: "NoteRequest | Remember") -> tuple[str, str]:
-    """The content as Postgres can store it, and `at` as ISO text or "".
+    """Return the content as Postgres can store it, and `at` as ISO text or "".
 
     Raises InvalidMessage, TooLarge, InvalidName.
     """
@@ -177,9 +177,10 @@ def note(
 
 
 def _written(postgres: Postgres, values: tuple[bytes, ...], *, waited: bool) -> tuple[Any, ...]:
-    """The one row that the statement answers. Raises StoreUnavailable."""
+    """Return the one row of the statement's result. Raises StoreUnavailable."""
     if waited:
-        return tuple(postgres.call(_REMEMBER_WAITED, values)[0])  # it waits where it is, and nobody need call again
+        # the note waits in the spool, and nobody has to repeat the call
+        return tuple(postgres.call(_REMEMBER_WAITED, values)[0])
     try:
         return tuple(postgres.call(_REMEMBER, values)[0])
     except StoreUnavailable as error:
@@ -187,7 +188,7 @@ def _written(postgres: Postgres, values: tuple[bytes, ...], *, waited: bool) -> 
 
 
 def read_stats(connection: Any, tenant: str, kind: str, name: str) -> WorkingStats:
-    """The statistics of one scope, over a psycopg connection; all zero without notes."""
+    """Return the statistics of one scope, over a psycopg connection; all zero without notes."""
     cursor = connection.execute("SELECT * FROM slowwave.working_memory_stats(%s, %s, %s)", (tenant, kind, name))
     columns = [column.name for column in cursor.description]
     return WorkingStats(**dict(zip(columns, cursor.fetchone(), strict=True)))
@@ -239,7 +240,7 @@ class OfScope(BaseModel):
 
 
 class OfTenantScope(OfScope):
-    """The same, with the tenant right behind it."""
+    """The same fields, with the tenant directly after them."""
 
     tenant: str | None = None
 

@@ -1,7 +1,7 @@
-"""Reads of an agent's memory: `search` for a question, `context` for a prompt.
+"""Read an agent's memory: `search` for a question, `context` for a prompt.
 
-Both read the agent's own scope and the named rooms and teams of one tenant, and nothing else (I8). Both are read-only;
-outside autocommit the transaction stays with its owner.
+Both read only the agent's own scope and the named rooms and teams of one tenant (I8). Both are read-only; outside
+autocommit, the caller ends the transaction.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,9 +60,9 @@ def search(
 ) -> list[Hit]:
     """Find memories and events that answer `query`, best first; the arguments are those of `Memory.search`.
 
-    vector: the embedding of the query (from `Questions`), for a semantic search. now: the time (aware, in the caller's
-    time zone) that times in the query refer to; None ignores such times. Raises `InvalidName` and `InvalidQuery` before
-    anything is sent, and psycopg's errors.
+    vector: the embedding of the query (from `Questions`), for a semantic search. now: the reference time for times in
+    the query (aware, in the caller's time zone); None ignores such times. Raises `InvalidName` and `InvalidQuery`
+    before anything is sent, and psycopg's errors.
     """
     who = reader(tenant, agent, scopes)
     chosen: dict[str, Any] = {"max_tokens": max_tokens, "min_relevance": min_relevance, "around": around}
@@ -97,6 +97,6 @@ def context(
     known = fitted(found, budget)
     if query is None:
         return known
-    # What finds room is chosen by relevance.
+    # The selection uses relevance.
     memories, passages = (ordered(list(hits), "auto", query) for hits in (known.memories, known.passages))
     return replace(known, memories=tuple(memories), passages=tuple(passages))

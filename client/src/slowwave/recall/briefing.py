@@ -26,15 +26,16 @@ STANDING = (
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an agent should know for a prompt. No memory is in two of its lists, or beside a summary with the same
-    content.
+    """What an agent should know for a prompt. A memory is in one of its lists at most, and in none if a summary has the
+    same content.
 
     Attributes:
         days: the last `span` local days that have content, newest first.
         memories: by relevance if a query found some, else by importance and age.
         recent: memories of the last `span` days, newest first.
         conflicts: open contradictions among these memories or important ones.
-        elsewhere: the last events of other conversations that no flush has processed, oldest first in each.
+        elsewhere: the last events of other conversations that no flush has processed, oldest first in each
+            conversation.
         span: the number of local days.
         tokens: the tokens of the rendered context; None without a token budget.
         left_out: the number of lines that exceeded the budget.
@@ -58,7 +59,6 @@ class Context:
     passages: tuple[Hit, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether the context has any content."""
         always = self.instructions or self.profile
         found = self.memories or self.passages or self.recent
         return bool(always or self.days or found or self.conflicts or self.elsewhere)
@@ -144,27 +144,29 @@ ELSEWHERE = "Being said in other conversations right now"
 
 
 def instructions_heading(left_out: int = 0) -> str:
-    """The heading of standing instructions. left_out: how many more hold that are not shown."""
+    """Return the heading of standing instructions. left_out: the number of further instructions that are not shown."""
     return f"{INSTRUCTIONS} ({left_out} more are not shown)" if left_out else INSTRUCTIONS
 
 
 def recent_heading(span: int) -> str:
-    """The heading of memories that are new."""
+    """Return the heading of recent memories."""
     return f"New in the last {'day' if span == 1 else f'{span} days'}"
 
 
 def summary_heading(day: date) -> str:
-    """The heading of a day's summary."""
+    """Return the heading of a day's summary."""
     return f"{day:%Y-%m-%d} in summary"
 
 
 def unsummarised_heading(day: date) -> str:
-    """The heading of events that a day's summary does not cover."""
+    """Return the heading of events that a day's summary does not cover."""
     return f"{day:%Y-%m-%d}, said last and not summarised yet"
 
 
 def _day_blocks(days: Iterable[Day]) -> list[Block]:
-    """For each date the summaries, then the events without one; agents of a room and the reader's own together."""
+    """Return, for each date, the summaries, then the events without one. Agents of a room and the reader's own stand
+    together.
+    """
     blocks: dict[str, list[str]] = {}
     for day in days:
         blocks.setdefault(summary_heading(day.day), []).extend(day.line_text(line) for line in day.lines)

@@ -25,7 +25,8 @@ class Offer:
 
 
 class Fit:
-    """Chooses lines. It computes the cost of a line only when it considers the line, because most lines never are.
+    """Chooses lines. It computes the cost of a line only when it considers the line, because it never considers most
+    lines.
 
     Args:
         offers: the lines; within each part the most important first.
@@ -58,10 +59,10 @@ class Fit:
             self._places[offer.part].append(place)
 
     def choose(self, room: int) -> set[int]:
-        """Indexes of the offers to show; their total cost is at most `room`.
+        """Return the indexes of the offers to show. Their total cost is at most `room`.
 
-        Parts with priority use their shares first. Each other part then uses its share; then the parts, in order, use
-        the remaining room, those with priority last.
+        Parts with priority use their shares first. Each other part then uses its share. Then the parts use the
+        remaining room in order; parts with priority come last.
         """
         left = room - self._frame
         chosen: set[int] = set()

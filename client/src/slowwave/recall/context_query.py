@@ -1,6 +1,6 @@
-"""Gather a context: instructions, profile, day summaries, memories, contradictions, talk in other sessions.
+"""Gather a context: instructions, profile, day summaries, memories, contradictions, events of other sessions.
 
-scopes.sql, search.sql   memories and passages that answer the query, if there is one
+scopes.sql, search.sql   memories and passages that answer the query, if a query is given
 read_context.sql         the rest, in one round trip to the database function slowwave.read_context
 """
 
@@ -41,8 +41,8 @@ Labels = Mapping[int, str | None]
 
 @dataclass(frozen=True, slots=True)
 class ContextQuery:
-    """A checked request: the session of the prompt (left out of talk elsewhere), a query, days (0 to 3,660), an aware
-    now.
+    """A checked request: the session of the prompt (excluded from events elsewhere), a query, days (0 to 3,660), an
+    aware now.
 
     passages: the number of passages of events that may answer the query.
     """
@@ -126,12 +126,12 @@ def _context(reader: Reader, query: ContextQuery, relevant: Iterable[Hit]) -> Qu
         "agent": reader.agent,
         "kinds": list(kinds),
         "names": list(names),
-        # No session has an empty name, so an empty name leaves none out.
+        # No session has an empty name, so an empty name excludes none.
         "session": query.session or "",
         "now": query.now,
         "days": query.days,
         "relevant": [hit.id for hit in relevant],
-        # One character more than shown reveals that text was cut.
+        # Read one character more than is shown, to know whether the text was cut.
         "line_characters": LINE_CHARACTERS + 1,
         "raw_characters": RAW_CHARACTERS + 1,
     }
@@ -151,7 +151,7 @@ def _recent(weighed: Sequence[Row], shown: Sequence[Hit], labels: Labels) -> tup
 
 
 def _contradictions(rows: Sequence[Row], labels: Labels) -> tuple[Contradiction, ...]:
-    """Make a contradiction of each two consecutive rows."""
+    """Make a contradiction of every two consecutive rows."""
     return tuple(
         Contradiction(
             row["conflict"], row["reason"], (hit_of(row, row["weight"], labels), hit_of(other, other["weight"], labels))
@@ -181,7 +181,7 @@ def _days(summaries: Iterable[Row], unsummarised: Iterable[Row], labels: Labels)
 
 
 def _lines(row: Row) -> tuple[DayLine, ...]:
-    """The lines of a summary; a summary from a file has only text, which is split into lines."""
+    """Return the lines of a summary; the text of a summary from a file is split into lines."""
     if row["lines"]:
         return tuple([_line(line.get, line.get("at")) for line in row["lines"]])
     bare = (line.strip().removeprefix("- ") for line in row["text"].splitlines())

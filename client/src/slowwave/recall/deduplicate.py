@@ -1,9 +1,9 @@
 """Deduplicate a context: leave out repeated lines.
 
-A day's summary stays complete: a memory yields to a line of a summary with the same content, and an event in the same
-words yields to both. A contradiction wins over all three; an event of a conversation in progress wins over the same
-line of the day. Two texts are duplicates if their words are equal, or if they have the same source event and share most
-words.
+A day's summary stays complete: a memory is left out if a summary has a line with the same content, and an event is left
+out if a memory or a line has the same words. A contradiction is kept instead of all three. An event of a conversation
+in progress is kept instead of the same event of the day. Two texts are duplicates if their words are equal, or if they
+have the same source event and share most words.
 """
 
 import re
@@ -24,8 +24,8 @@ Source = tuple[str, int]
 
 
 def deduplicate(context: Context) -> Context:
-    """The same context, with each memory and each wording in one of its lists."""
-    # Instructions stand before everything. A memory of the profile stays: it has its date, its sources and its mark.
+    """Return the same context with each memory and each wording in one list only."""
+    # Instructions come before all other parts. A memory of the profile is kept, because it has date, sources and mark.
     always = {one.id for one in context.instructions}
     sides = [side for conflict in context.conflicts for side in conflict.sides]
     disputed = {side.id for side in sides}
@@ -71,11 +71,11 @@ class _ShownText:
             self._of.setdefault(source, []).append(_Words.of(text))
 
     def says(self, text: str) -> bool:
-        """Whether a text with the same words is shown already."""
+        """Return True if a text with the same words is shown already."""
         return wording(text) in self._wordings
 
     def has(self, text: str, sources: Iterable[Source]) -> bool:
-        """Whether the content of a text from these events is shown already."""
+        """Return True if the content of a text from these events is shown already."""
         if self.says(text):
             return True
         near = [words for source in sources for words in self._of.get(source, ())]
@@ -95,7 +95,7 @@ class _Words:
         return cls(frozenset(stems), frozenset(_MARK.findall(text)))
 
     def are_in(self, other: "_Words") -> bool:
-        """Whether another text from the same event covers this one: most words, and every identifier."""
+        """Return True if another text from the same event contains most of these words, and every identifier."""
         return self.marks <= other.marks and len(self.stems & other.stems) >= max(1, _SHARE * len(self.stems))
 
 

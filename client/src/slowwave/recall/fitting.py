@@ -1,7 +1,7 @@
 """Deduplicate a context and trim it to its budget.
 
-A memory that repeats a line of a summary is left out. If the line then exceeds the budget, the memory returns: content
-is left out only for lack of room, never because another part should have shown it.
+A memory that repeats a line of a summary is left out. If the budget then excludes the line, the memory is added again:
+content is left out only for lack of room.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ def fitted(context: Context, budget: Budget | None) -> Context:
         return once
     known = trimmed(once, budget)
     for _ in range(_TRIES):
-        # Judge again which memories the summaries repeat, by the lines that found room.
+        # Check again which memories the summaries repeat, because the budget may have excluded lines.
         shown = {(day.day, day.agent, day.scope): day.lines for day in known.days}
         days = tuple(replace(day, lines=shown.get((day.day, day.agent, day.scope), ())) for day in context.days)
         retried = deduplicate(replace(context, days=days, instructions=known.instructions, profile=known.profile))

@@ -1,4 +1,4 @@
-"""Hits, the results of a search, with their provenance; and the choice of rows that repeat no other."""
+"""Build hits, the results of a search, with their provenance; and choose rows that repeat no other row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -17,14 +17,14 @@ class Hit:
     Attributes:
         id: a memory's UUID, or SESSION#SEQ of an event.
         kind: "memory" or "event".
-        content: the text; of an event, one passage.
-        score: higher is better; comparable only within one result.
-        status: of a memory "inbox", "episode" or "active" ("review" only if asked for); of an event "processed", or
+        content: the text of the memory, or one passage of the event.
+        score: a number, higher is better, comparable only within one result.
+        status: for a memory "inbox", "episode" or "active" ("review" only on request); for an event "processed", or
             "pending" if no flush has processed it.
         valid_from: the time from which the memory is valid, or when the event was said (aware).
-        sources: the (session, seq) of each source event; of an event, its own.
+        sources: the (session, seq) of each source event; for an event, its own.
         scope: "room:NAME" or "team:NAME"; None for the agent's own.
-        type: of a memory fact, preference …; of an event user, assistant, task or tool.
+        type: for a memory fact, preference …; for an event user, assistant, task or tool.
         speaker: the speaker of an event.
         part: the index of the event's passage in `content`, from 0.
         relevance: the estimated probability that the hit relates to the query, from 0 to 1; comparable between results
@@ -59,7 +59,7 @@ class Hit:
         Returns:
             The attributes without `place`; times in ISO 8601, sources as [session, seq].
         """
-        # By hand: `asdict` copies deeply, which takes ten times as long, and a context is made of many hits.
+        # Written by hand, because `asdict` copies deeply and takes ten times as long, and a context has many hits.
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "place"} | {
             "score": round(self.score, 4),
             "valid_from": self.valid_from.isoformat(),
@@ -82,7 +82,8 @@ def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
     return Hit(
         id=row["id"],
         kind="memory" if row["seq"] is None else "event",
-        # No flush has taken the secrets out of the newest events, and an earlier version took fewer out of old ones.
+        # The newest events still contain secrets, because no flush has redacted them; earlier versions also redacted
+        # fewer secrets.
         content=row["content"] if row["seq"] is None else mask(row["content"]),
         score=score,
         status=row["status"],
@@ -107,7 +108,7 @@ def _why(row: Row) -> Why:
 def choose(ranked: Sequence[Row], limit: int) -> list[Row]:
     """Choose `limit` rows of slowwave.search, best first, that add something new.
 
-    An event is left out if its memory comes before it, and a memory if all its source events come before it, so that
+    An event is left out if its memory ranks before it. A memory is left out if all its source events rank before it. So
     each statement appears once, in the form that fits the query best. Two memories of one event say different things,
     and both stay. A replaced memory comes after its replacement, if both are present.
     """
@@ -127,13 +128,13 @@ def choose(ranked: Sequence[Row], limit: int) -> list[Row]:
 
 
 def _replaced_last(rows: Sequence[Row]) -> list[Row]:
-    """The same rows, each that was replaced behind its last successor among them."""
-    # Passages of one event share its id, and replace nothing.
+    """Return the same rows, each replaced memory behind its last successor."""
+    # Passages of one event share the event's id and replace no memory.
     places = {row["id"]: place for place, row in enumerate(rows) if row["seq"] is None}
 
     def place_of(numbered: tuple[int, Row]) -> tuple[int, int]:
         (place, row), steps = numbered, 0
-        # A chain of replacements is never longer than the rows are many; should it close to a ring, it ends there.
+        # A chain of replacements is at most as long as the list of rows; this limit also ends a cycle.
         while row["superseded_by"] in places and steps < len(rows):
             row = rows[places[row["superseded_by"]]]
             place, steps = max(place, places[row["id"]]), steps + 1

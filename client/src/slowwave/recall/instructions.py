@@ -1,10 +1,10 @@
-"""The parts of every context, whatever the query: standing instructions, and the profile of the person who speaks.
+"""Build the parts of every context that do not depend on the query: standing instructions, and the speaker's profile.
 
 Instructions without a condition come first ("Always answer in German"), then those with one ("When I send a recipe,
 …"), newest first in both groups. Duplicates are merged.
 
 A profile has the newest value of each attribute with its date; attributes with several values (languages, tools, likes)
-list a few. A person's own statement wins over an assistant's note.
+list a few values. A person's own statement wins over an assistant's note.
 """
 
 import re
@@ -54,9 +54,9 @@ class Instruction:
     """A standing instruction that a person gave the agent.
 
     Attributes:
-        id: the id of its memory.
+        id: the UUID of its memory.
         text: the instruction in that person's words.
-        since: when it was first given.
+        since: the time at which it was first given.
         speaker: the person's name; None for the person who speaks and for one without a name.
         scope: as in `Hit`.
     """
@@ -69,7 +69,7 @@ class Instruction:
 
     @property
     def content(self) -> str:
-        """The text, under the name that other lines of a context use."""
+        """The text. All lines of a context use the name `content`."""
         return self.text
 
     def to_json(self) -> dict[str, Any]:
@@ -109,8 +109,9 @@ class Trait:
     """An attribute of the person who speaks.
 
     Attributes:
-        attribute: its name, such as "home".
-        values: its current values with their dates and memories; one unless people have several, as of "languages".
+        attribute: the attribute's name, such as "home".
+        values: its current values with their dates and memories; a single value, unless people may have several, as for
+            "languages".
     """
 
     attribute: str
@@ -142,9 +143,9 @@ class Trait:
 def instructions_of(
     rows: Sequence[Row], person: str | None, labels: Mapping[int, str | None]
 ) -> tuple[tuple[Instruction, ...], int]:
-    """The instructions to show, the most general and newest first, and how many are left out.
+    """Return the instructions to show, the most general and newest first, and the number of further ones.
 
-    rows: the newest first; person: the one spoken to, in lower case.
+    rows: the rows of the instructions, newest first; person: the name of the person who speaks, in lower case.
     """
     found: dict[tuple[str, str | None], Instruction] = {}
     for row in rows:
@@ -163,7 +164,7 @@ def _instruction(row: Row, person: str | None, scope: str | None) -> Instruction
 
 
 def profile_of(rows: Iterable[Row]) -> tuple[Trait, ...]:
-    """The profile that these statements give. rows: the newest first, each with one `trait`."""
+    """Return the profile that these statements give. rows: the newest first, each with one `trait`."""
     said: dict[str, list[Row]] = {}
     for row in rows:
         said.setdefault(row["trait"]["attribute"], []).append(row)
@@ -187,7 +188,7 @@ def _trait(attribute: str, rows: Sequence[Row]) -> Trait | None:
 
 
 def _since(row: Row, rows: Sequence[Row], attribute: str) -> datetime:
-    """Since when a value holds: since it was said first, unless another value was said in between."""
+    """Return the start of a value: the time of its first statement, unless another value came in between."""
     first = datetime.fromisoformat(row["valid_from"])
     others = (datetime.fromisoformat(other["valid_from"]) for other in rows if other["id"] != row["id"])
     said_again = attribute in SINGLE and any(at > first for at in others)

@@ -1,5 +1,4 @@
-"""The parts of a context besides memories: days with their summaries, events, contradictions; each with its provenance
-and its form as a line.
+"""Render the parts of a context besides memories: days with their summaries, events, contradictions.
 
 The mark at the end of a line gives its origin. If a model repeats the line, the mark tells Slowwave that it is not new:
 
@@ -22,15 +21,15 @@ LABELS = {facet: facet for facet in ("wanted", "decided", "state", "ended", "sai
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """An event that no flush, or no summary, has processed yet.
+    """An event that no flush has processed, or that no summary covers.
 
     Attributes:
         session: the conversation.
         seq: the number of the event in the conversation.
         agent: the agent of the conversation.
-        speaker: who said it.
+        speaker: the name of the speaker.
         content: the beginning of the text, with secrets masked.
-        at: when it was said (aware).
+        at: the time (aware) at which it was said.
         scope: as in `Hit`.
     """
 
@@ -71,10 +70,10 @@ class DayLine(NamedTuple):
     Attributes:
         facet: one of the keys of LABELS.
         content: the text in the third person, with its speaker.
-        speaker: who said it.
+        speaker: the name of the speaker.
         session: the conversation of its source event; None if unknown.
         seq: the number of that event.
-        at: when it was said.
+        at: the time at which it was said.
         weight: lines with a higher weight are shown first if room is short.
     """
 
@@ -110,8 +109,8 @@ class Day:
         agent: the agent.
         scope: as in `Hit`.
         version: the version of the newest summary; 0 without a summary.
-        final: whether the day is over and the summary covers all its events.
-        lines: the lines of that summary.
+        final: True if the day is over and the summary covers all its events.
+        lines: the lines of the newest summary.
         unsummarised: the last events that the summary does not cover, oldest first.
     """
 
@@ -160,7 +159,7 @@ class Contradiction:
 
     Attributes:
         conflict: the number of the conflict, for `slowwave inbox show`.
-        reason: why they contradict each other.
+        reason: the reason why they contradict each other.
         sides: the two memories; first the one that has been valid for longer.
     """
 
@@ -192,7 +191,7 @@ class Contradiction:
 
 
 def hit_line(hit: Hit) -> str:
-    """A memory, or a passage of an event, as a line with its mark."""
+    """Render a memory, or a passage of an event, as a line with its mark."""
     if hit.kind == "memory":
         return f"- {_place(hit.scope)}{_statement(hit)}"
     said = f"{one_name(hit.speaker or '')}: {one_line(hit.content)}"
@@ -200,18 +199,20 @@ def hit_line(hit: Hit) -> str:
 
 
 def period(hit: Hit) -> str:
-    """Since when a memory holds, and until when it held if it has ended: "2025-01-14 until 2025-05-02"."""
+    """Return the time in which a memory is valid: "2025-01-14", or "2025-01-14 until 2025-05-02" if it has ended."""
     since = f"{hit.valid_from:%Y-%m-%d}"
     return since if hit.valid_to is None else f"{since} until {hit.valid_to:%Y-%m-%d}"
 
 
 def short_id(memory: str) -> str:
-    """The last group of a memory's id, by which a prompt names it."""
+    """Return the last group of a memory's UUID, which identifies the memory in a prompt."""
     return memory.rpartition("-")[2]
 
 
 def wording(text: str) -> str:
-    """The normalised words of a text, without case, spacing and final punctuation; equal texts are duplicates."""
+    """Return the normalised words of a text, without case, spacing and final punctuation; equal results mean
+    duplicates.
+    """
     return " ".join(text.casefold().split()).rstrip(".!?… ")
 
 

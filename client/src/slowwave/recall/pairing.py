@@ -1,7 +1,7 @@
 """Show changes and contradictions together: after ranking, add to each memory the memories that belong to it.
 
     found                  shown
-    a current memory       it, then the memory that it replaced last ("… until 2025-05-02")
+    a current memory       this memory, then the memory that it replaced last ("… until 2025-05-02")
     a memory that ended    the memory that is valid today, then the ended one
     one side of an open    both sides in sequence; each names the other in `contradicts`
     conflict
@@ -24,7 +24,7 @@ Key = tuple[str, int | None]
 
 
 def pairing_steps(hits: Sequence[Hit], labels: Labels, limit: int) -> Steps[list[Hit]]:
-    """The same hits with their companions, at most `limit`. One query, and none if no memory was found."""
+    """Return the same hits with their companions, at most `limit`. Sends one query, or none if no memory was found."""
     memories = [hit.id for hit in hits if hit.kind == "memory"]
     if not memories:
         return list(hits[:limit])
@@ -33,7 +33,7 @@ def pairing_steps(hits: Sequence[Hit], labels: Labels, limit: int) -> Steps[list
 
 
 def paired(hits: Sequence[Hit], rows: Sequence[Row], labels: Labels, limit: int) -> list[Hit]:
-    """Hits in the order of their ranks, each with its companions. rows: of slowwave.pair_memories."""
+    """Return hits in rank order, each with its companions. rows: rows of slowwave.pair_memories."""
     pairs = _Pairs(hits, rows, labels)
     shown: dict[Key, Hit] = {}
     for hit in hits:
@@ -41,7 +41,7 @@ def paired(hits: Sequence[Hit], rows: Sequence[Row], labels: Labels, limit: int)
             break
         if _is_told(hit, shown):
             continue
-        # Of a memory that came along as a companion of an earlier hit, its own companions may still be missing.
+        # A memory that is shown as a companion of an earlier hit may still lack its own companions.
         unit = [one for one in pairs.unit(hit) if _key(one) not in shown]
         if len(shown) + len(unit) > limit:
             unit = _what_fits(unit, limit - len(shown), alone=not shown)
@@ -68,7 +68,9 @@ class _Pairs:
                 self._contradicts(found, row["id"])
 
     def unit(self, hit: Hit) -> list[Hit]:
-        """A hit with its companions: the valid memory first, then those that contradict it, then the ended ones."""
+        """Return a hit with its companions: the valid memory first, then those that contradict it, then the
+        ended ones.
+        """
         if hit.kind == "event":
             return [hit]
         current = self._of(hit.id, "current")
@@ -93,7 +95,9 @@ def _key(hit: Hit) -> Key:
 
 
 def _what_fits(unit: Sequence[Hit], room: int, *, alone: bool) -> list[Hit]:
-    """The most important part of a unit: current statements first, and no side of a conflict without the other."""
+    """Return the most important part of a unit: current statements first, and no side of a conflict without
+    the other.
+    """
     kept = ([one for one in unit if one.valid_to is None] or list(unit))[:room]
     ids = {one.id for one in kept}
     divided = any(not ids.issuperset(one.contradicts) for one in kept)
@@ -101,7 +105,7 @@ def _what_fits(unit: Sequence[Hit], room: int, *, alone: bool) -> list[Hit]:
 
 
 def _is_told(hit: Hit, shown: Mapping[Key, Hit]) -> bool:
-    """Whether shown memories already cover an event."""
+    """Return True if shown memories already cover an event."""
     if hit.kind == "memory":
         return False
     told = {source for one in shown.values() if one.kind == "memory" for source in one.sources}

@@ -1,10 +1,10 @@
-"""The plan of a search: the stems of the query, those that select candidates, and their form as a tsquery.
+"""Plan a search: choose the query's stems and those that select candidates, and write them as a tsquery.
 
 A search never reads a large scope completely. Rare stems select the candidates; common stems only count for the score.
-If a query has no rare stem, the candidates are documents with two or more of its common stems. If even that lookup
-would grow with the scope, because the stems are too common, the candidates are the newest documents of each scope that
-contain any of them. So the cost of a search does not depend on the size of the scope; up to about ten thousand
-documents it finds what a ranking of all documents would find.
+If a query has no rare stem, the candidates are documents with two or more of its common stems. If the stems are so
+common that even this lookup would grow with the scope, the candidates are the newest documents of each scope that
+contain any of them. So the cost of a search does not depend on the size of the scope. Up to about ten thousand
+documents, a search finds the same documents as a ranking of all documents.
 """
 
 from collections.abc import Sequence
@@ -12,19 +12,20 @@ from dataclasses import dataclass
 from itertools import combinations
 
 MAX_QUESTION_CHARACTERS = 2000
-MAX_TERMS = 20  # as many as slowwave.search weighs; of a longer question the rarest are kept
-# Among 200,000 documents this finds five in six of the ten that ranking everything would, in a third of the time.
+MAX_TERMS = 20  # slowwave.search weighs this many; of a longer question, the rarest are kept
+# Among 200,000 documents, this finds five of six of the ten best documents of a full ranking, in a third of the time.
 CANDIDATE_BUDGET = 600
 SHORTEST_BEGINNING = 3
-# So many entries of the index may be read to find who holds common stems together: some milliseconds.
+# The number of index entries that may be read to find documents with several common stems: some milliseconds.
 POSTINGS_BUDGET = 40_000
-# The same where events are left out, of which the index holds more and longer ones.
+# The same limit without events; the index contains more events than memories, and longer ones.
 MEMORY_POSTINGS_BUDGET = 120_000
-# slowwave.search weighs no more of a kind: of a stem that more hold it would take any; the latest are better.
+# slowwave.search weighs at most this many of a kind. It would take any documents of a more common stem; the latest are
+# better.
 WEIGHED = 1_500
-# Of the latest that are looked at, some thousand, a stem that one in a hundred holds is in enough.
+# Among the latest documents, some thousand, a stem that one in a hundred contains occurs often enough.
 OFTEN = 100
-# Words of one question keep company: they meet more often than chance would have it.
+# Words of one question are related: they occur together more often than by chance.
 COMPANY = 4
 # Thai, Hangul, Kana and Han characters and the few scripts between them.
 _FIRST_WITHOUT_SPACES = "\u0e01"
@@ -34,8 +35,8 @@ _FIRST_WITHOUT_SPACES = "\u0e01"
 class Term:
     """A word of a query: its stem, and the stems of the same word in other languages of the reader's scopes.
 
-    documents: how many documents contain a common stem; None for a rare or uncounted one.
-    aliases: for each scope, stems of other names that count as the word in that scope only.
+    documents: the number of documents that contain a common stem; None for a rare or uncounted stem. aliases: for each
+    scope, stems of other names that count as the word in that scope only.
     """
 
     lexeme: str
@@ -45,28 +46,29 @@ class Term:
 
     @property
     def lexemes(self) -> tuple[str, ...]:
-        """Stems that count as the word in any scope."""
+        """Return the stems that count as the word in any scope."""
         also = (stem for _, stems in self.aliases for stem in stems)
         return tuple(dict.fromkeys((self.lexeme, *self.variants, *also)))
 
     def lexemes_in(self, scope_id: int) -> tuple[str, ...]:
-        """Stems that count as the word in this scope."""
+        """Return the stems that count as the word in this scope."""
         also = next((stems for scope, stems in self.aliases if scope == scope_id), ())
         return tuple(dict.fromkeys((self.lexeme, *self.variants, *also)))
 
     @property
     def beginnings(self) -> tuple[str, ...]:
-        """Beginnings of the words: the stemmer may have changed the last letter (`happy`: `happi`)."""
+        """Return beginnings of the words, because the stemmer may have changed the last letter (`happy`: `happi`)."""
         return tuple(lexeme[: max(SHORTEST_BEGINNING, len(lexeme) - 1)] for lexeme in self.lexemes)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to search.
+    """The plan of a search.
 
-    terms: scored stems, rarest first; candidates: sets of terms: a document must contain all terms of one set; late:
-    such sets for the newest documents of a scope; if given, `candidates` applies to memories only; fallback: the plan
-    if this one finds nothing.
+    terms: the stems that count for the score, rarest first; candidates: sets of terms; a document must contain all
+    terms of one set; late: sets of terms for the newest documents of a scope; if given, `candidates` applies to
+    memories only;
+    fallback: the plan to use if this one finds nothing.
     """
 
     terms: tuple[Term, ...]
@@ -76,14 +78,16 @@ class Plan:
 
 
 def clean_question(question: str) -> str:
-    """The query in a form that Postgres accepts: no NUL, no half of a surrogate pair, at most 2,000 characters."""
+    """Return the query in a form that Postgres accepts: no NUL, no half of a surrogate pair, at most 2,000
+    characters.
+    """
     text = question[:MAX_QUESTION_CHARACTERS].replace("\0", " ")
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def plan(terms: Sequence[Term], documents: int) -> Plan:
-    """Choose the scored stems and the candidates of a query over this many documents."""
-    # Long words are rarer than short ones: that settles who stays where nothing was counted.
+    """Choose the stems for the score and for the candidates of a query over this many documents."""
+    # Long words are rarer than short ones, which decides if nothing was counted.
     rare = sorted((t for t in terms if t.documents is None), key=lambda t: (-len(t.lexeme), t.lexeme))
     common = sorted((t for t in terms if t.documents is not None), key=lambda t: (t.documents, t.lexeme))
     weighed = (*rare, *common)[:MAX_TERMS]
@@ -113,8 +117,8 @@ def plan(terms: Sequence[Term], documents: int) -> Plan:
 
 
 def _alone(weighed: tuple[Term, ...], term: Term, documents: int) -> Plan:
-    """Documents with this one common stem; only the newest if there are too many, or if enough of the newest contain
-    it.
+    """Return documents with this one common stem; only the newest if there are too many, or if enough of the newest
+    contain it.
     """
     held = term.documents or 0
     if held > POSTINGS_BUDGET or (held > WEIGHED and held * OFTEN >= documents):
@@ -123,12 +127,12 @@ def _alone(weighed: tuple[Term, ...], term: Term, documents: int) -> Plan:
 
 
 def _together(common: Sequence[Term], room: int, documents: int) -> list[tuple[Term, ...]]:
-    """Pairs of common terms, those that meet least first, while they are likely to fit, and cheap to look up."""
+    """Return pairs of common terms, the rarest pairs first, as long as they probably fit and are cheap to look up."""
     sets: list[tuple[Term, ...]] = []
     read: set[Term] = set()
     for pair in sorted(combinations(common[:5], 2), key=lambda pair: _meeting(pair, documents)):
         room -= int(_meeting(pair, documents))
-        # The index reads all entries of the rarer one of each pair, and skips through the other's.
+        # The index reads all entries of the rarer stem of each pair, and skips through those of the other.
         read.add(min(pair, key=lambda term: term.documents or 0))
         if room < 0 or sum(term.documents or 0 for term in read) > POSTINGS_BUDGET:
             break
@@ -137,7 +141,7 @@ def _together(common: Sequence[Term], room: int, documents: int) -> list[tuple[T
 
 
 def _meeting(terms: Sequence[Term], documents: int) -> float:
-    """How many documents may hold all of these terms."""
+    """Estimate how many documents contain all of these terms."""
     expected = float(max(documents, 1))
     for term in terms:
         expected *= min(1.0, (term.documents or 0) / max(documents, 1))
@@ -145,7 +149,7 @@ def _meeting(terms: Sequence[Term], documents: int) -> float:
 
 
 def any_of(sets: Sequence[Sequence[Term]], scope_ids: Sequence[int]) -> str:
-    """A tsquery in text form: documents that hold all terms of one of the sets, within one of the scopes."""
+    """Return a tsquery as text: documents that contain all terms of one of the sets, within one of the scopes."""
     return " | ".join(
         "(" + " & ".join(_any_stem(scope_id, term) for term in terms) + ")" for scope_id in scope_ids for terms in sets
     )
@@ -158,8 +162,9 @@ def _any_stem(scope_id: int, term: Term) -> str:
 
 
 def _quoted(scope_id: int, lexeme: str) -> str:
-    # Inside the quotes only the quote and the backslash mean something to tsquery.
+    # Inside the quotes, only the quote and the backslash have a meaning for tsquery.
     quoted = lexeme.replace("\\", "\\\\").replace("'", "''")
-    # Text without spaces is indexed by pairs of characters: a character alone begins one, or ends the text.
+    # Text without spaces is indexed by pairs of characters: a single character is the first of a pair, or the end of
+    # the text.
     beginning = ":*" if len(lexeme) == 1 and lexeme >= _FIRST_WITHOUT_SPACES else ""
     return f"'{scope_id}:{quoted}'{beginning}"

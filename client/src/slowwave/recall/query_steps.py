@@ -1,5 +1,5 @@
-"""Reads as generators: each yields a `Query` for the rows it needs, and returns its result; tests can feed rows by
-hand.
+"""Run reads as generators: each yields a `Query` for the rows it needs and returns its result, so tests can supply the
+rows.
 """
 
 from collections.abc import Generator, Mapping
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A statement and its values; the text is put together from constants, the values are always bound."""
+    """A statement and its values. The text is built from constants; the values are always bound."""
 
     text: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -27,7 +27,7 @@ Steps = Generator[Query, list[Row], T]
 
 
 def statement(name: str) -> str:
-    """The text of `NAME.sql` beside this module, without comments and indentation.
+    """Return the text of `NAME.sql` in this folder, without comments and indentation.
 
     psycopg caches the parsed form of short texts only (4,096 characters); parsing a long one costs a millisecond each
     time.

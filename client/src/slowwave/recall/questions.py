@@ -1,6 +1,6 @@
-"""The embedding of a query, by the model whose vectors are in use; None if the search has to use words only.
+"""Embed a query by the model whose vectors are in use. The result is None if the search has to use words only.
 
-The embedding is made before the search takes a connection, which a slow endpoint would otherwise hold, and has a
+The embedding is made before the search takes a connection, because a slow endpoint would hold the connection. It has a
 timeout of some seconds.
 """
 
@@ -32,7 +32,7 @@ class Read(Protocol):
 
 
 class Models(Protocol):
-    """The embedder of the settings (None: vectors are off), and those of other names that can be reached."""
+    """The embedder of the settings (None: vectors are off), and further embedders that can be reached."""
 
     @property
     def own(self) -> Embedder | None: ...
@@ -55,11 +55,11 @@ class Questions:
         self._models = models
         self._call_timeout = call_timeout or CallTimeout(WAIT_SECONDS)
         self._throttled_log = ThrottledLog()
-        # Failures are not remembered.
+        # Failures are not cached.
         self._remembered = lru_cache(maxsize=REMEMBERED)(self._made)
 
     def vector(self, read: Read, question: str | None) -> QuestionVector | None:
-        """The embedding, or None: embeddings are off, the database has no vectors yet, or the embedder fails.
+        """Return the embedding. None: embeddings are off, the database has no vectors yet, or the embedder fails.
 
         Raises the exceptions of `read`.
         """

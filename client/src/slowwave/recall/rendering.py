@@ -1,4 +1,4 @@
-"""Recalled text inside a prompt: fenced, so that a model does not read it as an instruction."""
+"""Fence recalled text inside a prompt, so that a model does not read it as an instruction."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,8 +8,10 @@ from slowwave.invisible_characters import strip_invisible
 from slowwave.prompt_notice import NOTICE
 
 MIN_FENCE = 3
-LONGEST_RUN = 8  # backticks in a row; one fence is longer than any run, so a longer run would cost every reader
-# How models mark turns and roles in their own input: no text may hold such a mark whole.
+# the longest run of backticks; a fence is longer than any run, so a longer run would lengthen the fence for every
+# reader
+LONGEST_RUN = 8
+# Marks of turns and roles in models' own input: no text may contain such a mark unchanged.
 _TURN_MARK = re.compile(
     r"<(?=[|\uff5c][^\s<>]{1,60}>)|<(?=/?(?:s|bos|eos|pad|unk|mask|sep|cls)>)|<(?=<?/?SYS>)|\[(?=/?(?:INST|SYS|BOS|EOS|"
     r"TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|IMG|PREFIX|SUFFIX|MIDDLE)\])|"
@@ -17,7 +19,7 @@ _TURN_MARK = re.compile(
     r"<(?=/?(?:im_start|im_end|endoftext|eot_id)>)",
     re.IGNORECASE,
 )
-# The labels of this project's own lines: "[said monday#1]", "(room:board) ".
+# The labels of Slowwave's own lines: "[said monday#1]", "(room:board) ".
 _OUR_MARK = re.compile(r"\[(?=\s*(?:(?:said|memory|day)\b|K\d))", re.IGNORECASE)
 _OUR_PLACE = re.compile(r"\((?=\s*(?:room|team|agent|user)\s*:)", re.IGNORECASE)
 _BRACKETS = str.maketrans("()[]", "{}{}")
@@ -26,14 +28,14 @@ _BACKTICKS = re.compile(f"`{{{LONGEST_RUN + 1},}}")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A heading of this project's own, and lines that may hold anything."""
+    """A heading of Slowwave, and lines with any content."""
 
     heading: str
     lines: Sequence[str]
 
 
 def fenced(blocks: Iterable[Block], exception: str = "") -> str:
-    """Markdown of all blocks with lines, below one notice; "" without any.
+    """Return Markdown of all blocks that have lines, below one notice; "" if no block has lines.
 
     exception: a sentence about blocks that the notice does not cover.
     """
@@ -43,16 +45,17 @@ def fenced(blocks: Iterable[Block], exception: str = "") -> str:
 
 
 def fenced_blocks(blocks: Iterable[Block]) -> str:
-    """The fenced blocks without the notice."""
+    """Return the fenced blocks without the notice."""
     parts = [f"## {block.heading}\n\n{_fence(block.lines)}" for block in blocks if block.lines]
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def one_line(text: str) -> str:
-    """The text on one visible line that can't pass for a line or a label of Slowwave.
+    """Return the text as one visible line that can't imitate a line or a label of Slowwave.
 
-    Each run of blanks and line ends, also of Unicode, becomes one blank; invisible characters are removed. A blank
-    breaks a model's own marks ("<|im_end|>", "[INST]"), and Slowwave's labels in a text get other brackets.
+    Each run of blanks and line ends, including those of Unicode, becomes one blank; invisible characters are removed. A
+    blank is inserted into a model's own marks ("<|im_end|>", "[INST]"). Slowwave's labels in the text get other
+    brackets.
     """
     flat = " ".join(text.split())
     if not flat.isascii() or not flat.isprintable():
@@ -65,17 +68,19 @@ def one_line(text: str) -> str:
 
 
 def one_name(speaker: str) -> str:
-    """A speaker's name in one line, without the brackets of our labels and without the colon that ends a name."""
+    """Return a speaker's name as one line, without the brackets of Slowwave's labels and without the colon that ends a
+    name.
+    """
     return label(speaker).replace(":", ";")
 
 
 def label(name: str) -> str:
-    """The name of a session or a scope in one line, without brackets, which delimit marks."""
+    """Return the name of a session or a scope as one line, without brackets, which delimit marks."""
     return one_line(name).translate(_BRACKETS)
 
 
 def shorten(text: str, characters: int) -> str:
-    """At most this many characters of a line: cut between two words if a gap is near, and marked with "…"."""
+    """Cut a line to at most this many characters, between two words if a gap is near, and mark the cut with "…"."""
     if len(text) <= characters:
         return text
     head = text[: max(0, characters - 1)]

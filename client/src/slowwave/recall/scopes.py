@@ -19,7 +19,7 @@ class Reader:
 
 
 def reader(tenant: str, agent: str, scopes: Sequence[str]) -> Reader:
-    """Check the names. `scopes`: "room:NAME" or "team:NAME", at most 20. Raises `InvalidName`."""
+    """Check the names, and return the reader. scopes: "room:NAME" or "team:NAME", at most 20. Raises `InvalidName`."""
     check_name("tenant", tenant)
     check_name("agent", agent)
     if isinstance(scopes, (str, bytes)) or not isinstance(scopes, Collection):
@@ -31,5 +31,5 @@ def reader(tenant: str, agent: str, scopes: Sequence[str]) -> Reader:
 
 
 def scope_label(kind: str, name: str) -> str | None:
-    """The public name of a scope: None for an agent's own, else "room:NAME" or "team:NAME"."""
+    """Return the public name of a scope: None for an agent's own, else "room:NAME" or "team:NAME"."""
     return None if kind == "agent" else f"{kind}:{name}"

@@ -1,6 +1,6 @@
 """Search: memories and raw events of the reader's scopes in one ranked list.
 
-scopes.sql      names → existing scopes, stems of the query, which of them are common
+scopes.sql      names → existing scopes, stems of the query, the common ones among the stems
 aliases.py      other names for the words of the query, for each scope
 query_plan.py   the stems that select candidates
 search.sql      candidates with text and origin, ranked by the database function slowwave.search
@@ -50,7 +50,8 @@ ANCHOR_SHARE = 0.6
 class ScopeStats:
     """A reader's existing scopes by id with their labels, and the stems of its query.
 
-    documents: the number of documents in them; mean_length: in lexemes, None if not counted yet.
+    documents: the number of documents in the scopes; mean_length: their mean length in lexemes, None if not counted
+    yet.
     """
 
     labels: dict[int, str | None]
@@ -82,7 +83,7 @@ def scope_stats_steps(reader: Reader, question: str) -> Steps[ScopeStats]:
 
 
 def check_question(question: str, limit: int) -> None:
-    """Raise `InvalidQuery` for a query or a limit that can't be used."""
+    """Raise `InvalidQuery` for an invalid query or limit."""
     if not isinstance(question, str):
         raise InvalidQuery(f"query must be text, got {shown(question)}")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
@@ -108,7 +109,7 @@ def search_steps(
     stats, timing = yield from timed_steps(reader, question, now)
     hits = yield from find_steps(stats, limit=selection.depth, review=include_review, vector=vector, timing=timing)
     hits = verbatim_first(hits, question)
-    # A budget counts what is shown.
+    # A budget counts only shown hits.
     hits = yield from widening_steps(relevant(hits, min_relevance), stats.labels, around)
     return ordered(selection.choose(hits), order, question)
 
@@ -116,7 +117,7 @@ def search_steps(
 def check_search(
     question: str, selection: Selection, *, review: bool, now: datetime | None, order: Order, around: int
 ) -> None:
-    """Raise `InvalidQuery` for an argument of a search that can't be used."""
+    """Raise `InvalidQuery` for an invalid argument of a search."""
     check_question(question, selection.limit)
     check_around(around)
     selection.check()
@@ -128,7 +129,9 @@ def check_search(
 
 
 def verbatim_first(hits: list[Hit], question: str) -> list[Hit]:
-    """The hits; those with the exact text of a query with signs ("a ?? b") first, because no index contains signs."""
+    """Return the hits. If the query has signs ("a ?? b"), hits with its exact text come first, because no index
+    contains signs.
+    """
     sought = wording(question).lstrip("?!. ")
     if not _SIGN.search(sought):
         return hits
@@ -136,7 +139,9 @@ def verbatim_first(hits: list[Hit], question: str) -> list[Hit]:
 
 
 def ordered(hits: list[Hit], order: Order, question: str) -> list[Hit]:
-    """The hits in the requested order; "auto" is oldest first if the query asks for an order, else best first."""
+    """Return the hits in the requested order; "auto" is oldest first if the query asks for an order, else best
+    first.
+    """
     return in_order_of_time(hits) if order == "time" or (order == "auto" and asks_order(question)) else hits
 
 
@@ -147,7 +152,9 @@ def check_now(now: datetime | None) -> None:
 
 
 def timed_steps(reader: Reader, question: str, now: datetime | None) -> Steps[tuple[ScopeStats, Timing]]:
-    """Look up the scopes, the stems of a query without its relative times, and the effect of its times."""
+    """Look up the scopes, the stems of a query without its relative times, and the effect of its times on the
+    ranking.
+    """
     if now is None:
         return (yield from scope_stats_steps(reader, question)), Timing()
     times = read_times(clean_question(question), now)
@@ -159,7 +166,9 @@ def timed_steps(reader: Reader, question: str, now: datetime | None) -> Steps[tu
 
 
 def anchor_steps(reader: Reader, anchor: Anchor, zone: tzinfo | None) -> Steps[Interval | None]:
-    """Look up the event that limits the time of a query ("before I moved"); None if no document describes it."""
+    """Look up the event that limits the time of a query ("before I moved"); the result is None if no document describes
+    it.
+    """
     stats = yield from scope_stats_steps(reader, anchor.text)
     for hit in (yield from find_steps(stats, limit=ANCHOR_HITS)):
         told = f"{hit.speaker or ''} {hit.content}".lower()
@@ -178,10 +187,11 @@ def find_steps(
     vector: QuestionVector | None = None,
     timing: Timing = UNTIMED,
 ) -> Steps[list[Hit]]:
-    """Rank the documents of the scopes by the query; events False: memories only; review: also memories in review.
+    """Rank the documents of the scopes by the query.
 
-    vector: the query's embedding, to rank by words and vectors together; timing: the effect of its times. Nothing is
-    sent without scopes, or if the query has neither a vector nor a meaningful word.
+    events: False to rank memories only; review: True to include memories in review. vector: the query's embedding, to
+    rank by words and vectors together; timing: the effect of the query's times. Nothing is sent without scopes, or if
+    the query has neither a vector nor a meaningful word.
     """
     if not stats.labels or not (stats.terms or vector):
         return []
@@ -190,7 +200,7 @@ def find_steps(
     depth = timing.depth(limit)
     rows = yield _find(stats, chosen, asked | _vector(vector), depth)
     if not rows and chosen.fallback:
-        # Nothing holds a rare word or two common ones together: what holds one common word is better than nothing.
+        # No document contains a rare word or two common ones: search for documents with one common word.
         rows = yield _find(stats, chosen.fallback, asked | _vector(None), depth)
     hits = [hit_of(row, row["score"], stats.labels) for row in choose(reordered(rows, timing), limit)]
     return (yield from pairing_steps(hits, stats.labels, limit))
@@ -204,7 +214,7 @@ def _interval(timing: Timing) -> dict[str, Any]:
 def _vector(vector: QuestionVector | None) -> dict[str, Any]:
     if vector is None:
         return {"model": None, "question": None}
-    # As text: psycopg would take two milliseconds for a list. Postgres refuses what is too small for a real.
+    # As text, because psycopg takes two milliseconds for a list. Postgres refuses values that are too small for a real.
     return {"model": vector.model, "question": f"{{{','.join(str(round(x, 7)) for x in vector.vector)}}}"}
 
 
@@ -221,7 +231,7 @@ def _find(stats: ScopeStats, chosen: Plan, asked: Mapping[str, Any], limit: int)
         "mean_length": stats.mean_length,
         "ranking": _RANKING,
         **asked,
-        # More than asked for where events and memories may turn out to say the same.
+        # Request more rows than the limit if events and memories may repeat each other.
         "limit": limit * 2 + 5 if asked["events"] else limit,
     }
     return Query(_FIND, values)

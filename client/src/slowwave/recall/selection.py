@@ -22,9 +22,9 @@ class Selection:
     """The limits of the hits that a search shows.
 
     Attributes:
-        limit: the most hits.
-        max_tokens: the most tokens of all hits, each with its date; None: no budget.
-        min_relevance: hits below this relevance are left out, from 0 to 1.
+        limit: the highest number of hits.
+        max_tokens: the highest number of tokens of all hits, each with its date; None: no budget.
+        min_relevance: a relevance from 0 to 1; hits below it are left out.
     """
 
     limit: int
@@ -37,7 +37,7 @@ class Selection:
         return self.limit if self.max_tokens is None else max(self.limit, FILLING)
 
     def check(self) -> None:
-        """Raise `InvalidQuery` for limits that can't be used."""
+        """Raise `InvalidQuery` for invalid limits."""
         if self.max_tokens is not None and (
             isinstance(self.max_tokens, bool) or not isinstance(self.max_tokens, int) or self.max_tokens < 0
         ):
@@ -47,13 +47,13 @@ class Selection:
             raise InvalidQuery(f"min_relevance must be a number from 0 to 1, got {shown(floor)}")
 
     def choose(self, hits: Iterable[Hit]) -> list[Hit]:
-        """The ranked hits to show."""
+        """Return the ranked hits to show."""
         kept = relevant(hits, self.min_relevance)
         return (kept if self.max_tokens is None else fitting(kept, self.max_tokens))[: self.limit]
 
 
 def relevant(hits: Iterable[Hit], least: float) -> list[Hit]:
-    """The hits with a relevance of at least `least`."""
+    """Return the hits with a relevance of at least `least`."""
     return [hit for hit in hits if hit.relevance is None or hit.relevance >= least]
 
 
@@ -62,7 +62,7 @@ def fitting(hits: Iterable[Hit], max_tokens: int, count: Callable[[str], int] = 
 
     Args:
         hits: best first.
-        max_tokens: the most tokens of the chosen hits, each with its date.
+        max_tokens: the highest number of tokens of the chosen hits, each with its date.
         count: counts the tokens of a text.
 
     Returns:
@@ -86,10 +86,10 @@ def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def distinct(hits: Iterable[Hit]) -> list[Hit]:
-    """The hits, best first, without those that repeat an earlier one."""
+    """Return the hits, best first, without those that repeat an earlier one."""
     return fitting(hits, 0, lambda _text: 0)
 
 
 def shown_line(hit: Hit) -> str:
-    """A hit as a prompt has it, for counting."""
+    """Return a hit as a line of a prompt, to count its tokens."""
     return f"({hit.valid_from:%-d %B %Y}) {hit.content}"

@@ -1,8 +1,8 @@
 """The effect of a query's times on a search: the interval for the ranking in Postgres, and the order of its rows.
 
-A document inside the interval gains a share of the best score. If the query asks for a time, texts that give one gain;
-if it asks for the newest or the first, later or earlier documents gain. All gains are shares of the best score, so
-that they mean the same for words and vectors.
+A document inside the interval gets a bonus. If the query asks for a time, texts that give a time get a bonus. If it
+asks for the newest or the first, later or earlier documents get one. Every bonus is a share of the best score, so it
+means the same for words and vectors.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ DEPTH = 60
 class Timing:
     """The effect of a query's times on the ranking.
 
-    interval: extended by the time in which people still talk about it.
+    interval: the query's interval, extended by the time in which people still talk about it.
     """
 
     interval: Interval | None = None
@@ -39,12 +39,12 @@ class Timing:
     language: str = "en"
 
     def depth(self, limit: int) -> int:
-        """The number of rows to request."""
+        """Return the number of rows to request."""
         return max(limit, DEPTH) if self.strict or self.newest or self.asks_when else limit
 
 
 def around(anchor: Anchor, moment: datetime) -> Interval:
-    """The interval of which an event at that moment is a border; its own day belongs to both sides."""
+    """Return the interval that an event at this moment limits. The event's own day belongs to both sides."""
     day = datetime.combine(moment.date(), time(), moment.tzinfo)
     match anchor.relation:
         case "before" | "until":
@@ -56,10 +56,10 @@ def around(anchor: Anchor, moment: datetime) -> Interval:
 
 
 def timing_of(times: TimeQuestion, interval: Interval | None, now: datetime) -> Timing:
-    """The effect of the times. An interval in the future has none."""
+    """Return the effect of the times. An interval in the future has no effect."""
     if interval is not None and interval.begin is not None and interval.begin > now:
         interval = None
-    # With a date in the question, "recently" means that date.
+    # If the question has a date, "recently" relates to the date.
     newest = 0.0 if interval is not None else {"latest": NEWEST, "first": -NEWEST}.get(times.order or "", 0.0)
     told = None if interval is None else interval if times.strict else _told(interval)
     return Timing(told, times.strict and told is not None, newest, times.asks_when, times.language)
@@ -73,7 +73,7 @@ def _told(interval: Interval) -> Interval:
 
 
 def reordered(rows: Sequence[Row], timing: Timing) -> list[Row]:
-    """Rows of a search in the order that the times give, with matching scores."""
+    """Return the rows of a search in the order that the times require, with matching scores."""
     kept = [row for row in rows if not timing.strict or (timing.interval and timing.interval.holds(row["valid_from"]))]
     if not kept or not (timing.newest or timing.asks_when):
         return kept
@@ -89,5 +89,5 @@ def reordered(rows: Sequence[Row], timing: Timing) -> list[Row]:
 
 
 def in_order_of_time(hits: Sequence[Hit]) -> list[Hit]:
-    """The same hits, the oldest first."""
+    """Return the same hits, oldest first."""
     return sorted(hits, key=lambda hit: (hit.valid_from, hit.sources))

@@ -1,16 +1,17 @@
-"""Estimate the tokens of a text without a model's tokenizer; the estimate tends to be above the models' own counts."""
+"""Estimate the tokens of a text without a model's tokenizer; the estimate is usually above the models' own counts."""
 
 import re
 
-# Each match is one token: the beginning of a word, a part of its rest (names, ids and compounds fall apart), two
-# digits, a capital, a sign, a line end.
+# Each match is one token: the beginning of a word, a part of its rest (names, ids and compounds are split), two digits,
+# a capital, a sign, a line end.
 _TOKEN = re.compile(r"\b[A-Za-z]?[a-z]{1,4}|[a-z]{1,3}|[A-Z][a-z]?|[0-9]{1,2}|[!-/:-@[-`{-~]|[\x00-\x1f\x7f]")
-_SHORT = 24  # characters; longer ones are rarely words, and not worth remembering
+_SHORT = 24  # characters; longer texts are rarely words, and are not cached
 _MOST = 8192
 
 
 def estimate(text: str) -> int:
-    """Tokens of `text`, rather too many than too few; 0 for the empty text. Linear in its length.
+    """Estimate the tokens of `text`; the estimate is rather too high than too low, and 0 for the empty text. Takes
+    linear time.
 
     A character beyond ASCII counts one less than its bytes in UTF-8: one for é or я, two for 中, three for an emoji.
     """
@@ -23,7 +24,9 @@ def _count(word: str) -> int:
 
 
 class _Known(dict[str, int]):
-    """Token counts of words seen so far. Texts repeat the same words, and a lookup takes a tenth of a count."""
+    """A cache of words' token counts. Texts repeat the same words, and a lookup takes a tenth of the time of a
+    count.
+    """
 
     def __missing__(self, word: str) -> int:
         tokens = _count(word)

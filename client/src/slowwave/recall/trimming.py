@@ -1,6 +1,6 @@
 """Trim a context to a token budget: leave out whole lines, the least important first; cut a long line.
 
-Two parts have priority, and may use at most this share of the room while the others need it:
+Two parts have priority. While other parts need the room, they may use at most this share of it:
 
     profile 10 %         in the order of its attributes
     instructions 60 %    the most general and newest first
@@ -51,16 +51,16 @@ ALWAYS = {"profile": 0.1, "instructions": 0.6}
 SHARES = {"summaries": 0.4, "unsummarised": 0.1, "memories": 0.3, "conflicts": 0.1, "elsewhere": 0.1}
 ASKED = {"memories": 0.8, "summaries": 0.1, "unsummarised": 0.0, "conflicts": 0.05, "elsewhere": 0.05}
 """The same where a question was asked."""
-MESSAGE_TOKENS = 4  # what chat APIs add to each message for its role and its ends
-PER_DAY_FIRST = 3  # so many lines of a day come before the first of the day before
-LONGEST_SHARE = 6  # no line takes more than this part of the budget
-MAX_LEFT_OUT = 9999  # for the cost of a heading
+MESSAGE_TOKENS = 4  # tokens that chat APIs add to each message for its role and its ends
+PER_DAY_FIRST = 3  # the number of lines of a day before the first line of the previous day
+LONGEST_SHARE = 6  # no line takes more than this share of the budget
+MAX_LEFT_OUT = 9999  # to compute the cost of a heading
 SHORTEST_CUT = 24  # tokens; shorter lines are never cut
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many tokens a context may take in which form, and who counts them."""
+    """A token budget of a context: the number of tokens, the format, and the token counter."""
 
     max_tokens: int
     form: Format = "markdown"
@@ -68,7 +68,7 @@ class Budget:
 
 
 def budget_of(max_tokens: int | None, form: str, count: Count | None) -> Budget | None:
-    """Check a budget; None without one. Raises `InvalidQuery`."""
+    """Check a budget, and return None if none is given. Raises `InvalidQuery`."""
     known = next((name for name in FORMATS if name == form), None)
     if known is None:
         raise InvalidQuery(f"format must be one of {', '.join(FORMATS)}, got {shown(form)}")
@@ -82,7 +82,7 @@ def budget_of(max_tokens: int | None, form: str, count: Count | None) -> Budget 
 
 
 def cost_of(context: Context, budget: Budget) -> int:
-    """The tokens of the context in the budget's format; 0 for an empty context."""
+    """Count the tokens of the context in the budget's format; 0 for an empty context."""
     if not context:
         return 0
     if budget.form == "messages":
@@ -91,7 +91,7 @@ def cost_of(context: Context, budget: Budget) -> int:
 
 
 def trimmed(context: Context, budget: Budget) -> Context:
-    """The context with as much of it as the budget has room for; its `tokens` are never more than that."""
+    """Return as much of the context as the budget allows; its `tokens` never exceed the budget."""
     whole = list(_entries(context))
 
     @cache
@@ -113,7 +113,7 @@ def trimmed(context: Context, budget: Budget) -> Context:
         cost = cost_of(kept, budget)
         if cost <= budget.max_tokens:
             return replace(kept, tokens=cost, left_out=len(whole) - len(chosen))
-        # Costs of parts need not add up to the cost of the whole, whoever counts: try with less room.
+        # The costs of the parts need not add up to the cost of the whole with any counter, so try again with less room.
         room = min(room - (cost - budget.max_tokens), room * 9 // 10)
 
 
@@ -121,8 +121,8 @@ Item = Hit | DayLine | Utterance | Contradiction | Instruction | Trait
 
 
 class _Entry(NamedTuple):
-    """A line that may be copied from one context into another. place: its index in its list; day: its day; listed: the
-    list of the context, if the line is one of the memories.
+    """A line that may be copied from one context into another. place: its index in its list; day: the index of its day;
+    listed: the name of the context's list, if the line is a memory.
     """
 
     part: str
@@ -134,11 +134,11 @@ class _Entry(NamedTuple):
 
 
 def _entries(context: Context) -> Iterator[_Entry]:
-    """All lines, of each part the most important first."""
+    """Return all lines; within each part the most important first."""
     for place, trait in enumerate(context.profile):
         yield _Entry("profile", PROFILE, trait, place)
     for place, one in enumerate(context.instructions):
-        # The longest form of the heading, which says how many found no room.
+        # The longest form of the heading, which gives the number of lines left out.
         yield _Entry("instructions", instructions_heading(MAX_LEFT_OUT), one, place)
     yield from _summary_entries(context.days)
     for day in context.days:
@@ -160,13 +160,13 @@ def _entries(context: Context) -> Iterator[_Entry]:
 
 
 def _shares(context: Context) -> dict[str, float]:
-    """The shares of the parts; with a query, the parts that answer it come first."""
+    """Return the shares of the parts; with a query, the parts that answer the query come first."""
     was_asked = any(hit.relevance is not None for hit in (*context.memories, *context.passages))
     return ASKED if was_asked else SHARES
 
 
 def _found_entries(context: Context) -> Iterator[_Entry]:
-    """Memories and passages, each in its order: of the two that are next, the one with the higher score."""
+    """Merge memories and passages, each list in its order: the next entry is the one with the higher score."""
     passages = list(enumerate(context.passages))
     for place, hit in enumerate(context.memories):
         while passages and passages[0][1].score > hit.score:
@@ -189,7 +189,7 @@ def _summary_entries(days: Sequence[Day]) -> Iterator[_Entry]:
 
 
 def _text(entry: _Entry, form: Format) -> str:
-    """The entry as the form has it."""
+    """Return the entry's text in the budget's format."""
     item = entry.item
     if form == "json":
         return json.dumps(item.to_json(), ensure_ascii=False) + ", "
@@ -199,7 +199,7 @@ def _text(entry: _Entry, form: Format) -> str:
 
 
 def _frame(context: Context, budget: Budget) -> int:
-    """The tokens of a context without lines."""
+    """Count the tokens of a context without lines."""
     exception = STANDING if context.instructions else ""
     if budget.form == "json":
         return budget.count(Context(span=context.span, instructions_left_out=MAX_LEFT_OUT).render("json"))
@@ -209,14 +209,14 @@ def _frame(context: Context, budget: Budget) -> int:
 
 
 def _key(entry: _Entry, form: Format) -> str:
-    """The group of the entry: a heading, or in JSON a day."""
+    """Return the entry's group: a heading, or in JSON a day."""
     if form != "json":
         return entry.heading
     return "" if entry.day is None else f"{entry.day.day} {entry.day.agent} {entry.day.scope}"
 
 
 def _heading(context: Context, key: str, form: Format) -> str:
-    """The text of a group: a heading and its fence, or the fields of a day."""
+    """Return the text of a group: a heading and its fence, or the fields of a day."""
     if form != "json":
         return fenced_blocks([Block(key, [""])]) + "\n"
     days = [replace(d, lines=(), unsummarised=()) for d in context.days if f"{d.day} {d.agent} {d.scope}" == key]
@@ -224,7 +224,7 @@ def _heading(context: Context, key: str, form: Format) -> str:
 
 
 def _cut(entry: _Entry, budget: Budget) -> _Entry:
-    """The entry with its text cut to the longest that a line may take."""
+    """Cut the entry's text to the longest that a line may have."""
     item = entry.item
     longest = max(SHORTEST_CUT, budget.max_tokens // LONGEST_SHARE)
     if isinstance(item, Contradiction):
@@ -240,7 +240,7 @@ def _cut(entry: _Entry, budget: Budget) -> _Entry:
 
 
 def _fitting(text: str, tokens: int, count: Count) -> str:
-    if len(text) <= tokens:  # no text has more tokens than characters, as good as ever
+    if len(text) <= tokens:  # a text practically never has more tokens than characters
         return text
     while len(text) > 1 and (cost := count(text)) > tokens:
         text = shorten(text, min(len(text) * tokens // cost, len(text) - 1))
@@ -248,7 +248,7 @@ def _fitting(text: str, tokens: int, count: Count) -> str:
 
 
 def _put_together(context: Context, entries: Sequence[_Entry]) -> Context:
-    """The context with these lines alone, each in its old place."""
+    """Return the context with only these lines, each in its old position."""
     parts: dict[tuple[str, int | None], list[_Entry]] = {}
     for entry in sorted(entries, key=lambda e: e.place):
         key = (entry.listed or entry.part, None if entry.day is None else id(entry.day))

@@ -1,4 +1,4 @@
-"""Widen the events that a search found: add the passages before and after each, from the same conversation."""
+"""Widen the events that a search found: add the passages before and after each event, from the same conversation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,13 +13,15 @@ _AROUND = statement("passages_around")
 
 
 def check_around(around: int) -> None:
-    """Raise `InvalidQuery` unless so many passages can be asked for."""
+    """Raise `InvalidQuery` if this number of passages is not allowed."""
     if isinstance(around, bool) or not isinstance(around, int) or not 0 <= around <= MAX_AROUND:
         raise InvalidQuery(f"around must be an integer from 0 to {MAX_AROUND}, got {shown(around)}")
 
 
 def widening_steps(hits: Sequence[Hit], labels: Mapping[int, str | None], around: int) -> Steps[list[Hit]]:
-    """The same hits, each event with `around` passages before and after it. One query, and none without events."""
+    """Return the same hits, each event with `around` passages before and after it. Sends one query, or none without
+    events.
+    """
     places = [hit.place for hit in hits if hit.place is not None]
     if not around or not places:
         return list(hits)
@@ -34,7 +36,9 @@ def widening_steps(hits: Sequence[Hit], labels: Mapping[int, str | None], around
 
 
 def _widened(hit: Hit, rows: Sequence[Row]) -> Hit:
-    """The hit with its neighbours: passages of the same event are joined, other events begin with their speaker."""
+    """Return the hit with its neighbours: passages of the same event are joined, other events begin with their
+    speaker.
+    """
     own = hit.place[1] if hit.place else None
     lines: list[str] = []
     last = None

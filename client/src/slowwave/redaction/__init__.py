@@ -1,8 +1,9 @@
-"""Secrets in a text: their places and kinds.
+"""Find secrets in a text: their positions and kinds.
 
-There are five kinds of finders: tokens of known forms, numbers with check digits, shapes around a login (key files,
-URLs, headers), words of eight languages that announce a secret, and words of a family around a value.
-All read a folded text, in which odd spellings are normalised, and return places in the source. Every step is linear.
+The package has five kinds of finders: tokens of known forms, numbers with check digits, shapes around a login (key
+files, URLs, headers), words of eight languages that announce a secret, and groups of related words around a value. All
+read a folded text, in which odd spellings are normalised, and return positions in the source. Every step takes linear
+time.
 """
 
 import re
@@ -78,7 +79,7 @@ def replace(text: str, found: Iterable[Found], mark: str) -> str:
 
 
 def _formed(text: str, pieces: Sequence[str], forms: Sequence[Form], *, digits: bool) -> Iterator[Found]:
-    """Secrets that their form alone identifies. Short ones have a digit, or the "=" of base64."""
+    """Find secrets that are identified by their form alone. Short ones must have a digit, or the "=" of base64."""
     if "PRIVATE KEY" in text or "PuTTY" in text or "SSH2" in text:
         yield from shapes.key_files(text)
     if pieces and len(max(pieces, key=len)) >= _LONG:
@@ -95,7 +96,9 @@ def _formed(text: str, pieces: Sequence[str], forms: Sequence[Form], *, digits: 
 
 
 def _tokens(word: str, at: int, forms: Sequence[Form]) -> Iterator[Found]:
-    """The tokens in a word. A pattern of a fixed length leaves the end of a longer token: that is secret too."""
+    """Find the tokens in a word. If a pattern of a fixed length leaves the end of a longer token, the end is secret
+    too.
+    """
     for form in (*FORMS, *forms):
         if not any(need in word for need in form.needs):
             continue
@@ -114,7 +117,7 @@ def _carried(text: str) -> Iterator[Found]:
 
 
 def _continued(text: str, start: int, end: int) -> int:
-    """The end of a secret that a line end cuts in two."""
+    """Return the end of a secret that a line end cuts in two."""
     if end - start < _HALF or text[end : end + 1] != "\n" or not text[start:end].isascii():
         return end
     more = _SECOND_HALF.match(text, end)
@@ -122,7 +125,7 @@ def _continued(text: str, start: int, end: int) -> int:
 
 
 def _broken(view: Folded, forms: Sequence[Form]) -> Iterator[Found]:
-    """Tokens and numbers that a line's end cuts in two."""
+    """Find tokens and numbers that a line end cuts in two."""
     for joint, near in line_ends(view):
         for start, end, kind in (*_formed(near.text, near.text.split(), forms, digits=True), *_carried(near.text)):
             if start < joint < end:
@@ -130,7 +133,9 @@ def _broken(view: Folded, forms: Sequence[Form]) -> Iterator[Found]:
 
 
 def _merged(found: Iterable[Found]) -> list[Found]:
-    """In order; of those that overlap one, from the first's start to the last's end, of the longer one's kind."""
+    """Sort the finds. Overlapping finds become one, from the first start to the last end, with the kind of the longer
+    one.
+    """
     kept: list[Found] = []
     for start, end, kind in sorted(found, key=lambda one: (one[0], -one[1])):
         if kept and start < kept[-1][1]:

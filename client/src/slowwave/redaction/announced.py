@@ -1,4 +1,4 @@
-"""Secrets that a sentence announces: "my password is …", "… is the PIN", `DB_PASSWORD=…`, "我的密码是…".
+"""Find secrets that a sentence announces: "my password is …", "… is the PIN", `DB_PASSWORD=…`, "我的密码是…".
 
 The words of all languages count in every text.
 """
@@ -71,14 +71,15 @@ _QUIET_WORDS = frozenset(
 
 
 def words_of(low: str) -> frozenset[str]:
-    """The words of a text in lower case; none for Chinese and Japanese."""
+    """Return the words of a text in lower case; none for Chinese and Japanese."""
     return frozenset(low.translate(_BLANKS).split() if low.isascii() else WORD.findall(low))
 
 
 def announced(text: str, low: str, words: frozenset[str], *, digits: bool) -> Iterator[Found]:
-    """Values after a word that announces a secret. Linear time: each word looks a limited distance ahead and back.
+    """Find values after a word that announces a secret. Linear time: each word looks a limited distance ahead and back.
 
-    low: the text in lower case, of the same length. words: its words. digits: whether it contains any.
+    low: the text in lower case, of the same length. words: the words of the text. digits: True if the text contains
+    any.
     """
     done: dict[str, int] = {}
     for at, word, nouns in _hits(low, words, digits=digits):
@@ -99,14 +100,14 @@ def announced(text: str, low: str, words: frozenset[str], *, digits: bool) -> It
 
 
 def _kind_of(noun: Noun, name: str) -> str:
-    """The kind of a secret, which a weak word such as "key" names itself."""
+    """Return the kind of a secret; a weak word such as "key" is itself the kind."""
     if noun.value != "weak":
         return noun.kind
     return next((kind for kind, parts in _WEAK_KINDS.items() if any(part in name for part in parts)), noun.kind)
 
 
 def _hits(low: str, words: frozenset[str], *, digits: bool) -> Iterable[tuple[int, str, list[Noun]]]:
-    """Where keywords stand, in their order."""
+    """Find the positions of keywords in order."""
     known = words & (_KEYWORDS if digits else _QUIET_WORDS)
     hits = [(at, word, _BY_WORD[word]) for word in known for at in _places_of(word, low, whole=True)]
     stems = _ASCII_STEMS if low.isascii() else (*_ASCII_STEMS, *_OTHER_STEMS)
@@ -126,12 +127,12 @@ def _places_of(word: str, low: str, *, whole: bool) -> Iterator[int]:
 
 
 def _is_letter(sign: str) -> bool:
-    """Whether a word continues there; Chinese and Japanese have no blanks between words."""
+    """Return True if a word continues at this position; Chinese and Japanese have no blanks between words."""
     return sign.isalnum() and not "\u3040" <= sign <= "\u9fff"
 
 
 def _named(low: str, start: int, end: int, noun: Noun) -> re.Match[str] | None:
-    """The announcing phrase around a keyword: the longest that begins at the start of a word before it, or at it."""
+    """Return the announcing phrase around a keyword: the longest that begins at the keyword or at an earlier word."""
     begins = [match.start() for match in _WORD_START.finditer(low, max(0, start - LONGEST), start)]
     for begin in (*begins, start):
         match = noun.pattern.match(low, begin)
@@ -141,9 +142,9 @@ def _named(low: str, start: int, end: int, noun: Noun) -> re.Match[str] | None:
 
 
 def _behind(text: str, low: str, match: re.Match[str], noun: Noun) -> Span | None:
-    """The value after an announcing word.
+    """Return the value after an announcing word.
 
-    An empty span means that an earlier redaction is there, so look no further.
+    An empty span means that an earlier redaction is at this position, so the search ends.
     """
     stop = _clause_end(low, match.end())
     read = VALUES[noun.value]
@@ -156,7 +157,7 @@ def _behind(text: str, low: str, match: re.Match[str], noun: Noun) -> Span | Non
 
 
 def _with_quotes(text: str, start: int, end: int) -> Span:
-    """The value with the quotes around it."""
+    """Include the quotes around a value."""
     quote = text[end : end + 1]
     if quote not in {'"', "'", "`", "\\"} or text[start - 1 : start] not in {'"', "'", "`"}:
         return start, end
@@ -165,7 +166,9 @@ def _with_quotes(text: str, start: int, end: int) -> Span:
 
 
 def _places(text: str, low: str, match: re.Match[str], stop: int, noun: Noun) -> Iterator[Place]:
-    """Where the value may begin: behind an assignment, behind a word like "is", right behind, behind the next words."""
+    """Yield positions where the value may begin: after an assignment, after a word like "is", directly after, after
+    more words.
+    """
     at, name = match.end(), match[0]
     assign = _ASSIGN.match(low, at, stop)
     if assign is not None:
@@ -191,7 +194,7 @@ def _places(text: str, low: str, match: re.Match[str], stop: int, noun: Noun) ->
 
 
 def _words(low: str, at: int, stop: int) -> list[tuple[int, str]]:
-    """The next words without the punctuation around them, and where they begin."""
+    """Return the next words without the punctuation around them, and their offsets."""
     found = islice(_WORD.finditer(low, at, stop), WORDS)
     return [
         (word.start(), word[0].strip("\"'`,*()") or word[0])
@@ -201,18 +204,20 @@ def _words(low: str, at: int, stop: int) -> list[tuple[int, str]]:
 
 
 def _unsigned(text: str, name: str, words: list[tuple[int, str]], noun: Noun, *, used: bool) -> Iterator[Place]:
-    """Places without a word like "is" before them: the next word; some more for numbers and for a secret's object."""
+    """Yield positions without a word like "is" before them: the next word; some more for numbers and for a secret's
+    object.
+    """
     near = 1 if name.startswith("pin") else NEAR
     of = bool(words) and words[0][1] in _OF
     for count, (start, bare) in enumerate(words[:near]):
         if count == 0 or noun.value in _NUMBERS or (of and any(map(str.isdigit, bare))):
-            # "Log in with my password tulip": a plain word right behind counts as after "to".
+            # "Log in with my password tulip": a plain word directly after the noun counts as a value, as after "to".
             plain = used and count == 0
             yield Place(text, start, name, False, False, False, turned=plain, changed=plain)
 
 
 def _in_query(low: str, match: re.Match[str], assign: re.Match[str]) -> bool:
-    """Whether a word is a parameter of a URL's query, so that "&" ends its value."""
+    """Return True if a word is a parameter of a URL's query, so that "&" ends its value."""
     if assign[0] != "=":
         return False
     before = low[max(0, match.start() - 40) : match.start()]
@@ -221,7 +226,7 @@ def _in_query(low: str, match: re.Match[str], assign: re.Match[str]) -> bool:
 
 
 def _clause_end(low: str, at: int) -> int:
-    """The end of the clause; a line end does not end it if the value must follow."""
+    """Return the end of the clause; a line end does not end the clause if the value must follow."""
     limit = min(len(low), at + REACH)
     begins_line = False
     for match in _CLAUSE.finditer(low, at, limit):
@@ -232,7 +237,7 @@ def _clause_end(low: str, at: int) -> int:
 
 
 def _ahead(text: str, low: str, match: re.Match[str], noun: Noun) -> Span | None:
-    """The value in front of an announcing word: "… is my PIN", "use … as the password"."""
+    """Return the value before an announcing word: "… is my PIN", "use … as the password"."""
     start = match.start()
     begin = max(0, start - BEFORE)
     link = _LINK.search(low[begin:start])

@@ -1,4 +1,4 @@
-"""Secrets without a fixed phrase: words of one family occur near a value of a fitting form.
+"""Secrets without a fixed phrase: related words (a family) occur near a value whose form fits.
 
 Examples are a code from an SMS, the code of a gate, the digits on the back of a card, a Wi-Fi key: people mention them
 in any word order. A family counts how many of its word groups occur around a value; the form of the value decides how
@@ -63,9 +63,10 @@ _IN_WORD = re.compile(_WORD)
 
 
 class Family(NamedTuple):
-    """Word groups that indicate one kind of secret, and how many must occur near each form of it.
+    """A family: word groups that indicate one kind of secret, and the number that must occur near each form of the
+    secret.
 
-    groups, strong: bits of a set of groups. first: the bits of which one is required; 0: none.
+    groups, strong: sets of groups as bits. first: the bits of the groups of which one is required; 0: none.
     """
 
     kind: str
@@ -75,7 +76,7 @@ class Family(NamedTuple):
     forms: Mapping[str, int]
 
     def score(self, there: int) -> int:
-        """How many of the groups are there; a strong word counts twice."""
+        """Count the groups that occur; a strong word counts twice."""
         if self.first and not self.first & there:
             return 0
         return (self.groups & there).bit_count() + (_STRONG if self.strong & there else 0)
@@ -108,7 +109,7 @@ _GLUED_BITS = {word: bits for word, bits in _BITS.items() if _CJK.search(word)}
 
 
 def near(text: str, low: str, words: frozenset[str], *, digits: bool) -> Iterator[Found]:
-    """Values with words of their family around them. low, words: the text in small letters, its words."""
+    """Find values with words of their family around them. low: the text in lower case; words: its words."""
     if low.isascii() and _ALL.isdisjoint(words):
         return
     seen: dict[str, list[tuple[int, int]]] = {}
@@ -121,7 +122,7 @@ def near(text: str, low: str, words: frozenset[str], *, digits: bool) -> Iterato
 
 
 def _there(low: str, words: frozenset[str]) -> int:
-    """The groups of which a word is in the text; words of Chinese stand inside others."""
+    """Return the groups with a word in the text. Chinese words are found inside other words."""
     bits = 0
     for word in words & _ALL:
         bits |= _BITS[word]
@@ -134,7 +135,7 @@ def _there(low: str, words: frozenset[str]) -> int:
 
 @lru_cache(maxsize=4096)
 def _possible(there: int, *, digits: bool) -> tuple[tuple[Family, str, int], ...]:
-    """The families and forms for which these groups are enough. digits: whether the text has any."""
+    """Return the families and forms for which these groups suffice. digits: True if the text has any."""
     return tuple(
         (one, form, need)
         for one in _FAMILIES
@@ -144,13 +145,13 @@ def _possible(there: int, *, digits: bool) -> tuple[tuple[Family, str, int], ...
 
 
 def _is_vetoed(low: str, start: int) -> bool:
-    """Whether a word directly before a number gives it another meaning."""
+    """Return True if a word directly before a number gives it another meaning."""
     close = low[max(0, start - VETO) : start]
     return _there(close, frozenset(WORD.findall(close)[-2:])) & _VETO != 0
 
 
 def _told(family: Family, low: str, start: int, end: int, need: int) -> bool:
-    """Whether enough words of the family are around the value at low[start:end]."""
+    """Return True if enough words of the family are around the value at low[start:end]."""
     around = f"{low[max(0, start - REACH) : start]} \n {low[end : end + REACH]}"
     return family.score(_there(around, words_of(around))) >= need
 
@@ -171,7 +172,9 @@ def _values(form: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_password(word: str, *, strange: bool) -> bool:
-    """Whether a word mixes letters with digits or signs; an odd one has a sign inside, or digits between letters."""
+    """Return True if a word mixes letters with digits or signs; an odd one has a sign inside, or digits between
+    letters.
+    """
     letters, digits = sum(map(str.isalpha, word)), sum(map(str.isdigit, word))
     if (
         letters < 3

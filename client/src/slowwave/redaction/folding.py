@@ -1,7 +1,7 @@
-"""A text as people read it, so that an odd spelling hides no secret: full-width letters, look-alike letters of another
-script, invisible characters, spaced letters.
+"""Fold a text to the form in which people read it, so that an odd spelling hides no secret.
 
-A folded text knows the source position of each of its characters.
+Folding normalises full-width letters, look-alike letters of another script, invisible characters, and spaced letters. A
+folded text knows the source position of each of its characters.
 """
 
 import re
@@ -16,7 +16,7 @@ MARK = re.compile(r"\[redacted:[\w-]{1,40}\]")
 COVER = "\ue000"
 """Stands in a folded text for each character of an earlier "[redacted:…]": a mark is never redacted again."""
 
-# One character for one: quotes, blanks, full-width signs.
+# Replacements of one character by one: quotes, blanks, full-width signs.
 _PLAIN = str.maketrans(
     dict.fromkeys("“”„‟«»「」『』＂", '"')
     | dict.fromkeys("‘’‚‛‹›", "'")
@@ -49,26 +49,29 @@ AROUND = 300
 
 
 class Folded(NamedTuple):
-    """A folded text. at: the source position of each of its characters; None: the same positions."""
+    """A folded text. at: the source position of each of its characters; None: positions are equal."""
 
     text: str
     source: str
     at: list[int] | None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The place of text[start:end] in the source, with all characters that folding removed inside it."""
+        """Return the position of text[start:end] in the source, including the characters inside it that folding
+        removed.
+        """
         if self.at is None:
             return start, end
         first, last = self.at[start], self.at[end - 1]
         after = last + 1
-        # A letter with a mark above it was two characters; invisible ones right behind belong to no other letter.
+        # A letter with an accent was two characters; invisible characters directly after them belong to no other
+        # letter.
         while after < len(self.source) and unicodedata.combining(self.source[after]):
             after += 1
         return first, after
 
 
 def fold(text: str) -> Folded:
-    """The text as people read it. Linear in its length; a plain ASCII text is returned unchanged."""
+    """Return the text as people read it. Takes linear time; a plain ASCII text is returned unchanged."""
     flat = text
     if "[redacted:" in text:
         flat = MARK.sub(lambda match: COVER * len(match[0]), text)
@@ -84,7 +87,7 @@ def fold(text: str) -> Folded:
 
 
 def despaced(view: Folded) -> Folded:
-    """The text with s p a c e d letters joined; the same object if there are none."""
+    """Return the text with s p a c e d letters joined; the same object if it has none."""
     inner = [(match.start(), match.end()) for match in _SPACED.finditer(view.text) if _is_word(match[0])]
     if not inner:
         return view
@@ -101,7 +104,7 @@ def despaced(view: Folded) -> Folded:
 
 
 def line_ends(view: Folded) -> Iterator[tuple[int, Folded]]:
-    """For each line end that may cut a token: where the parts meet, and the surrounding text without that line end."""
+    """For each line end that may cut a token, return its position and the surrounding text without the line end."""
     text = view.text
     at = text.find("\n")
     while at >= 0:
@@ -120,7 +123,9 @@ def _last_word(text: str, at: int) -> str:
 
 
 def _around(view: Folded, at: int, behind: int, *, in_groups: bool) -> Iterator[tuple[int, Folded]]:
-    """The text around a line's end without it. in_groups: also with a blank there, as between groups of a number."""
+    """Return the text around a line end without it. in_groups: also with a blank instead, as between groups of a
+    number.
+    """
     begin = max(0, at - AROUND)
     head = view.text[begin:at].rstrip("\\\r")
     tail = view.text[behind : behind + AROUND]
@@ -132,7 +137,7 @@ def _around(view: Folded, at: int, behind: int, *, in_groups: bool) -> Iterator[
 
 
 def _may_continue(last: str, first: str) -> bool:
-    """Whether two words may be the halves of one token or of one grouped number."""
+    """Return True if two words may be the halves of one token or of one grouped number."""
     digits = any(map(str.isdigit, last)), any(map(str.isdigit, first))
     return all(digits) or (any(digits) and len(last) + len(first) >= _LEAST)
 
@@ -151,7 +156,7 @@ def _normalized(text: str) -> tuple[str, list[int]]:
         elif INVISIBLE.match(sign):
             continue
         elif unicodedata.combining(sign) and signs:
-            # Where the two make one letter they are one; any other mark is decoration.
+            # If letter and accent form one letter, they are joined; any other accent is decoration and removed.
             whole = unicodedata.normalize("NFC", signs[-1] + sign)
             signs[-1] = whole if len(whole) == 1 else signs[-1]
         else:
@@ -162,7 +167,7 @@ def _normalized(text: str) -> tuple[str, list[int]]:
 
 
 def _one_script(word: str) -> str:
-    """A word of mixed scripts in the one script that all its letters may belong to; any other word unchanged."""
+    """Return a word of mixed scripts in the one script that all its letters may belong to; any other word unchanged."""
     if not _FOREIGN.search(word) or not _LATIN_LETTER.search(word):
         return word
     latin = word.translate(_TO_LATIN)

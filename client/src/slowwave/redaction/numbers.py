@@ -1,4 +1,4 @@
-"""Numbers that prove themselves by check digits or by their form: cards, accounts, ids of persons."""
+"""Find numbers that check digits or their form identify: cards, accounts, personal ids."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -33,22 +33,22 @@ _GROUP = re.compile(r"[^ ]+")
 
 
 def luhn(digits: str) -> bool:
-    """Whether the last digit is the check digit of the others."""
+    """Return True if the last digit is the Luhn check digit of the others."""
     total = 0
     for place, sign in enumerate(reversed(digits)):
         digit = int(sign) * (1 + place % 2)
-        total += digit - 9 if digit > 9 else digit  # the sum of the two digits
+        total += digit - 9 if digit > 9 else digit  # the digit sum of a doubled digit
     return total % 10 == 0
 
 
 def iban(account: str) -> bool:
-    """Whether an account number in the international form has the right check digits."""
+    """Return True if an IBAN has the right check digits."""
     turned = account[4:] + account[:4]
     return int("".join(str(int(sign, 36)) for sign in turned)) % _IBAN_MODULUS == 1
 
 
 def numbers(text: str) -> Iterator[Found]:
-    """Cards, accounts and ids of persons. text: has digits."""
+    """Find cards, accounts and personal ids. text: a text that contains digits."""
     for run in _RUN.finditer(text):
         for start, end in _parts(run):
             if kind := _kind(text, start, end):
@@ -59,7 +59,7 @@ def numbers(text: str) -> Iterator[Found]:
 
 
 def _parts(run: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """A run of digits with its separators, and the parts between its blanks: the longest parts first."""
+    """Split a run of digits and separators at its blanks, and yield the longest parts first."""
     yield run.span()
     if " " not in run[0]:
         return
@@ -88,32 +88,36 @@ def _kind(text: str, start: int, end: int) -> str | None:
 
 
 def _is_card(text: str, start: int, shown: str, digits: str) -> bool:
-    """Whether a number has an issuer's prefix and a valid check digit, and the text does not name it otherwise."""
+    """Return True if a number has an issuer's prefix and a valid check digit, and the text does not call it something
+    else.
+    """
     if _CARD.fullmatch(shown) is None or not luhn(digits) or _ISSUER.match(digits) is None or len(set(digits)) < 3:
         return False
     before = text[max(0, start - 60) : start]
     if _CARD_WORDS.search(before):
         return True
-    # Digits in a row that no word calls a card: many numbers have 13 or 14, few have 15 or 16.
+    # Runs of digits that no word calls a card: many other numbers have 13 or 14 digits, few have 15 or 16.
     plain = shown.isdigit() and len(digits) not in {15, 16}
     return not plain and text[start - 1 : start] != "+" and _OTHER_NUMBER.search(before) is None
 
 
 def _with_letter(text: str, start: int, end: int, digits: str) -> str | None:
-    """Spanish numbers: eight digits and a letter, or a letter, seven digits and a letter; Chinese ones with X."""
+    """Find Spanish numbers (eight digits and a letter, or a letter, seven digits and a letter) and Chinese
+    ones with X.
+    """
     letter, after = text[end : end + 1], text[end + 1 : end + 2]
     if not letter.isalpha() or not letter.isascii() or _JOINS_AFTER.match(after) or len(digits) != end - start:
         return None
     if len(digits) == 17:  # and the check digit
         return "national-id" if letter in "Xx" and _resident(digits + "X") else None
-    first = text[start - 1 : start] if len(digits) == 7 else ""  # a foreigner's number
+    first = text[start - 1 : start] if len(digits) == 7 else ""  # the number of a foreigner
     if len(digits) == 7 and first not in tuple("XYZ"):
         return None
     return "national-id" if _spain(first + digits + letter) else None
 
 
 def _lettered(text: str, start: int) -> Iterator[Found]:
-    """Numbers that begin with letters: accounts in the international form, British and Italian ids."""
+    """Find numbers that begin with letters: IBANs, British and Italian ids."""
     start += 4 * text.startswith("IBAN", start)
     match = _IBAN.match(text, start)
     if match is not None and (length := _iban_end(match[0])):
@@ -127,12 +131,12 @@ def _lettered(text: str, start: int) -> Iterator[Found]:
 
 
 def _iban_end(match: str) -> int:
-    """How many characters of a match belong to the account number; capitalised words after it do not."""
+    """Return how many characters of a match belong to the account number; capitalised words after it do not."""
     for place in range(len(match), 14, -1):
         if not match[place - 1].isalnum() or (place < len(match) and match[place].isalnum()):
             continue
         bare = re.sub(r"[ -]", "", match[:place])
-        if 15 <= len(bare) <= 34 and iban(bare):  # the shortest and the longest that exist
+        if 15 <= len(bare) <= 34 and iban(bare):  # lengths of the shortest and the longest IBAN
             return place
     return 0
 

@@ -1,4 +1,6 @@
-"""Secrets by the few words directly around them: a user's name and password, a thing and its code, two agreed words."""
+"""Find secrets by the few words directly around them: a user name and password, an object and its code, two agreed
+words.
+"""
 
 import re
 from collections.abc import Iterator
@@ -61,7 +63,7 @@ _WORDS = frozenset(word for needs, _ in (*_BY_WORD, *_AGREED) for word in needs)
 
 
 def pairs(text: str, low: str, words: frozenset[str]) -> Iterator[Found]:
-    """Passwords and passphrases by their direct neighbours. low, words: the text in lower case, its words."""
+    """Find passwords and passphrases by their direct neighbours. low: the text in lower case; words: its words."""
     if " / " in text or "-U " in text or "jdbc:" in text:
         for needs, pattern in _BY_PART:
             if needs[0] in text:
@@ -92,5 +94,7 @@ def _odd(pattern: re.Pattern[str], text: str) -> Iterator[Found]:
 
 
 def is_odd(word: str) -> bool:
-    """Whether a word is unlike prose: letters with digits, names joined by signs, or a number that may be a code."""
+    """Return True if a word is unlike prose: letters with digits, names joined by signs, or a number that may be a
+    code.
+    """
     return is_mixed(word) or (word.isdigit() and 4 <= len(word) <= 8) or _DISTINCT.fullmatch(word) is not None

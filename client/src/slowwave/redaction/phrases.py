@@ -1,6 +1,6 @@
-"""Phrases of twelve or more words that open a wallet, near a word that announces one.
+"""Find wallets' seed phrases: twelve or more words near a word that announces such a phrase.
 
-The rules need no list of the words that wallets use: such words are short, and few of them are words of grammar.
+No list of the words that wallets use is needed: such words are short, and few of them are function words.
 """
 
 import re
@@ -22,7 +22,7 @@ def phrase_near(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 def _densest(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The run of short words with the fewest function words, if it is long enough."""
+    """Return the run of short words with the fewest function words, if it is long enough."""
     best, total, begin = (0, 0, 0), 0, 0
     last = start
     commas = text.count(",", start, end) >= LEAST - 1
@@ -30,7 +30,8 @@ def _densest(text: str, start: int, end: int) -> tuple[int, int] | None:
         gap = text[last : word.start()]
         if gap.strip(" \t\n,\"'`" if commas else " \t\n\"'`"):
             total = 0
-        good = word[0].isascii() and len(word[0]) <= 8 and word[0].lower() not in GRAMMAR  # no such word is longer
+        # no word of a wallet is longer
+        good = word[0].isascii() and len(word[0]) <= 8 and word[0].lower() not in GRAMMAR
         if total <= 0:
             total, begin = 0, word.start()
         total += 1 if good else -_COST

@@ -1,4 +1,4 @@
-"""Secrets by the shape around them: key files, URLs and headers with a login, commands, bare keys."""
+"""Find secrets by the shape around them: key files, URLs and headers with a login, commands, bare keys."""
 
 import base64
 import binascii
@@ -49,7 +49,9 @@ _BITS = 4.3
 
 
 def key_files(text: str) -> Iterator[Found]:
-    """Whole key files; one without its end extends to the end of the text, because half a key is a secret too."""
+    """Find whole key files; a file without its end extends to the end of the text, because half a key is a
+    secret too.
+    """
     at = 0
     while (begin := _KEY.search(text, at)) is not None:
         end = _KEY_END.search(text, begin.end())
@@ -58,7 +60,7 @@ def key_files(text: str) -> Iterator[Found]:
 
 
 def carriers(text: str, low: str, words: frozenset[str]) -> Iterator[Found]:
-    """Passwords in URLs, headers, cookies, commands. low, words: the text in small letters, its words."""
+    """Find passwords in URLs, headers, cookies, commands. low: the text in lower case; words: its words."""
     if "://" in text:
         if "@" in text:
             yield from _values(_URL_PASSWORD, text, "password")
@@ -84,7 +86,9 @@ def _headers(text: str, low: str, word: str) -> Iterator[Found]:
 
 
 def bare_keys(text: str) -> Iterator[Found]:
-    """Random keys of the lengths that AWS, WireGuard and Azure give, and logins in base64, whatever stands around."""
+    """Find random keys of the lengths that AWS, WireGuard and Azure use, and logins in base64, whatever
+    surrounds them.
+    """
     for match in _BARE.finditer(text):
         if is_random(match[0]):
             yield match.start(), match.end(), "secret-key"
@@ -94,7 +98,7 @@ def bare_keys(text: str) -> Iterator[Found]:
 
 
 def is_random(word: str) -> bool:
-    """Whether a word mixes lower-case, upper-case letters and digits as a random key does."""
+    """Return True if a word mixes lower-case letters, upper-case letters and digits as a random key does."""
     bare = word.rstrip("=")
     if not any(map(str.isdigit, bare)) or bare.lower() == bare or bare.upper() == bare or bare.count("/") > 5:
         return False
@@ -103,14 +107,14 @@ def is_random(word: str) -> bool:
 
 
 def long_words(text: str) -> Iterator[Found]:
-    """Words too long to look at that mix letters and digits: they may hold anything."""
+    """Find words that mix letters and digits and are too long to examine, because they may contain anything."""
     for match in re.finditer(rf"\S{{{MAX_TOKEN + 1},}}", text):
         if any(map(str.isdigit, match[0])) or "eyJ" in match[0]:
             yield match.start(), match.end(), "blob"
 
 
 def _is_login(word: str) -> bool:
-    """Whether a word is NAME:PASSWORD in base64."""
+    """Return True if a word is NAME:PASSWORD in base64."""
     if word.isdigit() or word.islower() or word.isupper():
         return False
     try:

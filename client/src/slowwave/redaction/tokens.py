@@ -1,4 +1,4 @@
-"""Tokens of known forms: the prefix of a vendor, or a form that no other text has."""
+"""Find tokens of known forms: with the prefix of a vendor, or with a form that no other text has."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Form(NamedTuple):
-    """A form of tokens. needs: substrings, at least one of which occurs in every token of this form."""
+    """A form of tokens. needs: substrings; every token of this form contains at least one of them."""
 
     kind: str
     needs: tuple[str, ...]
@@ -14,14 +14,14 @@ class Form(NamedTuple):
 
 
 def form(kind: str, needs: str | tuple[str, ...], pattern: str) -> Form:
-    """A form with its pattern compiled. The secret is the group "value", or else the whole match."""
+    """Compile a form's pattern. The secret is the group "value", or else the whole match."""
     return Form(kind, (needs,) if isinstance(needs, str) else needs, re.compile(pattern))
 
 
 _B = r"[A-Za-z0-9_-]"
 _AHEAD = r"(?<![A-Za-z0-9])"
 
-# One row a prefix: what stands behind it is at least so long.
+# One row for each prefix: at least this many characters follow it.
 _PREFIXED: Sequence[tuple[str, str, str, int]] = (
     ("github-token", "github_pat_", r"\w", 22),
     ("gitlab-token", "glpat-", _B, 16),
@@ -80,7 +80,7 @@ _PREFIXED: Sequence[tuple[str, str, str, int]] = (
 )
 
 FORMS: tuple[Form, ...] = (
-    # A JWT goes with its signature, whether or not that is there.
+    # A JWT is found with its signature, whether or not a signature follows.
     form("jwt", "eyJ", r"eyJ[A-Za-z0-9_=-]{8,}\.[A-Za-z0-9_=-]{4,}(?:\.[A-Za-z0-9_.+/=-]*)?"),
     *(form(kind, prefix, rf"{_AHEAD}{re.escape(prefix)}{sign}{{{least},}}") for kind, prefix, sign, least in _PREFIXED),
     form("aws-key", ("AKIA", "ASIA", "ABIA", "ACCA"), rf"{_AHEAD}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}"),

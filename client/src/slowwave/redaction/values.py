@@ -1,4 +1,4 @@
-"""The form of a secret value after a word that announces it: password, key, PIN, number of a card or of a person."""
+"""Check the form of a secret value after a word that announces it: password, key, PIN, card number, personal id."""
 
 import re
 from collections.abc import Callable
@@ -79,7 +79,7 @@ Span = tuple[int, int]
 
 
 def _token(place: Place) -> tuple[int, int, bool] | None:
-    """The word at a place without the sentence's punctuation, and whether it is quoted."""
+    """Return the word at a position without the sentence's punctuation, and whether the word is quoted."""
     quoted = None if place.query else _QUOTED.match(place.text, place.at)
     if quoted is not None:
         name = quoted.lastgroup or "v"
@@ -99,7 +99,7 @@ def _password(place: Place) -> Span | None:
         return several
     start, end, quoted = token
     word = place.text[start:end]
-    if not 3 <= len(word) <= 200 or _is_no_value(word):  # a shorter word is prose, a longer one no password
+    if not 3 <= len(word) <= 200 or _is_no_value(word):  # a shorter word is prose, a longer one is no password
         return None
     if place.before:
         is_secret = _stands_alone(place, word, quoted=quoted)
@@ -117,7 +117,7 @@ def _password(place: Place) -> Span | None:
 
 
 def _several_words(place: Place) -> Span | None:
-    """A passphrase of several words, or such a line of a file of settings."""
+    """Return a passphrase of several words, or a passphrase that fills a line of a settings file."""
     if place.assigned and (line := _line_of_words(place.text, place.at)):
         return line
     if not place.noun.startswith(PHRASES) or (place.before and not place.signed):
@@ -131,7 +131,7 @@ def _several_words(place: Place) -> Span | None:
 
 
 def _line_of_words(text: str, at: int) -> Span | None:
-    """The words after `NAME=` or `name:` that fill a line of a settings file and are not prose."""
+    """Return the words after `NAME=` or `name:` that fill a line of a settings file and are not prose."""
     line = text.rfind("\n", max(0, at - 60), at) + 1
     words = _SETTING_WORDS.match(text, at)
     if words is None or _SETTING.fullmatch(text, line, at) is None or not PROSE.isdisjoint(words[0].lower().split()):
@@ -145,12 +145,12 @@ def _is_quoted_password(place: Place, word: str) -> bool:
 
 
 def _is_phrase(words: list[str]) -> bool:
-    """Whether consecutive words are a passphrase: few of them are words of prose."""
+    """Return True if consecutive words are a passphrase: few of them are words of prose."""
     return sum(word in PROSE for word in words) * 5 < 2 * len(words)
 
 
 def _stands_alone(place: Place, word: str, *, quoted: bool) -> bool:
-    """Whether a word before "is my password" is that password; a plain word must begin its sentence."""
+    """Return True if a word before "is my password" is the password; a plain word must begin its sentence."""
     if is_mixed(word) or (word.isdigit() and len(word) >= 6):
         return True
     if place.text[place.at : place.at + 1] in tuple("\"'`"):
@@ -160,7 +160,7 @@ def _stands_alone(place: Place, word: str, *, quoted: bool) -> bool:
 
 
 def _is_plain_secret(place: Place, word: str, end: int) -> bool:
-    """Whether a word of letters only is a password: it ends its clause and is not a word of prose."""
+    """Return True if a word of letters only is a password: it ends its clause and is not a word of prose."""
     low = word.lower()
     odd = word[1:] != word[1:].lower() and not word.isupper() and "-" not in word and "'" not in word
     compound = not place.assigned and not PROSE.isdisjoint(re.split(r"[-_'.]", low))
@@ -180,7 +180,9 @@ def _ends_line(text: str, end: int) -> bool:
 
 
 def _is_no_value(word: str) -> bool:
-    """Prose, placeholders, paths, addresses, names of variables, dates."""
+    """Return True for prose, placeholders, paths, addresses, names of variables and dates, which are no secret
+    values.
+    """
     low = word.lower()
     return (
         low in PROSE
@@ -193,7 +195,7 @@ def _is_no_value(word: str) -> bool:
 
 
 def is_mixed(word: str) -> bool:
-    """Whether a word has letters together with digits or signs that plain words do not have."""
+    """Return True if a word has letters together with digits or signs that plain words do not have."""
     letters = any(map(str.isalpha, word))
     if not letters or _is_no_value(word) or _ORDINARY.fullmatch(word):
         return False
@@ -201,7 +203,7 @@ def is_mixed(word: str) -> bool:
 
 
 def _key(place: Place) -> Span | None:
-    """A key or token: letters and digits in a word of some length; nearly anything behind an assignment."""
+    """Return a key or token: a long word with letters and digits; after an assignment, nearly any word."""
     token = _token(place)
     if token is None:
         return None
@@ -219,7 +221,7 @@ def _key(place: Place) -> Span | None:
 
 
 def _weak(place: Place) -> Span | None:
-    """After an ambiguous word ("the key is …"), only values that look like a secret themselves."""
+    """Return a value after an ambiguous word ("the key is …") only if the value itself looks like a secret."""
     if not place.signed and not place.before and not place.turned:
         return None
     token = _token(place)
@@ -235,7 +237,9 @@ def _weak(place: Place) -> Span | None:
 def _of(
     pattern: re.Pattern[str], holds: Callable[[str, Place], bool] = lambda _word, _place: True
 ) -> "Callable[[Place], Span | None]":
-    """The match of a pattern at a place, with or without a quote before it, unless it is a number with a unit."""
+    """Return the match of a pattern at a position, with or without a quote before it, unless it is a number with a
+    unit.
+    """
 
     def read(place: Place) -> Span | None:
         at = place.at + (place.text[place.at : place.at + 1] in tuple("\"'`"))

@@ -1,4 +1,4 @@
-"""The words of `words.toml`: by which people announce a secret, and which are never one."""
+"""Load `words.toml`: words by which people announce a secret, and words that never are a secret."""
 
 import re
 import tomllib
@@ -24,7 +24,7 @@ class Noun(NamedTuple):
 
 
 def any_of(parts: Iterable[str]) -> str:
-    """A regular expression that matches any of the words."""
+    """Return a regular expression that matches any of the words."""
     return f"(?:{'|'.join(parts)})"
 
 

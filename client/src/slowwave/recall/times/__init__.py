@@ -1,12 +1,12 @@
-"""The times that a question speaks of: an interval, an event as its border, the order in which the answer is wanted.
+"""Read the times in a question: an interval, an event that limits it, the order of the expected answer.
 
-    hints.py      whether a question may speak of a time at all
+    hints.py      a fast check whether a question may contain a time
     words.py      a question as tokens, by the words of its language (languages/*.json)
     grammar.py    borders and ranges of times, made of points
     points.py     points of time: patterns over the tokens
     spans.py      the calendar
 
-All but hints.py is loaded when the first question holds a word for a time.
+All modules but hints.py are loaded when the first question contains a word for a time.
 """
 
 import re
@@ -34,14 +34,17 @@ LONGEST_SAYS = 4000
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From `begin` to `end` (excluded), both aware; None: open. exact: the question names the year."""
+    """A time interval. begin: the first instant, end: the first instant after it, both aware or None for an open side.
+
+    exact: True if the question names the year.
+    """
 
     begin: datetime | None
     end: datetime | None
     exact: bool = False
 
     def holds(self, moment: datetime) -> bool:
-        """Whether the time is inside."""
+        """Return True if the time is inside the interval."""
         return (self.begin is None or self.begin <= moment) and (self.end is None or moment < self.end)
 
 
@@ -57,11 +60,11 @@ class Anchor:
 class TimeQuestion:
     """The times in a query.
 
-    interval: None if the query names none; strict: exclude documents outside it; anchor: the event to look up if a
-    clause names an event without a date; order: "first" or "latest" for the earliest or newest, "chronological" for the
-    order of events and the time between them; asks_when: the answer is a time. rest: the text to search for, in which
-    "last month" or "letzten Mai" is replaced by the date in English words, as documents are indexed. language: that of
-    the query.
+    interval: the interval that the query names, or None; strict: True if documents outside the interval are excluded;
+    anchor: the event to look up if a clause names an event without a date; order: "first" or "latest" for the earliest
+    or newest, "chronological" for the order of events and the time between them; asks_when: True if the answer is a
+    time. rest: the text to search for, in which "last month" or "letzten Mai" is replaced by the date in English words,
+    as documents are indexed. language: the query's language.
     """
 
     rest: str
@@ -74,9 +77,9 @@ class TimeQuestion:
 
 
 def read_times(question: str, now: datetime, zone: tzinfo | None = None) -> TimeQuestion:
-    """Read the times of a question that is asked at `now` (aware), in `zone` or else that of `now`."""
+    """Read the times of a question that is asked at `now` (aware), in `zone` or else in the time zone of `now`."""
     lower = question.lower()
-    # A few letters are longer in lower case: then places in the two texts differ, and no time is read.
+    # A few letters become longer in lower case; then offsets in the two texts differ, and no time is read.
     if len(lower) == len(question) and hints_at_time(lower):
         spoken, asked, offset = _asked(lower)
         if asked:
@@ -85,7 +88,7 @@ def read_times(question: str, now: datetime, zone: tzinfo | None = None) -> Time
 
 
 def asks_order(question: str) -> bool:
-    """Whether a query asks for the order of events, or for the time between them."""
+    """Return True if a query asks for the order of events, or for the time between them."""
     lower = question[:LONGEST_SAYS].lower()
     if not hints_at_time(lower):
         return False
@@ -94,7 +97,7 @@ def asks_order(question: str) -> bool:
 
 
 def says_time(text: str, language: str) -> bool:
-    """Whether a text in that language gives a time of something."""
+    """Return True if a text in this language says when something happened."""
     from slowwave.recall.times.words import language as spoken  # noqa: PLC0415 (for the few questions that ask for it)
 
     return spoken(language).has("says", text[:LONGEST_SAYS].lower())
@@ -104,7 +107,7 @@ _SENTENCES = re.compile(r"(?<=[!?\n])|(?<=\.)(?=\s)(?!\s+\d)")
 
 
 def _asked(lower: str) -> tuple["Language", str, int]:
-    """The language of a query, the part of it to parse, and where that begins."""
+    """Return the language of a query, the part to parse, and the offset of this part."""
     from slowwave.recall.times.words import language_of  # noqa: PLC0415 (where a question has words for a time)
 
     sentences = [lower] if len(lower) <= SHORT else _SENTENCES.split(lower)
@@ -132,7 +135,7 @@ def _read(question: str, asked: str, offset: int, spoken: "Language", now: datet
         compound=lambda token: asked[token.start : token.end] in spoken.compounds,
     ).times()
     if spoken.has("ahead", asked):
-        # "What should I do today?" asks for what was said before.
+        # "What should I do today?" asks for earlier statements.
         times = [named for named in times if not named.span.holds(now.date())]
     chosen = max(times, key=lambda named: (named.span.year, not named.indirect, -named.start), default=None)
     interval = None if chosen is None else _interval(chosen, now)
@@ -167,7 +170,7 @@ _MAX_ANCHOR_WORDS = 12
 
 
 def _anchor(asked: str, spoken: "Language") -> Anchor | None:
-    """The clause after the first word that makes an event a border."""
+    """Return the clause after the first word that makes an event a limit."""
     for word, relation in spoken.anchors:
         match = re.search(rf"(?<!\w){word}\s+", asked, re.IGNORECASE)
         if match is None:

@@ -1,7 +1,8 @@
 """The time that a query names: regular expressions over the tags of its words (words.py), longest first.
 
 A point is a day, a month, a season … ("3 June", "last spring", "two weeks ago"). Some points are unambiguous; others
-need a preposition: "in May", not "may I". Limits ("since March") and ranges ("between May and July") consist of points.
+need a preposition: "in May", not "may I". Open-ended times ("since March") and ranges ("between May and July") consist
+of points.
 """
 
 import re
@@ -22,8 +23,8 @@ _PART = re.compile(r"eE?|[OL][HU]E|UE")
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A time that a question names. start, end: its place in the text; indirect: not by its date ("last
-    week", "the week of 8 May").
+    """A time that a question names. start, end: its offsets in the text; indirect: True if it has no date ("last week",
+    "the week of 8 May").
     """
 
     span: Span
@@ -33,7 +34,7 @@ class Named:
 
 
 class Grammar:
-    """The times in the tokens of one question. american: "5/3" is 3 May."""
+    """Parses the times in the tokens of one question. american: True if "5/3" is 3 May."""
 
     def __init__(
         self, tokens: Sequence[Token], today: date, *, american: bool, compound: Callable[[Token], bool]
@@ -45,7 +46,7 @@ class Grammar:
         self._compound = compound
 
     def times(self) -> list[Named]:
-        """All times, in their order."""
+        """Return all times in order."""
         found: list[Named] = []
         place = 0
         while place < len(self._tokens):
@@ -59,8 +60,8 @@ class Grammar:
         return found
 
     def _in(self, place: int) -> Point | None:
-        """A point that is sure, or one after a preposition; two of them joined by "and"."""
-        # A month after "for" may be a person; a year is none.
+        """Read a point that is unambiguous, or one after a preposition; "and" may join two of them."""
+        # "May" after "for" may be a person; a year can't be.
         said = self._tags[place] in "IR" or self._tags.startswith("fY", place)
         start = place + said
         point = self._point(start)
@@ -74,7 +75,7 @@ class Grammar:
         return self._joined(point, other) if other and not self._followed(other.end) else point
 
     def _followed(self, end: int) -> bool:
-        """Whether the next word changes the meaning of a word for a time: "in spring boot", "in 2000 tokens"."""
+        """Return True if the next word changes the meaning of a word for a time: "in spring boot", "in 2000 tokens"."""
         return end < len(self._tokens) and self._tags[end] in ".I" and self._compound(self._tokens[end])
 
     def _border(self, place: int) -> Point | None:
@@ -116,7 +117,9 @@ class Grammar:
         return self._joined(one, other) if other else None
 
     def _joined(self, one: Point, other: Point) -> Point | None:
-        """From the first to the second, the first in the year of the second, and never after it."""
+        """Return the time from the first to the second point. The first point is in the second's year, and never after
+        it.
+        """
         begin, end = one.span.begin, other.span.end
         if begin is None or end is None:
             return None
@@ -138,7 +141,7 @@ class Grammar:
         return Point(Span(begin, end, year), other.end, True, one.indirect) if begin < end else None
 
     def _point(self, place: int) -> Point | None:
-        """The time that begins there, a part of one included."""
+        """Read the time that begins at this token, including a part of a time."""
         return self._part(place) or self._words.point(place)
 
     def _part(self, place: int) -> Point | None:

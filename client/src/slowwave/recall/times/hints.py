@@ -15,7 +15,7 @@ _DIGIT = re.compile(r"\d")
 
 @cache
 def data(code: str) -> dict[str, Any]:
-    """The words of a language, as its file has them (words.py)."""
+    """Return the words of a language from its file (words.py)."""
     loaded: dict[str, Any] = json.loads(
         (files("slowwave.recall.times") / "languages" / f"{code}.json").read_text("utf-8")
     )
@@ -23,7 +23,7 @@ def data(code: str) -> dict[str, Any]:
 
 
 def hints_at_time(lower: str) -> bool:
-    """Whether a text in lower case may contain a time."""
+    """Return True if a text in lower case may contain a time."""
     words, expressions = _hints()
     if _DIGIT.search(lower) is not None or not words.isdisjoint(_WORD.findall(lower)):
         return True
@@ -32,7 +32,7 @@ def hints_at_time(lower: str) -> bool:
 
 @cache
 def _hints() -> tuple[frozenset[str], frozenset[str]]:
-    """Of each word or expression for a time its longest word, and words and expressions that ask for one."""
+    """Return the longest word of each word or expression for a time, and words and expressions that ask for a time."""
     hints: set[str] = set()
     for code in LANGUAGES:
         known = data(code)

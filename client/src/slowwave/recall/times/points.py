@@ -1,4 +1,4 @@
-"""Points of time: a pattern over the tags of words (words.py), and the days that a match means."""
+"""Match points of time: a pattern over the tags of words (words.py), and the days that a match means."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -28,8 +28,8 @@ AROUND = 14
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A time that words name. end: the token after them; sure: they name it without a preposition; indirect: not by its
-    date ("last week", "the week of 8 May").
+    """A time that words name. end: the index of the token after the words; sure: True if the words name it without a
+    preposition; indirect: True if they contain no date ("last week", "the week of 8 May").
     """
 
     span: Span
@@ -40,7 +40,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The tokens of a question, asked on `today`. american: "5/3" is 3 May."""
+    """The tokens of a question that is asked on `today`. american: True if "5/3" is 3 May."""
 
     tokens: Sequence[Token]
     tags: str
@@ -48,7 +48,7 @@ class Words:
     american: bool
 
     def point(self, place: int) -> Point | None:
-        """The longest point that begins there."""
+        """Return the longest point that begins at this token."""
         best: Point | None = None
         for pattern, sure, indirect, made in _POINTS:
             match = pattern.match(self.tags, place)
@@ -56,18 +56,18 @@ class Words:
                 continue
             try:
                 span = made(self, match)
-            except (OverflowError, ValueError):  # "3000 years ago": before the first year that there are dates of
+            except (OverflowError, ValueError):  # "3000 years ago" lies before the first year that a date can have
                 span = None
             if span is not None:
                 best = Point(span, match.end(), sure, indirect)
         return best
 
     def number(self, place: int) -> int:
-        """The value of a token that is a number."""
+        """Return the value of a token that is a number."""
         return int(self.tokens[place].value)
 
     def _one(self, match: re.Match[str], tags: str) -> int | None:
-        """The value of the first token in the match that has one of these tags."""
+        """Return the value of the first token in the match that has one of these tags."""
         places = (place for place in range(*match.span()) if self.tags[place] in tags)
         return next((self.number(place) for place in places), None)
 
@@ -159,7 +159,7 @@ class Words:
         return Span(middle - AROUND * DAY, middle + (AROUND + 1) * DAY)
 
     def weekend_days(self, match: re.Match[str]) -> Span | None:
-        """The last weekend that has begun; no other unit is a time by itself."""
+        """Return the days of the last weekend that has begun. No other unit alone names a time."""
         return self.unit_days(match) if self._unit(match) == "k" else None
 
 
@@ -167,7 +167,7 @@ Made = Callable[[Words, re.Match[str]], Span | None]
 _POINTS: tuple[tuple[re.Pattern[str], bool, bool, Made], ...] = tuple(
     (re.compile(pattern), sure, indirect, made)
     for pattern, sure, indirect, made in (
-        # pattern, whether it is sure by itself, whether it names no date
+        # pattern, True if the words are unambiguous alone, True if they name no date
         (r"D", True, False, Words.written_days),
         (r"/", False, False, Words.written_days),
         (r"(?:W,?)?[NO]E?M(?:,?E?Y)?", True, False, Words.day_days),

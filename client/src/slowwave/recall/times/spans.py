@@ -13,7 +13,9 @@ SOME = 3
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Local days from `begin` to `end` (excluded); None: open. year: whether the text names the year itself."""
+    """Local days from `begin` to `end` (excluded); None for an open side. year: True if the text names the
+    year itself.
+    """
 
     begin: date | None
     end: date | None
@@ -21,15 +23,15 @@ class Span:
 
     @property
     def days(self) -> int:
-        """The length in days; very long if a side is open."""
+        """Return the length in days, a very large number if a side is open."""
         return 10**6 if self.begin is None or self.end is None else (self.end - self.begin).days
 
     def holds(self, day: date) -> bool:
-        """Whether a span with both ends contains the day."""
+        """Return True if a span with both ends contains the day."""
         return self.begin is not None and self.end is not None and self.begin <= day < self.end
 
     def third(self, which: int) -> "Span":
-        """The first, second or last third: "early March", "mid-2022", "the end of May"."""
+        """Return the first, second or last third: "early March", "mid-2022", "the end of May"."""
         begin, end = self._closed()
         if (end - begin).days > _LONGEST_BY_DAYS:
             first = add_months(begin, 4 * (which - 1))
@@ -40,13 +42,13 @@ class Span:
         )
 
     def half(self, which: int) -> "Span":
-        """The first or the second half."""
+        """Return the first or the second half."""
         begin, end = self._closed()
         middle = begin + (end - begin) // 2
         return Span(begin, middle, self.year) if which == 1 else Span(middle, end, self.year)
 
     def nth(self, unit: str, which: int) -> "Span | None":
-        """The first, second … week, weekend, quarter or month of the span; 0: the last one."""
+        """Return the first, second … week, weekend, quarter or month of the span; 0 is the last one."""
         begin, end = self._closed()
         if unit in "mq":
             months = 3 if unit == "q" else 1
@@ -71,7 +73,7 @@ _LONGEST_IN_YEARS = 800
 
 
 def in_words(span: Span) -> str:
-    """The words by which documents of these days are indexed: day, months and years, as far as they are few."""
+    """Return the words by which documents of these days are indexed: day, months and years, if they are few."""
     if span.begin is None or span.end is None or span.days > _LONGEST_IN_YEARS:
         return ""
     last = span.end - DAY
@@ -84,7 +86,7 @@ def in_words(span: Span) -> str:
 
 
 def add_months(day: date, months: int) -> date:
-    """The same day so many months later, or the last one of a shorter month."""
+    """Return the same day this many months later, or the last day of a shorter month."""
     place = day.year * 12 + day.month - 1 + months
     year, month = divmod(place, 12)
     last = (date(year + (month + 1) // 12, (month + 1) % 12 + 1, 1) - DAY).day
@@ -92,13 +94,13 @@ def add_months(day: date, months: int) -> date:
 
 
 def unit_span(today: date, unit: str, offset: int) -> Span:
-    """The calendar's day, week (from Monday), weekend, month, quarter, year or decade at this distance from today's."""
+    """Return the day, week (from Monday), weekend, month, quarter, year or decade at this distance from today's."""
     match unit:
         case "w":
             monday = today - today.weekday() * DAY + 7 * offset * DAY
             return Span(monday, monday + 7 * DAY)
         case "k":
-            saturday = today + (5 - today.weekday()) * DAY  # a Sunday's is the day before
+            saturday = today + (5 - today.weekday()) * DAY  # Saturday is the day before a Sunday
             return Span(saturday + 7 * offset * DAY, saturday + (7 * offset + 2) * DAY)
         case "m" | "q":
             months = 3 if unit == "q" else 1
@@ -114,7 +116,7 @@ def unit_span(today: date, unit: str, offset: int) -> Span:
 
 
 def ago(today: date, unit: str, count: int) -> Span:
-    """The day, week, month or year so many ago; 0: a few, from five of them ago until now."""
+    """Return the day, week, month or year this many units ago; 0 means "a few": from five units ago until now."""
     if unit == "h":
         return unit_span(today, "d", -(count // 24))
     if count == 0:
@@ -123,7 +125,7 @@ def ago(today: date, unit: str, count: int) -> Span:
 
 
 def trailing(today: date, unit: str, count: int) -> Span:
-    """The time from this many units ago until now; 0: a few."""
+    """Return the time from this many units ago until now; 0 means "a few"."""
     count = count or SOME
     match unit:
         case "m" | "q" | "y" | "c":
@@ -136,14 +138,15 @@ def trailing(today: date, unit: str, count: int) -> Span:
 
 
 def year_span(year: int) -> Span:
-    """A year."""
+    """Return a year as a span."""
     return Span(date(year, 1, 1), date(year + 1, 1, 1), year=True)
 
 
 def month_span(today: date, month: int, year: int | None, offset: int = 0) -> Span:
-    """A month.
+    """Return a month as a span.
 
-    Without a year: 0 the last one that has begun, -1 the last one that has ended, 1 the next one to begin.
+    year: None with `which` 0 for the last month that has begun, -1 for the last that has ended, 1 for the next to
+    begin.
     """
     chosen = today.year if year is None else year
     if year is None:
@@ -154,7 +157,7 @@ def month_span(today: date, month: int, year: int | None, offset: int = 0) -> Sp
 
 
 def season_span(today: date, month: int, year: int | None, offset: int = 0) -> Span:
-    """Three months from this one on; without a year the last that has begun, -1: has ended, 1: is still to begin."""
+    """Return three months from this one on. Without a year: the last that has begun, -1: has ended, 1: will begin."""
     first = date(today.year if year is None else year, month, 1)
     if year is None:
         first = first if first <= today else add_months(first, -12)
@@ -165,7 +168,7 @@ def season_span(today: date, month: int, year: int | None, offset: int = 0) -> S
 
 
 def day_span(today: date, day: int, month: int | None, year: int | None) -> Span | None:
-    """A day; without a year or a month the last such day that isn't in the future."""
+    """Return a day; without a year or a month, the last such day that is not in the future."""
     first = date(year or today.year, month or today.month, 1)
     for _ in range(24):
         if day <= (add_months(first, 1) - first).days and (year or first + (day - 1) * DAY <= today):
@@ -178,7 +181,7 @@ def day_span(today: date, day: int, month: int | None, year: int | None) -> Span
 
 
 def weekday_span(today: date, weekday: int, offset: int = 0) -> Span:
-    """That day of the week: the last one, today included; -1: before today; 1: after today; -2: the second last."""
+    """Return a day of the week: the last one, today included; -1: before today; 1: after today; -2: the second last."""
     back = (today.weekday() - weekday) % 7
     if offset < 0:
         back = (back or 7) + 7 * (-offset - 1)

@@ -3,7 +3,7 @@
 The words of each language are data, in `languages/CODE.json`:
 
     marks       frequent words that identify the language of a query
-    articles    words without effect, which are skipped
+    articles    words without meaning for a time, which are skipped
     tags        a tag with its value, and its words; "_" joins the words of one expression; "=": replacement words
     compounds   words that follow a season in another meaning ("spring boot")
     hints       words that ask for a time or an order; a query without one, and without a time, is not parsed further
@@ -11,10 +11,10 @@ The words of each language are data, in `languages/CODE.json`:
     anchor      words that begin a clause with an event that limits the time
     says        a text that gives a time, as a regular expression
 
-Tags are letters, so that the grammar (grammar.py) is regular expressions over them: M month, W day of the week,
-S season, U unit, N number, O ordinal, Y year, D date, T day from today, n part of a day, L last, p past, C this, X
-next, A ago, G ago (before the number), B before, F after, Z since, V until, v by, K between, R from, J and, Q to, I in,
-f for, E of, e third, H half, h half a year, q quarter, d decade, t "this time", "." any other word.
+Tags are letters, so that the grammar (grammar.py) is regular expressions over them: M month, W day of the week, S
+season, U unit, N number, O ordinal, Y year, D date, T day from today, n part of a day, L last, p past, C this, X next,
+A ago, G ago (before the number), B before, F after, Z since, V until, v by, K between, R from, J and, Q to, I in, f
+for, E of, e third, H half, h half a year, q quarter, d decade, t "this time", "." any other word.
 """
 
 import re
@@ -42,7 +42,7 @@ _FIRST_YEAR, _LAST_YEAR = 1900, 2099
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or a number of a query. value: the value of its tag; start, end: its place in the text."""
+    """A word or a number of a query. value: the value of its tag; start, end: its offsets in the text."""
 
     tag: str
     value: int | str
@@ -63,11 +63,11 @@ class Language:
     anchors: tuple[tuple[str, str], ...]
 
     def knows(self, word: str) -> int:
-        """How much a word speaks for this language: twice for a frequent one, once for one of times."""
+        """Return a score for this language: two points for each frequent word, one for each word about time."""
         return 2 * (word in self.marks) + (word in self.meanings)
 
     def has(self, what: str, text: str) -> bool:
-        """Whether the text matches the pattern with that name."""
+        """Return True if the text matches the pattern with this name."""
         return self.patterns[what].search(text) is not None
 
 
@@ -96,13 +96,13 @@ def language(code: str) -> Language:
 
 
 def language_of(text: str) -> Language:
-    """The language with the most words in the text (in lower case); English if the text does not tell."""
+    """Return the language with the most words in the text (in lower case); English if the text does not tell."""
     words = re.findall(r"[^\W\d_]+", text)
     return max((language(code) for code in LANGUAGES), key=lambda known: sum(map(known.knows, words)))
 
 
 def tokens(text: str, spoken: Language) -> list[Token]:
-    """Take a text in lower case apart; articles are left out, an expression of several words is one token."""
+    """Split a text in lower case into tokens. Articles are skipped; an expression of several words is one token."""
     raw = list(_TOKEN.finditer(text))
     found: list[Token] = []
     place = 0
@@ -125,7 +125,7 @@ def tokens(text: str, spoken: Language) -> list[Token]:
 
 
 def _unknown(match: re.Match[str]) -> Token:
-    """A token that no word of the language is: a number, a date, or any other word."""
+    """Return a token for a word that the language does not list: a number, a date, or any other word."""
     tag, value = ".", ""
     if (written := match["iso"] or match["dotted"] or match["slashed"]) is not None:
         tag, value = "/" if written.count("/") == 1 else "D", written
