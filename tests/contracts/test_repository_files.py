@@ -43,12 +43,6 @@ def test_dependabot_watches_folders_that_have_packages() -> None:
         assert (ROOT / update["directory"].lstrip("/") / files[update["package-ecosystem"]]).exists()
 
 
-def test_every_owned_path_exists() -> None:
-    lines = (GITHUB / "CODEOWNERS").read_text(encoding="utf-8").splitlines()
-    paths = [line.split()[0] for line in lines if line and not line.startswith("#")]
-    assert [path for path in paths if path != "*" and not (ROOT / path.strip("/")).exists()] == []
-
-
 def test_issue_forms_have_fields_with_names() -> None:
     for form in GITHUB.glob("ISSUE_TEMPLATE/*.yml"):
         body = read(form).get("body", [])
