@@ -52,6 +52,7 @@ WELL = {
     'slowwave_job_late_seconds{maintenance_job="light-10"}': "1800",
     "slowwave_job_tick_seconds": "900",
     'slowwave_job_failures{maintenance_job="light-10"}': "2",
+    'slowwave_recent_runs{kind="light",status="rolled_back"}': "0",
     "slowwave_events_quarantined": "0",
     "slowwave_dead_letters_open": "0",
     "slowwave_review_oldest_seconds": "604800",
@@ -106,6 +107,7 @@ ILL: dict[str, list[dict[str, str]]] = {
     "dead-letters": [{"slowwave_dead_letters_open": "1"}],
     "jobs-late": [{'slowwave_job_late_seconds{maintenance_job="light-10"}': "1801"}],
     "jobs-fail": [{'slowwave_job_failures{maintenance_job="light-10"}': "3"}],
+    "passes-rolled-back": [{'slowwave_recent_runs{kind="light",status="rolled_back"}': "1"}],
     "model-not-set-up": [{'slowwave_model_state{state="not_set_up"}': "1"}],
     "model-down": [{'slowwave_model_state{state="away"}': "1"}],
     "model-refuses": [{'slowwave_model_state{state="refused"}': "1"}],
@@ -160,9 +162,9 @@ def test_each_trouble_has_a_page_of_the_runbook_in_its_words(name: str) -> None:
     words = " ".join(text.split())
     assert words.startswith(f"# {issue.title.rstrip('.')} ")
     assert f"**{issue.cure}**" in words
-    none = f"No alert: the doctor finds it. {WITHOUT_ALERT.get(name)}"
-    said = f"Alert `{issue.alert}`, {issue.severity}." if name in RULES else none
-    assert said in words
+    fires = f"when the alert `{issue.alert}` ({issue.severity}) fires, or when `slowwave doctor` reports this issue."
+    silent = f"when `slowwave doctor` reports this issue. No alert reports it. {WITHOUT_ALERT.get(name)}"
+    assert f"Use this page {fires if name in RULES else silent}" in words
     parts = re.split(r"^## .*\n", text, flags=re.MULTILINE)
     assert re.findall(r"^## .*", text, flags=re.MULTILINE) == list(SECTIONS)
     assert all(part.strip() for part in parts)
