@@ -12,10 +12,10 @@ _SCOPE = "slowwave.scopes.id"
 
 
 class AliasPair(Base):
-    """An alias of a name, within one scope. Chains of them make an entity with several names.
+    """An alias of a name, within one scope. Several aliases can form a chain: all its names mean the same thing.
 
-    status: learned (from events), added (by a person) or removed (by a person, so that it is not learned again).
-    name_key, alias_key: the two as they are compared (domain.aliases.key_of).
+    status: learned (from events), added (by a person) or removed (by a person; no flush adds it again). name_key,
+    alias_key: the normalized forms by which names are compared (domain.aliases.key_of).
     """
 
     __tablename__ = "aliases"
@@ -39,7 +39,7 @@ class AliasPair(Base):
 
 
 class AliasSource(Base):
-    """Provenance of a learned alias: this event says it."""
+    """The source of a learned alias: an event that states it."""
 
     __tablename__ = "alias_sources"
     __table_args__ = (Index("alias_sources_session_idx", "session_id"),)
@@ -54,7 +54,7 @@ class AliasSource(Base):
 
 
 class AliasChange(Base):
-    """One edit of an alias by a person, in a run that can be undone. before: NULL if the run made the row."""
+    """One edit of an alias by a person, in a run that can be undone. before: NULL if the run created the row."""
 
     __tablename__ = "alias_changes"
     __table_args__ = (Index("alias_changes_alias_idx", "alias_id", "id"), Index("alias_changes_run_idx", "run_id"))

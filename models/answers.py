@@ -13,11 +13,12 @@ _SESSION = "slowwave.sessions.id"
 
 
 class WindowAnswer(Base):
-    """One question about the window that comes next in a session. answer: NULL until the model has answered.
+    """A model call about the next window of a session, and its answer. answer: NULL until the model has answered.
 
-    digest: of the question, without its context. known: what the prompt showed beside the window, by which the answer
-    is read. owner: the worker that asks; from expires_at on it counts as dead. The commit of the window deletes the
-    row, as do a forget in the session's scope and, after a day, retention.
+    digest: of the question, without its context. known: the memories that the prompt showed beside the window; they
+    are needed to read the answer. owner: the worker that asked; from expires_at it counts as dead. The commit of
+    the window deletes the row. A forget in the session's scope deletes it, too, and retention deletes it after a
+    day.
     """
 
     __tablename__ = "window_answers"

@@ -10,10 +10,11 @@ from slowwave_server.models.base import Base, CreatedAt, Moment
 
 
 class ApiKey(Base):
-    """One key. prefix: its beginning, which lists show. digest: SHA-256 of the whole key, which is kept nowhere.
+    """One API key.
 
-    agents: names or patterns with `*`; none: all. scopes: "room:NAME" or "team:NAME", patterns, too; none: only the
-    agents' own. created_by: who made it.
+    prefix: its beginning, which lists show. digest: SHA-256 of the whole key; the key itself is not stored. agents:
+    names or patterns with `*`; empty: all agents. scopes: "room:NAME", "team:NAME" or patterns; empty: only the
+    agents' own scopes. created_by: the person or key that made it.
     """
 
     __tablename__ = "api_keys"

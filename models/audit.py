@@ -7,8 +7,10 @@ from slowwave_server.models.base import Base, BigId, CreatedAt
 
 
 class AuditEntry(Base):
-    """One act. tenant: None for what belongs to no single one. actor: None for a login with an unknown name, which may
-    be somebody's password. via: the interface of the action.
+    """One act of the audit log. tenant: NULL if it concerns no single tenant.
+
+    actor: NULL for a failed login with an unknown name, because that name may be a password. via: console, shell or
+    HTTP.
     """
 
     __tablename__ = "audit_log"

@@ -31,11 +31,10 @@ _NEXT_CHANGE = text("nextval('slowwave.memory_changes_id_seq'::regclass)")
 
 
 class MemoryTombstone(Base):
-    """A deleted memory: its owner, without its text. id: of the sequence that changes have, so that one order holds for
-    both.
+    """A deleted memory: its owner, without its text. id: from the sequence of changes, so both have one order.
 
-    cause: "forgotten", or "removed" by an undo, after which it may come back. memory_id: None in the one row up to
-    which retention has removed all others.
+    cause: "forgotten", or "removed" by an undo, which another undo may reverse. memory_id: NULL in one row:
+    retention has deleted all tombstones up to that row.
     """
 
     __tablename__ = "memory_tombstones"
@@ -55,7 +54,7 @@ class MemoryTombstone(Base):
 
 
 class ChangeListener(Base):
-    """A tenant with a listener: its changes are announced on a channel until `until`."""
+    """A tenant whose changes somebody follows: Postgres announces its changes on a channel until `until`."""
 
     __tablename__ = "change_listeners"
 

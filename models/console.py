@@ -8,7 +8,7 @@ from slowwave_server.models.base import Base, CreatedAt, Moment
 
 
 class ConsoleUser(Base):
-    """One person. tenants: whose memories they see; `*` alone: those of all."""
+    """A person who may use the console. tenants: the tenants whose memories they see; `*`: all tenants."""
 
     __tablename__ = "console_users"
     __table_args__ = (
@@ -25,10 +25,10 @@ class ConsoleUser(Base):
 
 
 class ConsoleSession(Base):
-    """A login that lasts until it expires, is ended, or its person's password changes.
+    """A login of the console. It ends at its expiry, at a logout, or when the person's password changes.
 
-    digest: SHA-256 of the secret that the browser keeps, so that who reads this table can't be anybody. tenant: the
-    tenant in view.
+    digest: SHA-256 of the secret in the browser's cookie, so a reader of this table can't log in. tenant: the
+    tenant that the person is looking at.
     """
 
     __tablename__ = "console_sessions"

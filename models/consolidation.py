@@ -25,9 +25,9 @@ END"""
 
 
 class MemoryLink(Base):
-    """One memory points to another. `confidence` of related_to is their similarity.
+    """A link from one memory to another. For `related_to`, confidence is their similarity.
 
-    ended_by: the run that took it back; NULL while it stands.
+    ended_by: the run that removed the link; NULL while the link exists.
     """
 
     __tablename__ = "memory_links"
@@ -62,7 +62,7 @@ class MemoryLink(Base):
 
 
 class Triple(Base):
-    """A relation that a memory states: subject, predicate, object, each end with its type."""
+    """A relation that a memory states: subject, predicate and object, with the types of subject and object."""
 
     __tablename__ = "triples"
     __table_args__ = (
@@ -88,9 +88,9 @@ class Triple(Base):
 
 
 class MemoryConflict(Base):
-    """Two memories that can't both hold. Both stay readable; a pair is stored once, the smaller id first.
+    """Two memories that can't both be true. Both stay readable. A pair is stored once, with the smaller id first.
 
-    evidence: what both said; `form`, if they differ in numbers alone; `asked`, what a model answered.
+    evidence: what both memories said; `form`, if they differ only in numbers; `asked`, what a model answered.
     """
 
     __tablename__ = "memory_conflicts"
@@ -120,7 +120,7 @@ class MemoryConflict(Base):
 
 
 class ReviewItem(Base):
-    """A question to a person about a memory or a conflict. Open until decided, or until its rule lets it expire."""
+    """A question to a person about a memory or a conflict. It is open until somebody decides it or it expires."""
 
     __tablename__ = "review_items"
     __table_args__ = (
@@ -167,8 +167,10 @@ class ReviewItem(Base):
 
 
 class WorkingItem(Base):
-    """Something that an agent put there itself. Open until a cycle makes a memory of it or drops it as a repetition, or
-    until it expires; the row stays, so that what a memory came from can be told. A failed one opens again a day later.
+    """A note of an agent.
+
+    It is open until a cycle makes a memory of it or drops it as a repetition, or until it expires. The row stays,
+    so that every memory can be traced to its note. A failed note is open again a day later.
     """
 
     __tablename__ = "working_memory"
@@ -186,7 +188,7 @@ class WorkingItem(Base):
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=text("uuidv7()"))
     agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.agents.id"))
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
-    # The name of the session in which it was noted, which need not have been heard of.
+    # The name of the session in which it was noted; Slowwave may have no such session.
     session: Mapped[str | None]
     type: Mapped[str]
     content: Mapped[str]
@@ -202,7 +204,7 @@ class WorkingItem(Base):
 
 
 class MemoryNote(Base):
-    """Provenance of what an agent noted itself: this memory names that item. `via` as in MemorySource."""
+    """The source of a memory in working memory: one note. `via` as in memory_sources."""
 
     __tablename__ = "memory_notes"
     __table_args__ = (
@@ -220,7 +222,7 @@ class MemoryNote(Base):
 
 
 class MemoryBlock(Base):
-    """A key that a memory shares with those it may be alike: candidates are found by keys, never by comparing all."""
+    """A key of a memory. Memories that share a key are candidates for a comparison; a pass never compares all pairs."""
 
     __tablename__ = "memory_blocks"
     __table_args__ = (Index("memory_blocks_memory_idx", "memory_id"),)
@@ -234,21 +236,19 @@ _RANGES = {"pages_per_range": "32", "autosummarize": "on"}
 
 
 class MemoryChange(Base):
-    """One change of one memory, with the values before and after, and the reason. Stays when an undo takes the memory
-    away.
-    """
+    """One change of one memory: values before and after, and the reason. An undo that deletes the memory keeps it."""
 
     __tablename__ = "memory_changes"
     __table_args__ = (
         Index("memory_changes_memory_idx", "memory_id", "id"),
         Index("memory_changes_flush_idx", "flush_id", postgresql_where=text("flush_id IS NOT NULL")),
         Index("memory_changes_run_idx", "run_id", "id", postgresql_where=text("run_id IS NOT NULL")),
-        # By what a forget knows of memories that an undo took away.
+        # A forget finds memories that an undo deleted by this index.
         Index("memory_changes_noted_idx", text(_NOTED), postgresql_where=text(f"{_NOTED} IS NOT NULL")),
         Index("memory_changes_place_idx", text(_PLACE), postgresql_where=text(f"{_PLACE} IS NOT NULL")),
-        # What was changed since: they lie in the order in which they were made, so an index of their ranges does.
+        # Finds later changes. Rows are stored in the order of their creation, so a BRIN index suffices.
         Index("memory_changes_made_idx", "made_at", postgresql_using="brin", postgresql_with=_RANGES),
-        # In the order in which transactions are done with: the feed of changes reads by it.
+        # The change feed reads in the order in which transactions end.
         Index("memory_changes_xid_idx", "xid", "id"),
     )
 

@@ -21,11 +21,11 @@ from slowwave_server.models.base import Base, BigId, CreatedAt, Json, Moment
 
 
 class Session(Base):
-    """One conversation of an agent. Dirty while `last_seq > processed_until`.
+    """One conversation of an agent. It is dirty while `last_seq > processed_until`.
 
-    `flush_due_at` is the only column that the sweep reads; NULL if no event is unprocessed. It derives from:
-    `invalidated_at` (the seq at which processing was requested), `dirty_since` (arrival of the oldest unprocessed
-    event), `last_seen_at`, `boosted_at`, `not_before` (back-off after failures).
+    The sweep reads only `flush_due_at`; NULL means that all events are processed. It is computed from
+    `invalidated_at` (the last event when a flush was requested), `dirty_since` (arrival of the oldest unprocessed
+    event), `last_seen_at`, `boosted_at` and `not_before` (the end of a back-off).
     """
 
     __tablename__ = "sessions"
@@ -40,9 +40,9 @@ class Session(Base):
         ),
         Index("sessions_dirty_idx", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
         Index("sessions_agent_dirty_idx", "agent_id", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
-        # Such a row is a fault that `doctor` looks for, among all that is dirty.
+        # `doctor` searches all dirty sessions for such a row, which is a fault.
         Index("sessions_timeless_idx", "id", postgresql_where=text("dirty_since IS NOT NULL AND flush_due_at IS NULL")),
-        # A context and a search ask for the dirty sessions of a scope that were seen last.
+        # A context and a search read the dirty sessions of a scope that were active last.
         Index("sessions_scope_dirty_idx", "scope_id", "last_seen_at", postgresql_where=text("dirty_since IS NOT NULL")),
         Index("sessions_import_idx", "import_run", postgresql_where=text("import_run IS NOT NULL")),
         {"postgresql_with": {"fillfactor": 70}},
@@ -70,26 +70,26 @@ class Session(Base):
     window_limit: Mapped[int | None] = mapped_column(SmallInteger)
     not_before: Mapped[Moment | None]
     last_error: Mapped[str | None]
-    # The last event that stands in the session's log file, where these are kept.
+    # The last event in the session's log file, if session logs are on.
     logged_until: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
-    # The run that moved the conversation in, and the last event that it brought: what follows was recorded since.
+    # The run that imported the conversation, and the last event that it imported; later events were recorded since.
     import_run: Mapped[int | None] = mapped_column(BigInteger)
     import_seq: Mapped[int | None] = mapped_column(BigInteger)
     created_at: Mapped[CreatedAt]
 
 
 class Event(Base):
-    """One entry of a session. `happened_at` is when it was said, `recorded_at` when it arrived."""
+    """One event of a session. happened_at: when it was said; recorded_at: when it arrived."""
 
     __tablename__ = "events"
     __table_args__ = (
         Index("events_key_idx", "session_id", "key", unique=True, postgresql_where=text("key IS NOT NULL")),
         CheckConstraint("kind IN ('user', 'assistant', 'task', 'tool')", name="kind"),
-        # Which partitions there are is the database's to know: slowwave.add_event_partitions makes them.
+        # slowwave.add_event_partitions creates the partitions, so the model does not list them.
         {"postgresql_partition_by": "RANGE (session_id)"},
     )
 
-    # No foreign key: the one writer holds the lock of the session's row, and the check took a sixth of a capture.
+    # No foreign key: its only writer holds the lock of the session's row, and the check cost a sixth of a capture.
     session_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     turn: Mapped[int] = mapped_column(Integer)
@@ -106,22 +106,23 @@ class Event(Base):
 
 
 class SessionDay(Base):
-    """How many events of a session fall on a local day of its agent. Days are added up when read: a counter per
-    agent and day would make an agent's sessions wait for each other's commits.
+    """How many events of a session are on one local day of its agent.
 
-    from_seq, to_seq: the first and the last event; events of other days may lie between. summarized: how many of them
-    the newest summary was made from; removed: how many retention took away since. pending: there are more than that.
-    look_at: before that time no summary is due without new events; in the past before the first check.
+    A reader adds up the rows of a day. A counter for each agent and day would make the commits of an agent's
+    sessions wait for each other. from_seq, to_seq: the first and the last event; events of other days may be
+    between them. summarized: how many of the events the newest summary includes; removed: how many retention
+    deleted since. pending: true if there are more events than that. look_at: no summary without new events is due
+    before this time; in the past before the first check.
     """
 
     __tablename__ = "session_days"
     __table_args__ = (
         Index("session_days_agent_idx", "agent_id", "day"),
-        # By scope first: a context asks for its own scopes' pending days, of each day the sessions that began last.
+        # By scope first: a context reads the pending days of its scopes, and of each day the sessions that began last.
         Index("session_days_pending_idx", "scope_id", "day", "session_id", postgresql_where=text("pending")),
-        # In the order in which ended days are made final.
+        # The order in which ended days become final.
         Index("session_days_open_idx", "day", "agent_id", "scope_id", postgresql_where=text("pending")),
-        # What a tick looks at: as with sessions_due_idx, counting an event leaves it alone.
+        # A tick reads this index. As with sessions_due_idx, a counted event does not change it.
         Index("session_days_look_idx", "look_at", "session_id", "day", postgresql_where=text("pending")),
         CheckConstraint("pending = (total_messages > summarized)", name="pending"),
         CheckConstraint("removed <= total_messages", name="removed"),

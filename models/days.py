@@ -17,10 +17,11 @@ _SCOPE = "slowwave.scopes.id"
 
 
 class Day(Base):
-    """How far a day is summarised. Its total is added up from `session_days` when read, so `status` is the last
-    decision: a final day with more events than `last_summarized_total` is open again, in spite of this column (I5).
+    """How much of an agent's day is summarized.
 
-    attempts, not_before, last_error: of the summary that is due now; one bad day keeps no other waiting.
+    The day's number of events is the sum of `session_days`, computed when it is read. `status` is only the last
+    decision: if a final day has more events than `last_summarized_total`, it counts as open (I5). attempts,
+    not_before, last_error: of the summary that is due; a failed day delays no other day.
     """
 
     __tablename__ = "days"
@@ -28,7 +29,7 @@ class Day(Base):
         CheckConstraint("status IN ('open', 'settling', 'final')", name="status"),
         Index("days_unsettled_idx", "day", "agent_id", "scope_id", postgresql_where=text("status <> 'final'")),
         Index("days_failed_idx", "scope_id", postgresql_where=text("last_error IS NOT NULL")),
-        # Retention walks along it, the newest days first.
+        # Retention reads days in this order, the newest first.
         Index("days_final_idx", "day", "agent_id", "scope_id", postgresql_where=text("status = 'final'")),
     )
 
@@ -46,16 +47,16 @@ class Day(Base):
 
 
 class DaySummary(Base):
-    """One snapshot of a day; the highest version counts, older ones stay.
+    """One version of a day's summary. The highest version is valid; older ones are kept.
 
-    messages: the number of events read for it. lines: [{facet, text, speaker, session, seq, at}]. run_id: of the import
-    that brought it.
+    messages: the number of events that the summary was made from. lines: [{facet, text, speaker, session, seq,
+    at}]. run_id: the import that created it, if one did.
     """
 
     __tablename__ = "day_summaries"
     __table_args__ = (
         Index("day_summaries_version_idx", "agent_id", "scope_id", "day", "version", unique=True),
-        # A context asks for the newest of each agent, the last day first.
+        # A context reads an agent's newest days, the last day first.
         Index("day_summaries_scope_idx", "scope_id", text("day DESC"), "agent_id", text("version DESC")),
         Index("day_summaries_run_idx", "run_id", postgresql_where=text("run_id IS NOT NULL")),
         CheckConstraint("made_by IN ('rules', 'model', 'import')", name="made_by"),
@@ -78,8 +79,10 @@ class DaySummary(Base):
 
 
 class DaySegment(Base):
-    """The stored lines of consecutive events of a session on one day. Events are only ever added behind it, so a full
-    segment is never read again; the last segment of a session is made again when it has grown.
+    """The stored summary lines of consecutive events of a session on one day.
+
+    New events only follow the last segment, so a full segment is never summarized again. The last segment of a
+    session is summarized again when it has grown.
     """
 
     __tablename__ = "day_segments"

@@ -12,7 +12,7 @@ from slowwave_server.models.base import Base, BigId, Json, Moment
 
 
 class Erasure(Base):
-    """The receipt of one `forget`: its target, and the number of deleted rows by kind."""
+    """The receipt of one forget: its target, and the number of deleted rows of each kind."""
 
     __tablename__ = "erasures"
     __table_args__ = (
@@ -33,9 +33,10 @@ class Erasure(Base):
 
 
 class ErasedName(Base):
-    """A fence: queued data of this agent and session from before `erased_at` is discarded on arrival. session '': all
-    sessions of the agent. A scope's fence has agent '' (which names no agent), and the scope as `kind:name` in place of
-    a session.
+    """A fence after a forget: queued data of this agent and session from before `erased_at` is discarded on arrival.
+
+    session: '' means all sessions of the agent. For a forgotten scope, agent is '' and session holds the scope as
+    `kind:name`.
     """
 
     __tablename__ = "erased_names"

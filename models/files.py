@@ -27,9 +27,9 @@ _RUN = "slowwave.maintenance_runs.id"
 
 
 class MemoryBackend(Base):
-    """An active backend beside Postgres: every change of a memory is queued for it.
+    """A backend besides Postgres that is in use: every change of a memory is queued for it.
 
-    identity: the model of mem0's vectors.
+    identity: the model that makes mem0's vectors.
     """
 
     __tablename__ = "memory_backends"
@@ -40,10 +40,12 @@ class MemoryBackend(Base):
 
 
 class OutboxItem(Base):
-    """A memory that a backend has to hear of. Waiting while `delivered < changes`: a change during a delivery raises
-    the count and is delivered again. It has no foreign key to the memory, because deletions are delivered too. A row of
-    mem0 stays while mem0 may have a copy, even if mem0 is no longer the backend; forgotten: a forget deleted the
-    memory, and the row waits for the delivery.
+    """A change of a memory that a backend must receive. It waits while `delivered < changes`.
+
+    A change during a delivery raises `changes`, so the memory is delivered again. The row has no foreign key to the
+    memory, because deletions are delivered, too. A row of mem0 stays as long as mem0 may have a copy, even if mem0
+    is no longer the backend. forgotten: a forget deleted the memory, and the row waits for the deletion of the
+    copy.
     """
 
     __tablename__ = "outbox"
@@ -75,11 +77,11 @@ class OutboxItem(Base):
 
 
 class FileState(Base):
-    """A memory file as it was when it was last written or read: what differs from that, somebody edited.
+    """The state of a memory file at the last write or read; any difference from it is an edit by a person.
 
-    digest: empty until it was written once. modified_ns: the time of its last change then, of its file system. writing:
-    the digest of a started write; a file with it was written, even if the process died before it stored that. held: the
-    reason why the file is skipped until a person decides.
+    digest: empty until the first write. modified_ns: the file system's time of the last change. writing: the digest
+    of a write that has started; a file with this digest was written by Slowwave, even if the process died before it
+    stored that. held: why Slowwave skips the file until a person decides.
     """
 
     __tablename__ = "memory_files"
@@ -95,7 +97,7 @@ class FileState(Base):
 
 
 class FileLine(Base):
-    """A memory's line in a file: a digest of it as it was last written or read, and the memory's revision then."""
+    """A memory's line in a file: a digest of the line, and the memory's revision, at the last write or read."""
 
     __tablename__ = "memory_file_lines"
     __table_args__ = (Index("memory_file_lines_memory_idx", "memory_id"),)
@@ -108,11 +110,11 @@ class FileLine(Base):
 
 
 class MemoryImport(Base):
-    """Provenance from a file: the line that this memory rests on. `via` as in MemorySource.
+    """The source of a memory in an imported file: one line. `via` as in memory_sources.
 
-    digest: of the line's statement and marks, so that reading it twice changes nothing. sources: [[session, seq], …] as
-    the line names them, which need not exist here. reaffirmed_at: the last time from which it was said to hold, where
-    the line knows of one; holds_from is the first.
+    digest: of the line's statement and attributes, so that a second import changes nothing. sources: [[session,
+    seq], …] as the line names them; these events need not exist here. holds_from, reaffirmed_at: the first and the
+    last time at which it was said, if the line has them.
     """
 
     __tablename__ = "memory_imports"

@@ -7,11 +7,12 @@ from slowwave_server.models.base import Base, BigId, CreatedAt, Json, Moment
 
 
 class Flush(Base):
-    """One committed window. Unique (session, from_seq): the database guarantees that an event is in one window only
-    (I2). `oldest_recorded_at` is the arrival of its oldest event: lag is committed_at minus that.
+    """One committed window of a session: the ledger of flushes.
 
-    tokens: what a model took. fallback: why another extractor than the configured one made it; fallback_why: the
-    reached cap, or the error. dropped: how many of a model's memories were not believed, by why.
+    (session, from_seq) is unique, so an event is in only one window (I2). oldest_recorded_at: when the window's
+    oldest event arrived; the lag of the flush is committed_at minus this time. tokens: what a model used. fallback:
+    why another extractor than the configured one read the window; fallback_why: the reached cap, or the error.
+    dropped: how many memories of a model's answer failed a check, by reason.
     """
 
     __tablename__ = "flushes"
@@ -49,7 +50,7 @@ class Flush(Base):
 
 
 class DeadLetter(Base):
-    """A payload that could not be taken, with its error. Kept until someone drives it again or dismisses it."""
+    """A message that no task could accept, with its payload and the error, until a person retries or dismisses it."""
 
     __tablename__ = "dead_letters"
     __table_args__ = (

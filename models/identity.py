@@ -21,7 +21,7 @@ _GROWN = "flushed_events >= 200 AND (counted_at IS NULL OR flushed_events * 10 >
 
 
 class Agent(Base):
-    """An AI agent. `epoch` rises when it is forgotten and fences work that was queued before (I10)."""
+    """An AI agent. Each forget raises `epoch`; queued work with an older epoch is discarded (I10)."""
 
     __tablename__ = "agents"
     __table_args__ = (
@@ -40,13 +40,11 @@ class Agent(Base):
 
 
 class Scope(Base):
-    """Where memories live: an agent's own (`agent`, named as the agent), a room or a team.
+    """Where memories live: an agent's own scope (`agent`, with the agent's name), a room or a team.
 
-    The search statistics belong to a scope: how many documents it had when its common terms were last counted, how
-    long they were on average, in lexemes, and how many events had been flushed by then, which shows its growth since.
-
-    flushed_events: their number, up to the last flush read from the ledger (flushed_through: its number, if this scope
-    had one); grown: its words should be counted.
+    Search statistics: the number of documents when common terms were last counted, their average length in lexemes,
+    and the number of events flushed by then. flushed_events: the number of flushed events, up to the ledger row
+    flushed_through. grown: true if the words should be counted again.
     """
 
     __tablename__ = "scopes"

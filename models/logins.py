@@ -10,9 +10,10 @@ from slowwave_server.models.base import Base, CreatedAt
 
 
 class Login(Base):
-    """One login. Producers and consoles belong to one tenant; a worker serves all, a gateway that of a key.
+    """A Postgres login with a role of Slowwave. Only the owner of the tables writes this table.
 
-    Only the owner writes here.
+    Producers and consoles belong to one tenant. A worker serves all tenants, a gateway the tenant of each request's
+    key.
     """
 
     __tablename__ = "logins"

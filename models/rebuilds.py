@@ -14,9 +14,9 @@ _RUN = "slowwave.maintenance_runs.id"
 
 
 class Rebuild(Base):
-    """One rebuild of an agent's memories. Of an agent at most one is staging: asked for again, it goes on.
+    """One rebuild of an agent's memories. An agent has at most one that is not switched; a second call continues it.
 
-    run_id: the run that switched; NULL before.
+    run_id: the run of the switch; NULL before it.
     """
 
     __tablename__ = "rebuilds"
@@ -38,11 +38,10 @@ class Rebuild(Base):
 
 
 class RebuildWindow(Base):
-    """An extractor's result for one window. candidates: as flushes store them; none after the switch.
+    """A rebuild's result for one window. candidates: as a flush would store them; empty after the switch.
 
-    tokens: what a model took. dropped: how many of its memories were not believed, by why.
-
-    was: after the switch what the ledger said before, for an undo.
+    tokens: what a model used. dropped: how many memories of its answer failed a check, by reason. was: after the
+    switch, what the ledger contained before it, for an undo.
     """
 
     __tablename__ = "rebuild_windows"
@@ -64,7 +63,7 @@ class RebuildWindow(Base):
 
 
 class RebuildEvidence(Base):
-    """A source that a switch took away (`before`) or gave (not `before`), as it was: what an undo puts right."""
+    """A source that a rebuild's switch removed (`before`) or added (not `before`), so that an undo can restore it."""
 
     __tablename__ = "rebuild_evidence"
     __table_args__ = (

@@ -11,9 +11,10 @@ from slowwave_server.models.base import Base, CreatedAt, Json, Moment
 
 
 class WorkRequest(Base):
-    """One request. key_id: the API key that asked, if one did. asked_by: the login of Postgres that wrote the row.
+    """One request to a worker.
 
-    result: of a request that is done or failed. error: why it failed. attempts: how often a worker began it.
+    key_id: the API key of the caller, if any. asked_by: the Postgres login that wrote the row. result: of a request
+    that succeeded or failed. error: why it failed. attempts: how often a worker began it.
     """
 
     __tablename__ = "requests"

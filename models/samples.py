@@ -7,10 +7,11 @@ from slowwave_server.models.base import Base, Moment
 
 
 class StatusSample(Base):
-    """The figures of one tenant at `taken_at`. hourly: the row covers an hour, not a minute.
+    """The figures of one tenant at `taken_at`, for the console's charts. hourly: the row covers an hour, not a minute.
 
-    events, decisions, tokens and failures: sums of the `seconds` before taken_at. All others: gauges at taken_at, of an
-    hour the highest; lag: from the arrival of a batch's oldest event to the commit of its memories.
+    events, decisions, tokens, failures: sums over the `seconds` before taken_at. All other columns are values at
+    taken_at; in an hourly row, the highest of the hour. lag: from the arrival of a window's oldest event to the
+    commit of its memories.
     """
 
     __tablename__ = "status_samples"

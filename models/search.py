@@ -11,21 +11,19 @@ GIN_OPTIONS = {"gin_pending_list_limit": 128}
 
 
 class Passage(Base):
-    """A part of a flushed event as search sees it: redacted, stemmed in its language, with date, speaker and context.
+    """A part of a flushed event as search indexes it: redacted and stemmed, with date, speaker and context.
 
-    A short event is one passage (domain.passages). A row from before revision 0106 holds a whole event until it is cut:
-    its `ends` is NULL.
-
-    Every lexeme carries its scope (`17:adopt`), so that one GIN index serves all scopes and no query of one scope
-    reads the postings of another (I8).
+    A short event is one passage (domain.passages). A row from before revision 0106 with a NULL `ends` holds a whole
+    event until a worker divides it. Every lexeme begins with its scope (`17:adopt`), so one GIN index serves all
+    scopes, and a query of one scope reads no postings of another (I8).
     """
 
     __tablename__ = "passages"
     __table_args__ = (
         Index("passages_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
-        # Search reads the latest of a large scope along it.
+        # Search reads the latest passages of a large scope in this order.
         Index("passages_scope_idx", "scope_id", "session_id", "seq", "part"),
-        # What is not cut yet: nothing, soon after an upgrade.
+        # Events that no worker has divided into passages yet; empty soon after an upgrade.
         Index("passages_uncut_idx", "session_id", "seq", postgresql_where=text("ends IS NULL")),
         # Which languages a scope has, and how much in each: nothing of an English one is in it.
         Index("passages_language_idx", "scope_id", "language", postgresql_where=text("language <> 'en'")),
@@ -34,19 +32,20 @@ class Passage(Base):
     session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     part: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False, server_default=text("0"))
-    # Where the passage begins and ends in the text of the event, in characters.
+    # The first character of the passage in the event's text; `ends` is the character after its last one.
     begins: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     ends: Mapped[int | None] = mapped_column(Integer)
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
     search: Mapped[str] = mapped_column(TSVECTOR)
-    # The event's text where a secret in it was redacted: what search shows instead of what was said. Part 0 has it.
+    # The event's text with redacted secrets, which search shows instead of the original. Only part 0 has it, if a
+    # secret was redacted.
     redacted: Mapped[str | None]
     # ISO 639-1 (domain.languages); output of tools counts as English.
     language: Mapped[str] = mapped_column(server_default=text("'en'"))
 
 
 class CommonTerm(Base):
-    """A lexeme that so many documents of a scope contain that it may not name candidates, and how many they are."""
+    """A lexeme in so many documents of a scope that search does not use it to find candidates; with their number."""
 
     __tablename__ = "common_terms"
 

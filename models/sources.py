@@ -8,11 +8,11 @@ from slowwave_server.models.base import Base, Moment
 
 
 class SourceRun(Base):
-    """One run (a prompt and what came of it) that a hook named: only these are ever read.
+    """One run of Agno (a prompt and its results) that a hook has named; workers read only such runs.
 
-    asked_at: when it was named last. due_at: when it is to be looked at, None when that is done. looks: number of reads
-    in a row without it; missing_since: the time of the store's first answer without it. taken: keys of its messages
-    that were recorded, which outlive the events themselves.
+    asked_at: when a hook last named it. due_at: when a worker should read it next; NULL if that is done. looks: how
+    many reads in a row did not find it; missing_since: when Agno's store first answered without it. taken: keys of
+    its recorded messages, which stay after the events are deleted.
     """
 
     __tablename__ = "source_runs"

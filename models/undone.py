@@ -7,9 +7,10 @@ from slowwave_server.models.base import Base, BigId, Json
 
 
 class UndoneRow(Base):
-    """One row before an undo. run_id: the undo; row: all columns, or the changed ones and the id if `changed`.
+    """One row as it was before an undo. run_id: the undo.
 
-    A forget deletes the rows of the scopes that it concerns: an undo of these scopes can't be undone any more.
+    row: all columns, or only the changed ones and the id if `changed`. A forget deletes the rows of its scopes;
+    after that, undos of these scopes can't be undone.
     """
 
     __tablename__ = "undone_rows"

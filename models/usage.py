@@ -13,13 +13,13 @@ from slowwave_server.models.base import Base, Moment
 
 
 class LlmCall(Base):
-    """One call, from its reservation on. outcome: NULL while it is under way.
+    """One model call, stored when its tokens are reserved. outcome: NULL while the call is in progress.
 
-    model: driver and model; prompt: the name and number of its text. tokens_reserved: an upper bound, set aside before
-    the call; tokens_settled: what it cost. counted: whether the endpoint told that, else the whole reservation stands.
-    run_id is a plain number: a run may be gone before its calls are, and a call never waits for a run's row. about: of
-    calls without an answer, a digest of their subject (names and numbers); after repeated calls without an answer the
-    subject is given up.
+    model: driver and model. prompt: name and version of the prompt. tokens_reserved: an upper bound, reserved
+    before the call; tokens_settled: what the call used. counted: true if the endpoint reported the tokens;
+    otherwise the whole reservation counts. run_id: a number without a foreign key, because a run may be deleted
+    before its calls, and a call must not wait for the run's row. about: for calls without an answer, a digest of
+    their subject (names and numbers); after several such calls Slowwave stops asking about it.
     """
 
     __tablename__ = "llm_calls"
@@ -51,9 +51,10 @@ class LlmCall(Base):
 
 
 class LlmUsage(Base):
-    """The sums that caps are compared with. agent '': all of the tenant. starts: the day in UTC, or the week's Monday.
+    """The sums with which caps are compared. agent: '' means all agents of the tenant.
 
-    A call counts for the day and week in which its tokens were reserved, whenever it ends.
+    starts: the day in UTC, or the Monday of the week. A call counts in the day and the week in which its tokens
+    were reserved.
     """
 
     __tablename__ = "llm_usage"

@@ -27,10 +27,10 @@ from slowwave_server.models.base import Base, BigId, CreatedAt
 
 
 class VectorSpace(Base):
-    """One embedding model, by its driver and name. Vectors of two spaces are never compared.
+    """One embedding model, by driver and name. Vectors of two models are never compared.
 
-    building: it has not all vectors yet, and another one serves; serving: searches use it, one at a time; retired:
-    its vectors are being removed.
+    building: some vectors are missing, and another model serves; serving: searches use this model (only one at a
+    time); retired: its vectors are being deleted.
     """
 
     __tablename__ = "vector_spaces"
@@ -49,10 +49,10 @@ class VectorSpace(Base):
 
 
 class MemoryVector(Base):
-    """The vector of a memory that is not archived. content_hash, said_on: of the memory as it was when this was made.
+    """The vector of a memory that is not archived. content_hash, said_on: of the memory when the vector was made.
 
-    slowwave.create_vector_index makes the index of a space together with the space, since only then is its
-    dimension known.
+    slowwave.create_vector_index creates the index together with the vector space, because the dimension is known
+    only then.
     """
 
     __tablename__ = "memory_vectors"
@@ -94,7 +94,7 @@ class PassageVector(Base):
 
 
 class VectorProgress(Base):
-    """How far the events of a session have vectors in a space: events never change, so a watermark is enough."""
+    """Up to which event a session has vectors in a space. Events never change, so one number is enough."""
 
     __tablename__ = "vector_progress"
 

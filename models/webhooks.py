@@ -25,9 +25,10 @@ _NEW_ID = text("uuidv7()")
 
 
 class WebhookEndpoint(Base):
-    """A URL that changes are sent to. cursor: how far the feed was put into its outbox.
+    """A URL that receives changes. cursor: the position in the change feed up to which deliveries were queued.
 
-    failures: in a row, since `failing_since`; until `paused_until` nothing is sent. disabled_why: after what.
+    failures: in a row, since `failing_since`. Until `paused_until` nothing is sent. disabled_why: the reason, if
+    the webhook is disabled.
     """
 
     __tablename__ = "webhook_endpoints"
@@ -52,9 +53,9 @@ class WebhookEndpoint(Base):
 
 
 class WebhookSecret(Base):
-    """A signing secret of an endpoint: the newest one signs, and for a day also the one before it.
+    """A signing secret of a webhook. The newest one signs; for a day the previous one signs, too.
 
-    A gateway adds rows and reads none.
+    A gateway adds rows and can't read them.
     """
 
     __tablename__ = "webhook_secrets"
@@ -67,9 +68,10 @@ class WebhookSecret(Base):
 
 
 class WebhookDelivery(Base):
-    """A change that an endpoint is to be told of: no word of the memory, which is read as it is sent.
+    """A change that a webhook must receive. The memory's text is not stored here; it is read when the change is sent.
 
-    id: the same for each attempt. taken_until: a worker is at it. skipped: the memory was deleted before the delivery.
+    id: the same for each attempt. taken_until: until then a worker is sending it. skipped: the memory was deleted
+    before the delivery.
     """
 
     __tablename__ = "webhook_deliveries"
