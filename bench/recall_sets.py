@@ -14,8 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bench.locomo import conversations
-from bench.locomo_hybrid import categories
+from bench.locomo import categories, conversations
 from bench.msc_data import data_file
 from bench.realmem_data import FILE as REALMEM
 from bench.realmem_data import people

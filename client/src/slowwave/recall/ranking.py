@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 class Ranking:
     """The parameters of the score, each with the source of its value.
 
-    "LoCoMo" means two of its conversations, "RealMem" two of its persons; the values were not fitted to the others.
+    "LoCoMo" means two of its conversations, "RealMem" two of its persons; no value was fitted to the others.
     """
 
     fields: tuple[float, float, float, float] = (0.4, 0.7, 1.0, 1.0)
@@ -43,12 +43,15 @@ class Ranking:
     """Cosines of a small scope may hardly differ: no standard deviation is taken for less than this."""
     interval: float = 0.2
     """What a document gains whose event time lies in the interval that the question names, as a part of the best score.
-    LoCoMo (bench/locomo_times.py)."""
+    Chosen on LoCoMo."""
     diversity: float = 0.5
     """Share of its score that the second passage of one event keeps; the third keeps the square. RealMem."""
+    use: float = 0.4
+    """What a memory gains or loses by its use, from -0.2 to 0.3 (domain.learned_importance), counts this much as a part
+    of the best score: at most 12 %. Chosen, not fitted: no data set tells what replies used."""
 
     def to_json(self) -> str:
-        """The form in which slowwave.search takes it."""
+        """Return the parameters in the form that slowwave.search accepts."""
         return json.dumps(asdict(self) | {"fields": f"{{{','.join(map(str, self.fields))}}}"})
 
 
@@ -64,10 +67,10 @@ class Why:
     """The parts of a hit's score.
 
     Attributes:
-        words: from the words of the query, in standard deviations.
-        session: from the relevance of the hit's conversation.
-        vector: from the cosine of the vectors, in standard deviations; 0 without vectors.
-        interval: from the interval that the query names.
+        words: the gain from the words of the query, in standard deviations.
+        session: the gain from the relevance of the hit's conversation.
+        vector: the gain from the cosine of the vectors, in standard deviations; 0 without vectors.
+        interval: the gain from the interval that the query names.
         coverage: the share of the query's words that the hit contains, weighted by rarity, from 0 to 1.
         cosine: the cosine of the vectors of query and hit; None without vectors.
     """
@@ -81,12 +84,13 @@ class Why:
 
 
 def relevance(coverage: float, cosine: float | None) -> float:
-    """The estimated probability that a hit relates to the query, from 0 to 1. It means the same in every scope.
+    """Return the estimated probability that a hit relates to the query, from 0 to 1. It means the same in every scope.
 
-    It grows with the share of the query's words in the hit, and with the cosine of their vectors. Measured with vectors
-    on two conversations of LoCoMo and two persons of RealMem, with each query also asked of the other's scope: a floor
-    of 0.06 empties .55 and .07 of those foreign results, and loses .005 and .023 of the existing answers; a floor of
-    0.11 empties .84 and .38, and loses .015 and .115.
+    It grows with the share of the query's words in the hit, and with the cosine of their vectors. It was measured with
+    vectors on two conversations of LoCoMo and two persons of RealMem. There, each query was also sent to the scope of
+    the other conversation or person. A floor of 0.06 leaves no result for .55 (LoCoMo) and .07 (RealMem) of those
+    foreign queries, and loses .005 and .023 of the existing answers; a floor of 0.11 leaves none for .84 and .38, and
+    loses .015 and .115.
     """
     evidence = coverage + (_UNKNOWN_COSINE if cosine is None else cosine)
     return 1 / (1 + math.exp(-_STEEPNESS * (evidence - _EVEN)))

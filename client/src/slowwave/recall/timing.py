@@ -14,7 +14,7 @@ from slowwave.recall.query_steps import Row
 from slowwave.recall.times import Anchor, Interval, TimeQuestion, says_time
 
 SAYS_WHEN = 0.25
-"""What a text that says when gains, as a part of the best score; the numbers here: bench/locomo_times.py."""
+"""What a text that says when gains, as a part of the best score. The numbers here were chosen on LoCoMo."""
 NEWEST = 0.05
 AFTERWARDS = 0.25
 """What was done in an interval is told until so much of its length later, within these bounds."""
