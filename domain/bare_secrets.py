@@ -21,7 +21,7 @@ _STEMS = tuple(stem for noun in NOUNS for stem in noun.stems)
 
 
 def tells_only_a_secret(content: str, names: Iterable[str] = ()) -> bool:
-    """Whether a redacted statement only says that somebody has a secret.
+    """Return True if a redacted statement only says that somebody has a secret.
 
     Args:
         content: the statement, with each secret replaced by "[redacted:KIND]".
@@ -39,7 +39,7 @@ def tells_only_a_secret(content: str, names: Iterable[str] = ()) -> bool:
 
 
 def without_bare_secrets(extraction: Extraction, window: Window, context: ExtractionContext) -> Extraction:
-    """The extraction without statements that only tell of a secret."""
+    """Return the extraction without statements that only say that somebody has a secret."""
     speakers = [context.agent, *(event.name for event in window.events if event.name)]
     kept = tuple(one for one in extraction.candidates if not _is_bare(one, speakers))
     return extraction if len(kept) == len(extraction.candidates) else replace(extraction, candidates=kept)

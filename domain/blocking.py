@@ -1,10 +1,11 @@
-"""Block keys of a statement. Two statements that may be related share a key, so one index probe per key finds the
-candidates, and no statement is compared with all others.
+"""Compute the block keys of a statement. Two statements that may be related share a key. So one index lookup per key
+finds the candidates, and no statement is compared with all others.
 
     claims    (subject, attribute): all values of one attribute share the key, whatever else the statements say
-    cores     the words of a short text, and the same words with each word left out in turn: this key finds a text with
-              one word more, less or changed; a longer text has MinHash bands, which match more often the more words
-              two texts share
+    cores     the words of a short text, and these words with one word left out, for each word: such a key finds a text
+    with
+              one word more, less or changed; a longer text has MinHash bands, which match more often the more words two
+              texts share
     pairs     two words of the text, the most telling words first: most similar texts share several pairs
     singles   each of the most telling words alone: for texts that share one word and mean the same
 
@@ -44,7 +45,9 @@ _PLAIN_WORDS = frozenset(
 
 
 def block_keys(reading: Reading) -> tuple[int, ...]:
-    """The keys of a text: signed 64-bit integers, distinct, at most MAX_KEYS. A text without content has no keys."""
+    """Return the keys of a text: distinct signed 64-bit integers, at most MAX_KEYS. A text without content has
+    no keys.
+    """
     words = {word: _hashed(word) for word in reading.stems}
     hashes = sorted(words.values())
     cores = _cores(hashes) if len(hashes) <= MAX_CORE else _bands(hashes)
@@ -53,8 +56,8 @@ def block_keys(reading: Reading) -> tuple[int, ...]:
 
 
 def claim_keys(reading: Reading) -> tuple[int, ...]:
-    """One key for each (subject, attribute) that the text makes a claim about, at most MAX_CLAIMS, all among the block
-    keys.
+    """Return one key for each (subject, attribute) about which the text makes a claim, at most MAX_CLAIMS. All are
+    block keys, too.
     """
     return tuple(dict.fromkeys(_claim_key(claim) for claim in reading.claims))[:MAX_CLAIMS]
 
@@ -74,7 +77,9 @@ def _bands(hashes: Sequence[int]) -> list[int]:
 
 
 def _pairs(words: dict[str, int]) -> list[int]:
-    """The order depends only on the pair, so that two texts with many common pairs choose the same ones."""
+    """Return pairs of words. Their order depends only on the pair, so that two texts with many common pairs choose the
+    same pairs.
+    """
     paired = sorted((number, word in _PLAIN_WORDS) for word, number in words.items())[:MAX_PAIRED]
     ranked = sorted(
         (plain + other_plain, one ^ other) for (one, plain), (other, other_plain) in combinations(paired, 2)

@@ -1,4 +1,4 @@
-"""Input and output of an extractor: the contract between a window of events and durable memories."""
+"""The input and output of an extractor: a window of events, and the statements that may become memories."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Trust = Literal["user", "assistant", "task"]
 
 
 def first_status(kind: str) -> MemoryStatus:
-    """The initial status of a memory of this type: a dated event is an episode, all else goes to the inbox."""
+    """Return the initial status of a memory of this type: "episode" for a dated event, else "inbox"."""
     return "episode" if kind == "event" else "inbox"
 
 
@@ -22,12 +22,13 @@ def first_status(kind: str) -> MemoryStatus:
 class Candidate:
     """One statement that is worth keeping.
 
-    content: a sentence that is complete by itself, with its speaker named and secrets redacted.
-    importance, confidence: 0..1, from the named `signals`.
+    content: a sentence that is complete by itself, with its speaker named and secrets redacted. importance, confidence:
+    numbers from 0 to 1, derived from the named `signals`.
     valid_from: when the statement began to be true, by event time (never by arrival).
     sources: the `seq` numbers of the events in the window that say it, ascending, at least one.
-    repeats: a memory of the scope with the same meaning; it gains the sources, and no new memory is made.
-    corrects: a memory of the scope that this candidate ends.
+    repeats: the id of a memory of the scope with the same meaning; this memory gets the sources, and no new memory is
+    made.
+    corrects: the id of a memory of the scope that this candidate ends.
     """
 
     content: str
@@ -81,11 +82,11 @@ Fallback = Literal["budget", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class ExtractionOrigin:
-    """How an extraction was made, if the extractor's name alone does not say it.
+    """How an extraction was made, if the extractor's name alone does not tell.
 
-    extractor, version: the extractor that made it. fallback: why the requested extractor did not make it, "budget"
-    (a cap is reached) or "failed" (no usable answer); why: the setting of the cap, or the defect of the answer.
-    tokens: the tokens that were spent. dropped: the number of rejected candidates by reason.
+    extractor, version: name and version of the extractor that made it. fallback: the reason why the requested extractor
+    did not make it, "budget" (a cap is reached) or "failed" (no usable answer); why: the setting of the cap, or the
+    defect of the answer. tokens: the number of tokens spent. dropped: the number of rejected candidates by reason.
     """
 
     extractor: str
@@ -98,9 +99,9 @@ class ExtractionOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The answer of an extractor. No candidates means NO_REPLY. `noise` and `redactions` are counts for the ledger.
+    """The result of an extractor. Without candidates it means NO_REPLY. noise, redactions: counts for the ledger.
 
-    made: None if the requested extractor made it without a model.
+    made: how it was made; None if the requested extractor made it without a model.
     """
 
     candidates: tuple[Candidate, ...]
@@ -111,7 +112,7 @@ class Extraction:
 
 
 class Extractor(Protocol):
-    """(window, context, now) → candidates, possibly none. Deterministic for equal input if possible."""
+    """Turns (window, context, now) into candidates, possibly none. Equal input should give equal output."""
 
     @property
     def name(self) -> str: ...

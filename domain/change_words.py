@@ -29,7 +29,7 @@ _PREDICATES = {
 
 
 def mentioned(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> set[UUID]:
-    """The other memories that a change names."""
+    """Return the ids of the other memories that a change names."""
     found = set()
     for part in (before or {}, after or {}):
         for name in _REFERENCES:
@@ -68,7 +68,7 @@ def change_sentences(
 
 
 def value_change(old: str, new: str) -> str | None:
-    """The difference of two statements about one attribute: "employer: Siemens → Bosch". None if they share no
+    """Return the difference of two statements about one attribute: "employer: Siemens → Bosch". None if they share no
     attribute.
     """
     claims = {_subject(claim): claim for claim in read(old).claims}
@@ -81,7 +81,7 @@ def value_change(old: str, new: str) -> str | None:
 
 
 def name_memories(sentence: str, contents: Mapping[UUID, str], other: str = "this memory") -> str:
-    """Replace ids of memories by their texts. other: the words for an id that `contents` lacks."""
+    """Replace ids of memories by their texts. other: the words for an id that `contents` does not contain."""
 
     def words(found: re.Match[str]) -> str:
         said = contents.get(UUID(found[0]))
@@ -91,7 +91,7 @@ def name_memories(sentence: str, contents: Mapping[UUID, str], other: str = "thi
 
 
 def day_words(given: Any) -> str:
-    """A day as people write it: "10 June 2025". Accepts a date, a time, or either as ISO 8601."""
+    """Return a day as people write it: "10 June 2025". Accepts a date, a time, or either as ISO 8601 text."""
     moment = datetime.fromisoformat(given) if isinstance(given, str) else given
     day = moment.date() if isinstance(moment, datetime) else moment
     return f"{day.day} {day:%B %Y}" if isinstance(day, date) else str(given)
@@ -102,7 +102,7 @@ def _subject(claim: AttributeClaim) -> tuple[str, str]:
 
 
 def _of_other(was: dict[str, Any], became: dict[str, Any], content: str, others: Mapping[UUID, str]) -> Iterator[str]:
-    """Sentences for a memory that was replaced by, merged into or linked to another memory."""
+    """Return sentences for a memory that was replaced by, merged into or linked to another memory."""
     if "valid_to" in was or "valid_to" in became:
         yield from _of_end(was, became, content, others)
     if merged := became.get("merged_into"):
@@ -154,7 +154,7 @@ def _of_status(was: dict[str, Any], became: dict[str, Any]) -> Iterator[str]:
 
 
 def _of_cases(became: dict[str, Any]) -> Iterator[str]:
-    """Sentences for a contradiction, or a question about it, that was opened or closed."""
+    """Return sentences for a contradiction, or a question about a contradiction, that was opened or closed."""
     if (conflict := became.get("conflict")) is not None:
         state = became.get("status", "open")
         yield f"contradiction {conflict} noticed" if state == "open" else f"contradiction {conflict} closed"

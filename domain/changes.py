@@ -8,9 +8,10 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class ChangeLine:
-    """One line of a diff. memory: None if a plan would create it; content: the memory's text, None if it was deleted.
+    """One line of a diff. memory: its id, None if a plan would create the memory; content: its text, None if it was
+    deleted.
 
-    before and after: the values that differ, as JSON. evidence: the sources, as `session#seq` or in words.
+    before, after: the values that differ, as JSON. evidence: the sources, as `session#seq` or in words.
     """
 
     action: str

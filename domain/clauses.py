@@ -1,6 +1,6 @@
-"""Reads simple clauses without a tagger: the actor with whom a sentence begins, the verb, and its object.
+"""Read simple clauses without a tagger: the actor with whom a sentence begins, the verb, and its object.
 
-Every function prefers to find nothing over finding a wrong clause.
+If a clause is not clear, every function returns nothing instead of a guess.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ VAGUE_NOUNS = frozenset(
 )
 """Nouns that are not objects by themselves: times, and nouns that need another noun."""
 
-# After these verbs comes a thought about something, a separate clause, or half of a phrase.
+# After these verbs comes a thought, a separate clause, or half of a phrase.
 _NO_DEEDS = frozenset(
     "be seem appear feel think say tell know believe want need try decide find realize realise mention ask suggest let "
     "keep get make consider look remember forget understand mean guess suppose agree become do have like love enjoy "
@@ -38,7 +38,8 @@ _REACH = 4
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """subject: a name, "user", or something they own; verb: its dictionary form; predicate: the words as written.
+    """A clause. subject: a name, "user", or a thing that one of them owns; verb: its dictionary form; predicate: the
+    words as written.
 
     preposition: the preposition that ends the predicate, or ""; phrase: the noun phrase that follows, without articles.
     """
@@ -52,7 +53,7 @@ class Clause:
 
 
 def first_clause(tokens: Sequence[Token]) -> Clause | None:
-    """The first clause of a sentence; None if it is not clear."""
+    """Return the first clause of a sentence, or None if it is not clear."""
     for subject, of_person, end in _subjects(tokens):
         place = _main_verb(tokens, end)
         if place is not None:
@@ -61,13 +62,13 @@ def first_clause(tokens: Sequence[Token]) -> Clause | None:
 
 
 def is_person(token: Token) -> bool:
-    """Whether a common noun names a person."""
+    """Return True if a common noun names a person."""
     noun = parts_of_speech(token.lemma).startswith("n")
     return (noun and is_kind_of(token.lemma, "person")) or "family" in WORDS.get(token.text.lower(), ())
 
 
 def words_of(tokens: Sequence[Token]) -> str:
-    """The tokens as written."""
+    """Return the tokens as written."""
     return "".join(token.text if token.kind == "possessive" else f" {token.text}" for token in tokens).strip()
 
 
@@ -86,7 +87,7 @@ def _clause(tokens: Sequence[Token], subject: str, end: int, place: int, *, of_p
 
 
 def _subjects(tokens: Sequence[Token]) -> Iterator[tuple[str, bool, int]]:
-    """Possible subjects ("Maya", "user", "Maya's sister"), whether each is a person, and where each ends."""
+    """Return possible subjects ("Maya", "user", "Maya's sister"), each with its end and True if it is a person."""
     start = 1 if tokens and tokens[0].text.lower() == "the" else 0
     end = start
     while end < len(tokens) and tokens[end].kind == "name":
@@ -106,7 +107,7 @@ def _subjects(tokens: Sequence[Token]) -> Iterator[tuple[str, bool, int]]:
 
 
 def _main_verb(tokens: Sequence[Token], start: int) -> int | None:
-    """The position of the main verb; only auxiliaries and adverbs may precede it."""
+    """Return the position of the main verb; only auxiliaries and adverbs may precede it."""
     helped = False
     for place in range(start, min(start + _REACH, len(tokens))):
         token = tokens[place]
@@ -121,7 +122,7 @@ def _main_verb(tokens: Sequence[Token], start: int) -> int | None:
 
 
 def _base(token: Token) -> str:
-    """The dictionary form of an inflected verb; "" if the token is not an inflected verb."""
+    """Return the dictionary form of an inflected verb, or "" for any other token."""
     lower = token.text.lower()
     if "v" in parts_of_speech(token.lemma) and lower != token.lemma:
         return token.lemma
@@ -134,7 +135,7 @@ def _base(token: Token) -> str:
 
 
 def _noun_phrase(tokens: Sequence[Token]) -> list[Token]:
-    """The noun phrase at the start of `tokens`, without its articles; empty if the phrase is not clear."""
+    """Return the noun phrase at the start of `tokens` without its articles; empty if the phrase is not clear."""
     start = 0
     while start < len(tokens) and tokens[start].text.lower() in _DETERMINERS:
         start += 1
@@ -150,7 +151,9 @@ def _noun_phrase(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _ends_phrase(token: Token) -> bool:
-    """Whether the next token surely ends a noun phrase: "the agency interviews" may be two nouns or noun and verb."""
+    """Return True if the next token surely ends a noun phrase: "the agency interviews" may be two nouns or noun and
+    verb.
+    """
     lower, parts = token.text.lower(), parts_of_speech(token.lemma)
     if lower in _AFTER_PHRASE or is_past(lower) or token.lemma in VAGUE_NOUNS:
         return True
@@ -158,8 +161,8 @@ def _ends_phrase(token: Token) -> bool:
 
 
 def _begins(token: Token, *, bare: bool) -> bool:
-    """Whether a noun phrase can begin with this token. "seeing Jonas", "help Jonas" are actions; "his painting" is a
-    thing.
+    """Return True if a noun phrase can begin with this token. "seeing Jonas", "help Jonas" are actions; "his painting"
+    is a thing.
     """
     deed = token.text.lower().endswith("ing") or parts_of_speech(token.lemma).startswith("v")
     word = token.kind == "word" and token.text.lower() not in _QUESTIONS
@@ -167,7 +170,7 @@ def _begins(token: Token, *, bare: bool) -> bool:
 
 
 def _continues(tokens: Sequence[Token], start: int, at: int) -> bool:
-    """Whether the token at `at` belongs to the noun phrase that begins at `start`."""
+    """Return True if the token at `at` belongs to the noun phrase that begins at `start`."""
     token, before, following = tokens[at], tokens[at - 1], tokens[at + 1 : at + 3]
     match token.kind:
         case "name" | "possessive":
@@ -194,7 +197,9 @@ def _is_next_noun(before: Token, word: Token) -> bool:
 
 
 def _has_more(tokens: Sequence[Token], end: int) -> bool:
-    """Whether the next tokens make the phrase an indirect object: "gave Jonas a book", "advised Jonas to rest"."""
+    """Return True if the next tokens make the phrase an indirect object: "gave Jonas a book", "advised Jonas
+    to rest".
+    """
     following = [token.text.lower() for token in tokens[end : end + 2]]
     if not following:
         return False

@@ -17,12 +17,12 @@ EVERY_TENANT = "*"
 
 
 def may(role: UserRole, needed: UserRole) -> bool:
-    """Whether a user with `role` may perform an action that requires `needed`."""
+    """Return True if a user with `role` may perform an action that requires `needed`."""
     return ORDER.index(role) >= ORDER.index(needed)
 
 
 def role_of(word: str) -> UserRole:
-    """The role of this name. Raises InvalidName."""
+    """Return the role of this name. Raises InvalidName."""
     for role in ORDER:
         if word == role:
             return role

@@ -1,4 +1,4 @@
-"""Selects notes of days for the curated memory, and sorts them."""
+"""Select notes of days for the curated memory, and sort them."""
 
 import heapq
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ LEAST_WORTH = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A memory that is not curated yet, at one revision. confidence, importance: 0..1.
+    """A memory at one revision that is not curated yet. confidence, importance: numbers from 0 to 1.
 
     witnesses: the number of independent conversations, notes or files that say it.
     """
@@ -25,27 +25,25 @@ class Note:
 
 
 def independence(witnesses: int) -> float:
-    """Factor for the number of witnesses: 0 for none, 0.5 for one, 0.75 for two; it never reaches 1."""
+    """Return the factor for the number of witnesses: 0 for none, 0.5 for one, 0.75 for two; it never reaches 1."""
     return 1 - 0.5 ** max(witnesses, 0)
 
 
 def worth(note: Note) -> float:
-    """How much a note deserves a line, 0..1: a note scores high if it is important, likely true and has several
-    witnesses.
-    """
+    """Return a note's score from 0 to 1: high for an important note that is likely true and has several witnesses."""
     return note.importance * note.confidence * independence(note.witnesses)
 
 
 def by_worth(notes: Iterable[Note]) -> Iterator[Note]:
-    """The notes that deserve a line, best first, equal ones by id. The input must be sorted by importance times
-    confidence, descending.
+    """Yield the notes that are good enough for a line, best first, equal ones by id.
 
-    Lazy: the function reads the next note only if a later note could still precede the next result.
+    notes: sorted by importance times confidence, descending. The function is lazy: it reads the next note only if a
+    later note could still precede the next result.
     """
     waiting: list[tuple[float, UUID, Note]] = []
     for note in notes:
         bound = note.importance * note.confidence
-        # A note is worth at most its bound, and bounds fall: a note worth more precedes all later notes.
+        # A note's score is at most its bound, and bounds fall: a note with a higher score precedes all later notes.
         while waiting and -waiting[0][0] > bound:
             yield heapq.heappop(waiting)[2]
         if worth(note) >= LEAST_WORTH:

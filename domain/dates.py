@@ -1,9 +1,9 @@
-"""Resolves dates in words against the time at which they were said: "yesterday", said on 8 May 2023, is 2023-05-07.
+"""Resolve dates in words by the time at which they were said: "yesterday", said on 8 May 2023, is 2023-05-07.
 
 The original words stay, and the date follows them in brackets. A month stays a month and a year stays a year: no date
-becomes more exact than it was said. The grammar is English; weeks begin on Monday; "next Friday" is in the next week,
-"this Friday" is the coming one, "last Friday" is the latest before the day. The tense decides the year of a date
-without a year; without a tense, the nearest date counts.
+becomes more exact than the words. The grammar is English; weeks begin on Monday; "next Friday" is in the next week,
+"this Friday" is the coming one, "last Friday" is the latest Friday before the day of speech. The tense decides the year
+of a date without a year; without a tense, the nearest date counts.
 """
 
 import re
@@ -31,9 +31,9 @@ MAX_MENTIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A date that a text names. `text[start:end]` are its words; label: their meaning, at the precision of the words.
+    """A date that a text names. text[start:end]: its words; label: their meaning, as exact as the words.
 
-    first: the first day of the period; past: whether the whole period precedes the day of speech.
+    first: the first day of the period; past: True if the whole period precedes the day of speech.
     """
 
     start: int
@@ -105,7 +105,7 @@ _NOT_SINCE = re.compile(
 )
 """Before "in ten years": words that make it past years ("I've not had a drink in ten years")."""
 
-# "We decided to fly on 14 May": the decision is past, the day is not.
+# "We decided to fly on 14 May": the decision is in the past, the day is not.
 _AHEAD = re.compile(
     r"\b(?:decided|agreed|promised|arranged|planned|intended|offered|wanted|hoped) to\b|"
     r"\b(?:planned|scheduled|expected|booked|set|signed up) for\b",
@@ -114,12 +114,12 @@ _AHEAD = re.compile(
 
 
 def local_day(at: datetime, time_zone: str) -> date:
-    """The calendar day of an aware time in an IANA zone."""
+    """Return the calendar day of an aware time in an IANA zone."""
     return at.astimezone(ZoneInfo(time_zone)).date()
 
 
 def tense(text: str) -> Tense:
-    """The tense of the verbs of a sentence."""
+    """Return the tense of a sentence's verbs."""
     told = _STATE.sub(" ", text)
     past, future = _PAST.search(told) is not None, _FUTURE.search(text) is not None
     if _AHEAD.search(text) is not None:
@@ -130,7 +130,9 @@ def tense(text: str) -> Tense:
 
 
 def mentions(text: str, today: date) -> tuple[Mention, ...]:
-    """The dates that `text` names, in order, as said on `today`. Impossible dates ("30 February") are left out."""
+    """Return the dates that `text` names, in order, as said on `today`. Impossible dates ("30 February") are
+    excluded.
+    """
     low = text.lower()
     if not any(hint in low for hint in _HINTS):
         return ()
@@ -143,7 +145,7 @@ def mentions(text: str, today: date) -> tuple[Mention, ...]:
 
 
 def annotate(text: str, found: tuple[Mention, ...]) -> str:
-    """`text` with each date behind its words: "yesterday (2023-05-07)". A date that the text spells out is not
+    """Return `text` with each date after its words: "yesterday (2023-05-07)". A date that the text spells out is not
     repeated.
     """
     parts: list[str] = []
@@ -162,7 +164,7 @@ def _span(match: re.Match[str], today: date, text: str) -> Period | None:
             if match[group] is not None:
                 return resolve(match, today, text)
     except (ValueError, OverflowError):
-        return None  # a day that the month lacks, or a year that the calendar lacks
+        return None  # a day that does not exist in the month, or a year outside the calendar
     return None
 
 
@@ -243,19 +245,21 @@ _RESOLVERS: dict[str, Callable[[re.Match[str], date, str], Period]] = {
 
 
 def _around(text: str, match: re.Match[str]) -> str:
-    """The words near a match: enough to read the tense, at a bounded cost in a text without sentences."""
+    """Return the words near a match: enough to find the tense, at a bounded cost in a text without sentences."""
     return text[max(0, match.start() - 120) : match.end() + 120]
 
 
 def _tense_at(text: str, match: re.Match[str]) -> Tense:
-    """The tense at a match. A past verb of another clause does not count: "I got the 19th, and 31 July back"."""
+    """Return the tense at a match. A past verb of another clause does not count: "I got the 19th, and 31 July back"."""
     around = tense(_around(text, match))
     begin = max(text.rfind(mark, 0, match.start()) for mark in ",;.!?")
     return "unclear" if around == "past" and begin > 0 and tense(text[begin : match.end() + 40]) != "past" else around
 
 
 def _season(name: str, today: date, step: int) -> Period:
-    """Northern seasons of three months. "Last" is that of this year if it has ended, else of last year."""
+    """Return the days of a northern season of three months. "Last" means this year's if it has ended, else
+    last year's.
+    """
     start = date(today.year, _SEASONS[name], 1)
     year = today.year
     if step < 0:

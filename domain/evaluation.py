@@ -1,4 +1,4 @@
-"""How well an extractor's memories agree with memories that people wrote: counts, and the ratios of the counts."""
+"""Compare an extractor's memories with memories that people wrote: counts, and ratios of the counts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from slowwave_server.domain.summaries.ranking import terms
 class Agreement:
     """Counts of messages. kept: messages that are the source of a memory; gold: messages for which a person wrote a
     memory;
-    both: messages that are kept and gold.
+    both: messages that are in both groups.
     """
 
     kept: int = 0
@@ -19,17 +19,17 @@ class Agreement:
 
     @property
     def precision(self) -> float:
-        """Of the kept messages, the share with a gold memory; 0 if none was kept."""
+        """The share of kept messages with a gold memory; 0 if no message was kept."""
         return self.both / self.kept if self.kept else 0.0
 
     @property
     def recall(self) -> float:
-        """Of the messages with a gold memory, the share that was kept; 0 without gold memories."""
+        """The share of messages with a gold memory that was kept; 0 without gold memories."""
         return self.both / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall; 0 if nothing was kept and nothing is gold."""
+        """The harmonic mean of precision and recall; 0 if no message was kept and none has a gold memory."""
         return 2 * self.both / (self.kept + self.gold) if self.kept + self.gold else 0.0
 
     def __add__(self, other: "Agreement") -> "Agreement":
@@ -37,21 +37,21 @@ class Agreement:
 
 
 def agreement(kept: Iterable[int], gold: Iterable[int]) -> Agreement:
-    """Count the messages of one conversation, by their numbers."""
+    """Count the messages of one conversation, given by their numbers."""
     ours, people = frozenset(kept), frozenset(gold)
     return Agreement(len(ours), len(people), len(ours & people))
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Counts of words. gold: content words and numbers of gold memories; carried: the gold words in memories."""
+    """Counts of words. gold: content words and numbers of gold memories; carried: those that the memories contain."""
 
     gold: int = 0
     carried: int = 0
 
     @property
     def share(self) -> float:
-        """Of the words of gold memories, the share that memories contain; 0 without gold memories."""
+        """The share of the words of gold memories that the memories contain; 0 without gold memories."""
         return self.carried / self.gold if self.gold else 0.0
 
     def __add__(self, other: "Carried") -> "Carried":

@@ -12,10 +12,10 @@ EventKind = Literal["user", "assistant", "task", "tool"]
 class Event:
     """One entry of a session.
 
-    seq: position within the session, 1, 2, 3 … without gaps.
+    seq: the position within the session, 1, 2, 3 … without gaps.
     kind: the kind of entry; role: its name in the chat API (`user`, `assistant`, `task` …), or `tool_call` or `tool`
     for a tool.
-    name: the speaker, if the producer named one; happened_at: aware time of the utterance.
+    name: the speaker's name, if the producer gave one; happened_at: the aware time of the event.
     metadata: data of the producer, e.g. {"event": "run_finished"} for task milestones.
 
     A tool's call and its result are two events of kind `tool` (slowwave.tool_events makes them):
@@ -25,7 +25,7 @@ class Event:
         tool         status: cancelled⏎refund: 120                    {"tool", "tool_call_id", "error"?}
 
     Arguments are JSON values. A result that is a JSON object has one line `key: value` per key; a nested value is JSON.
-    `name` is the displayed name: "tool cancel_booking".
+    The event's name is the displayed name: "tool cancel_booking".
     """
 
     seq: int
@@ -38,5 +38,5 @@ class Event:
 
     @property
     def is_spoken(self) -> bool:
-        """Whether a user or an assistant said it."""
+        """Return True if a user or an assistant said the event."""
         return self.kind in {"user", "assistant"}

@@ -13,12 +13,12 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class EvidenceItem:
-    """One event, note or line of a file that says a memory. key: identifies the source, so that a repeated delivery
-    counts once; witness: the session or other origin of the source.
+    """One event, note or line of a file that says a memory.
 
-    confidence, importance: 0..1; holds_from: aware. event: (session id, seq) if the source is an event. part: the
-    merged memory that brought it; None if it says the memory itself. last_from: the latest time from which the
-    source says that the memory is true, if it differs from the first.
+    key: the identity of the source, so that a repeated delivery counts once; witness: the session or other origin of
+    the source. confidence, importance: numbers from 0 to 1; holds_from: an aware time. event: (session id, seq) if the
+    source is an event. part: the id of the merged memory that brought the source; None if the source says the memory
+    itself. last_from: the latest time from which the memory is true by this source, if it differs from the first.
     """
 
     key: tuple[object, ...]
@@ -34,7 +34,7 @@ class EvidenceItem:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The resulting scores of the memory. confidence, importance: 0..1."""
+    """The resulting scores of a memory. confidence, importance: numbers from 0 to 1."""
 
     confidence: float
     importance: float
@@ -44,7 +44,9 @@ class Weighed:
 
 
 def gathered(own: Iterable[EvidenceItem], parts: Iterable[Iterable[EvidenceItem]]) -> list[EvidenceItem]:
-    """Evidence of a memory and of the memories merged into it, each event once; the memory's own wording wins."""
+    """Return the evidence of a memory and of the memories merged into it, each event once. The memory's own wording
+    wins.
+    """
     found: dict[tuple[object, ...], EvidenceItem] = {}
     for said in (*own, *(replace(said, part=place) for place, part in enumerate(parts) for said in part)):
         found.setdefault(said.key, said)
@@ -52,7 +54,7 @@ def gathered(own: Iterable[EvidenceItem], parts: Iterable[Iterable[EvidenceItem]
 
 
 def weighed(evidence: Sequence[EvidenceItem]) -> Weighed | None:
-    """Weigh the evidence; None without evidence. A session that says the memory five times is one witness."""
+    """Weigh the evidence; None without evidence. A session that says the memory five times counts as one witness."""
     if not evidence:
         return None
     witnesses: dict[str, float] = {}
@@ -70,6 +72,6 @@ def weighed(evidence: Sequence[EvidenceItem]) -> Weighed | None:
 
 
 def _trust(evidence: Sequence[EvidenceItem]) -> str:
-    """The trust of the best witness to the memory's own words; without one, the lowest trust."""
+    """Return the trust of the best witness to the memory's own words, or else the lowest trust."""
     own = [TRUSTS.index(said.trust) for said in evidence if said.part is None]
     return TRUSTS[min(own)] if own else max((said.trust for said in evidence), key=TRUSTS.index)

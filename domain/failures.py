@@ -1,4 +1,4 @@
-"""Decides how a failed flush continues: wait, halve the window, or quarantine one event. A failure is never ignored."""
+"""Decide how a failed flush continues: wait, halve the window, or quarantine one event. A failure is never ignored."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,8 +10,8 @@ LONGEST_RETRY_AFTER_SECONDS = 3600.0
 
 
 class FailureKind(StrEnum):
-    """The cause of a failure. `transient`: the environment (network, rate limit, an unavailable server); waiting
-    helps, and the failure uses no attempt. `poison`: probably the window itself; an endless retry would not help.
+    """The cause of a failure. transient: the environment failed (network, rate limit, an unavailable server); waiting
+    helps, and the failure uses no attempt. poison: the window itself probably fails; a retry would not help.
     """
 
     TRANSIENT = "transient"
@@ -19,9 +19,10 @@ class FailureKind(StrEnum):
 
 
 class TransientError(Exception):
-    """An extractor raises this if the environment failed and not the window. Any other exception counts as poison.
+    """An extractor raises this error if the environment failed and not the window. Any other exception counts as
+    poison.
 
-    retry_after: seconds that the server asked the caller to wait, or None.
+    retry_after: the seconds that the server asked the caller to wait, or None.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -43,7 +44,9 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """delay_seconds counts from now and is 0 unless waiting; window_limit bounds the next window, in events."""
+    """A decision. delay_seconds: the seconds to wait from now, 0 unless waiting; window_limit: the highest number of
+    events in the next window.
+    """
 
     action: Action
     delay_seconds: float = 0.0
@@ -51,7 +54,8 @@ class Decision:
 
 
 def backoff(failures: int, jitter: float, *, retry_after: float | None = None) -> float:
-    """Seconds to wait after the `failures`-th failure in a row (1, 2, …): 2, 4, 8 … 300, spread by `jitter` in 0..1.
+    """Return the seconds to wait after the `failures`-th failure in a row (1, 2, …): 2, 4, 8 … 300, spread by `jitter`
+    in 0..1.
 
     The upper half has full jitter, so that sessions that failed together do not retry together. A server's
     `retry_after` is the minimum, up to an hour.
@@ -74,9 +78,9 @@ def decide(
 ) -> Decision:
     """Decide how a failed window continues.
 
-    attempts: how often this window was started, including this time; failures: how often in a row it failed for any
-    reason, including this time; window_events: its number of events; bisecting: this window is a part of a larger
-    window that failed before, so it is halved immediately.
+    attempts: the number of starts of this window, including this one; failures: the number of consecutive failures for
+    any reason, including this one; window_events: its number of events; bisecting: True if this window is a part of a
+    larger window that failed before, so that it is halved immediately.
     """
     if kind is FailureKind.TRANSIENT:
         return Decision(Action.WAIT, backoff(failures, jitter, retry_after=retry_after))

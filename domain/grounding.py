@@ -1,4 +1,4 @@
-"""Whether the source text supports a sentence of a model: its names, numbers and dates must occur in the source."""
+"""Check that the source text supports a sentence of a model: its names, numbers and dates must occur in the source."""
 
 from collections.abc import Iterable
 
@@ -8,9 +8,7 @@ _CHECKED = frozenset({"name", "number", "date", "time"})
 
 
 def not_said(text: str, said: Iterable[str]) -> tuple[str, ...]:
-    """The names, numbers, dates and times of `text` that are missing from every text of `said`, in order; () if none
-    is.
-    """
+    """Return the names, numbers, dates and times of `text` that no text of `said` contains, in order."""
     words = {form for part in said for token in tokenise(part) for form in (token.lemma, token.lower)}
     return tuple(
         token.text

@@ -1,8 +1,8 @@
-"""Hand edits of a memory file since Slowwave last wrote or read it: lines typed, edited, removed.
+"""Find hand edits of a memory file since Slowwave last wrote or read it: lines that a person typed, edited or removed.
 
-The id in its mark identifies a line. Digests compare its text, and the whole line, with the stored state. A line that
-lost its mark and kept its text is still the same line. Lines with a damaged mark, or with a mark that names a missing
-memory, stay untouched: an extra line does less harm than the return of a forgotten memory.
+A line is identified by the id in its mark. Digests compare its text, and the whole line, with the stored state. A line
+that lost its mark and kept its text is still the same line. Lines with a damaged mark, or with a mark that names a
+missing memory, stay untouched: an extra line does less harm than a forgotten memory that returns.
 """
 
 import re
@@ -28,7 +28,7 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
 class Line(Protocol):
-    """A piece of a file as `domain.memory_files` takes it apart (an Entry)."""
+    """A piece of a file as `domain.memory_files` parses it (an Entry)."""
 
     @property
     def kind(self) -> str: ...
@@ -56,7 +56,7 @@ class KnownLine:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A statement that a person typed. number: the number of its line; statements keep the order of the file."""
+    """A statement that a person typed. number: its line number; statements keep the order of the file."""
 
     number: int
     text: str
@@ -65,8 +65,8 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A line whose text differs from the written text. written: the stored state; None if this file has no stored
-    state for the line because the line came from another file.
+    """A line whose text differs from the written text. written: the stored state; None if this file has no stored state
+    for the line, because the line came from another file.
     """
 
     number: int
@@ -77,9 +77,10 @@ class Edited:
 
 @dataclass
 class HandEdits:
-    """The edits of one file. same: memories with an unchanged line; marked: memories with a changed mark and the
-    same text, with line numbers; left: ids of lines that stay untouched; notes: (line number, reason), without the
-    line's text.
+    """The edits of one file.
+
+    same: memories with an unchanged line; marked: memories with a changed mark and the same text, with line numbers;
+    left: ids of lines that stay untouched; notes: (line number, reason), without the line's text.
     """
 
     typed: list[Typed] = field(default_factory=list)
@@ -92,36 +93,36 @@ class HandEdits:
 
     @property
     def are_statements(self) -> bool:
-        """Whether a person typed, edited or removed a line."""
+        """Return True if a person typed, edited or removed a line."""
         return bool(self.typed or self.edited or self.removed)
 
     def is_accident(self, known: int) -> bool:
-        """Whether so many of the `known` lines are missing that the loss is probably an accident."""
+        """Return True if so many of the `known` lines are missing that the loss is probably an accident."""
         return len(self.removed) > FEW and len(self.removed) > MOST_REMOVED * known
 
 
 def says_the_same(shown: str, content: str) -> bool:
-    """Whether a line with this text belongs to a memory with this `content`, apart from redacted secrets."""
+    """Return True if a line with this text belongs to a memory with this `content`, apart from redacted secrets."""
     return shown == content or redact(shown).text == content
 
 
 def said_as(content: str, line: KnownLine) -> bool:
-    """Whether the line had this text when it was written."""
+    """Return True if the line had this text when it was written."""
     return line.digest[:HALF] == _half(content)
 
 
 def line_digest(content: str, raw: str) -> bytes:
-    """32 bytes: a digest of the line's text, then a digest of the whole line without its line ending."""
+    """Return 32 bytes: a digest of the line's text, then a digest of the whole line without its line end."""
     return _half(content) + _half(raw.rstrip("\r\n"))
 
 
 def ids_in(lines: Iterable[Line]) -> set[UUID]:
-    """The ids that marks of these lines name."""
+    """Return the ids in the marks of these lines."""
     return {line.memory.id for line in lines if line.memory is not None and line.memory.id is not None}
 
 
 def hand_edits(lines: Sequence[Line], known: Mapping[UUID, KnownLine], there: Collection[UUID]) -> HandEdits:
-    """Compare a file with its stored state. there: the memories that exist among those named in the marks."""
+    """Compare a file with its stored state. there: the ids in the marks whose memories exist."""
     return _Comparison(known, there).compare(lines)
 
 
@@ -134,7 +135,7 @@ class _Comparison:
         self._found = HandEdits()
 
     def compare(self, lines: Sequence[Line]) -> HandEdits:
-        # Unchanged lines come first: of two lines with one id, the other line is then a copy by a person.
+        # Unchanged lines come first: if two lines have one id, the other line is then a copy by a person.
         for line in lines:
             memory = self._untouched(line)
             if memory is not None:
@@ -183,7 +184,7 @@ class _Comparison:
             self._found.edited.append(Edited(line.number, memory.id, memory, known))
 
     def _was_split(self, known: KnownLine, digest: bytes) -> bool:
-        """A person inserted a line break before the mark: the memory belongs to the line with its words."""
+        """Handle a line break that a person inserted before the mark: the memory belongs to the line with its words."""
         return known.digest[:HALF] != digest[:HALF] and known.digest[:HALF] in self._bare
 
     def _unmarked(self, candidates: Sequence[Line]) -> None:

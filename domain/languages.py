@@ -1,9 +1,9 @@
-"""Detects the language of a text, and lists what Postgres and the extraction rules support for each language.
+"""Detect the language of a text, and list the support by Postgres and the extraction rules for each language.
 
-A script decides if it is specific enough (Han, Kana, Hangul, Thai). py3langid decides the rest: it is maintained, needs
-no network, takes a tenth of a millisecond per text, and depends on numpy alone. Its model takes some 70 MB, so plain
-English, the language of most texts, is recognized without the model. A text of few words gets the language of its
-neighbours.
+A script decides if it is specific enough (Han, Kana, Hangul, Thai). py3langid decides for the others: it is maintained,
+needs no network, takes a tenth of a millisecond per text, and depends on numpy alone. Its model takes some 70 MB of
+memory, so plain English, the language of most texts, is recognized without the model. A text of few words gets the
+language of its neighbours.
 """
 
 import re
@@ -36,9 +36,9 @@ class Language:
         name: Its name in English, for reports.
         configuration: The Postgres text search configuration for its words; "simple" does not stem them. A language
             without spaces is searched by pairs of characters, and the Latin words in it are stemmed as English.
-        rules: Whether the extraction rules support it. Without rules, search finds its texts, but they become no
+        rules: True if the extraction rules support it. Without rules, search finds its texts, but they become no
             memories.
-        latin: Whether it is written in Latin letters.
+        latin: True if it is written in Latin letters.
     """
 
     name: str
@@ -117,7 +117,7 @@ _ENGLISH = frozenset(
 
 
 def detect(text: str, fallback: str = DEFAULT) -> str:
-    """Answer the language of a text.
+    """Return the language of a text.
 
     Args:
         text: The text. Code, paths and addresses in it do not count for the language.
@@ -150,7 +150,7 @@ def detect(text: str, fallback: str = DEFAULT) -> str:
 
 
 def detect_each(texts: Sequence[str], before: Iterable[str] = ()) -> list[str]:
-    """Answer the language of each text of a conversation; short texts get the language of the others.
+    """Return the language of each text of a conversation; short texts get the language of the others.
 
     Args:
         texts: Consecutive texts.
@@ -164,20 +164,20 @@ def detect_each(texts: Sequence[str], before: Iterable[str] = ()) -> list[str]:
 
 
 def main_language(texts: Iterable[str]) -> str:
-    """Answer the language of most of these texts; English if every text is too short to decide."""
+    """Return the language of most of these texts; English if every text is too short to decide."""
     counts = Counter(language for text in texts if (language := detect(text, "")))
     return counts.most_common(1)[0][0] if counts else DEFAULT
 
 
 def _prose(text: str) -> str:
-    """The text without code, paths, addresses and numbers."""
+    """Return the text without code, paths, addresses and numbers."""
     tokens = _CODE.sub(" ", text).split() if "`" in text else text.split()
     # Text without spaces is one token, including code and addresses in it.
     return " ".join(token for token in tokens if not (token.isascii() and _NO_PROSE.search(token)))
 
 
 def _script_language(prose: str) -> str | None:
-    """The only language, or nearly the only one, that uses this script."""
+    """Return the language of this script, if only one language, or nearly only one, uses the script."""
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
     hangul, thai = len(_HANGUL.findall(prose)), len(_THAI.findall(prose))
     weights = {"han": (kana + han) * _LETTERS_OF_A_WORD, "ko": hangul * _LETTERS_OF_A_WORD, "th": thai}
@@ -191,7 +191,9 @@ def _script_language(prose: str) -> str | None:
 
 
 class _Reading:
-    """Evidence of a text for its language, independent of its neighbours. The model runs only if it decides."""
+    """The evidence of a text for its language, independent of its neighbours. The model runs only if its result
+    matters.
+    """
 
     def __init__(self, text: str) -> None:
         prose = _prose(text)
@@ -200,13 +202,13 @@ class _Reading:
 
     @property
     def says_too_little(self) -> bool:
-        """Whether there are too few words."""
+        """Return True if the text has too few words to decide."""
         latin = sum(map(str.isascii, self._words)) * 2 >= len(self._words)
         return len(self._words) < (FEWEST_WORDS if latin else 1)
 
     @cached_property
     def is_plainly_english(self) -> bool:
-        """Whether the words alone show that the text is English."""
+        """True if the words alone show that the text is English."""
         words = self._words
         return all(map(str.isascii, words)) and sum(
             word.lower() in _ENGLISH for word in words
@@ -214,23 +216,23 @@ class _Reading:
 
     @cached_property
     def ranked(self) -> Mapping[str, float]:
-        """The languages with their probabilities by the model."""
+        """Return the languages with their probabilities by the model."""
         return dict(_identifier().rank(" ".join(self._words)))
 
     @cached_property
     def best(self) -> str:
-        """The most probable language."""
+        """Return the most probable language."""
         return max(self.ranked, key=self.ranked.__getitem__)
 
 
-@lru_cache(maxsize=64)  # a flush detects the language of a text several times: by itself and among others
+@lru_cache(maxsize=64)  # a flush detects the language of a text several times: alone and among others
 def _read(text: str) -> _Reading:
     return _Reading(text)
 
 
 @cache
 def _identifier() -> "LanguageIdentifier":
-    """The model, loaded when the first text needs it and restricted to our languages."""
+    """Return the model, loaded when the first text needs it and restricted to the languages of Slowwave."""
     import numpy as np  # noqa: PLC0415 - both take a second and memory that English texts do not need
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415
 

@@ -1,9 +1,9 @@
-"""Local days: the day of an instant, and the bounds of a day, in every time zone and across every clock change.
+"""Compute local days: the day of an instant, and the bounds of a day, in every time zone and across every clock change.
 
-A day begins at the first instant at which the local clock shows the cut-off hour. If a clock change skips that hour,
-the day begins at the first later time. A day does not end because the clock is set back: events in the second pass of
-an hour belong to the day that has begun. So days are contiguous: no two days overlap, and every instant has a day. A
-day that a zone skipped is empty; a day that a zone had twice is twice as long. `slowwave.local_day` in the database
+A day begins at the first instant at which the local clock shows the cut-off hour. If a clock change skips this hour,
+the day begins at the first later time. If the clock is set back, the day does not end: events in the second pass of an
+hour belong to the day that has begun. So days are contiguous: no two days overlap, and every instant has a day. A day
+that a zone skipped is empty; a day that a zone had twice is twice as long. `slowwave.local_day` in the database
 implements the same rule.
 """
 
@@ -14,10 +14,10 @@ _DAY = timedelta(days=1)
 
 
 def local_day(at: datetime, zone: str, cutoff_hour: int) -> date:
-    """The latest local day that began at or before `at`.
+    """Return the latest local day that began at or before `at`.
 
-    at: aware, in any zone. zone: an IANA name. cutoff_hour: 0..23, the hour at which a day begins.
-    Raises ValueError for a naive time, `zoneinfo.ZoneInfoNotFoundError` for an unknown zone.
+    at: an aware time in any zone. zone: an IANA name. cutoff_hour: 0..23, the hour at which a day begins. Raises
+    ValueError for a naive time, `zoneinfo.ZoneInfoNotFoundError` for an unknown zone.
     """
     if at.tzinfo is None:
         raise ValueError("an instant needs its time zone")
@@ -31,13 +31,13 @@ def local_day(at: datetime, zone: str, cutoff_hour: int) -> date:
 
 
 def bounds_of(day: date, zone: str, cutoff_hour: int) -> tuple[datetime, datetime]:
-    """[start, end) of a local day, aware, in UTC; start == end for a day that the zone skipped."""
+    """Return [start, end) of a local day, aware, in UTC; start == end for a day that the zone skipped."""
     tz = ZoneInfo(zone)
     return _begins(day, tz, cutoff_hour), _begins(day + _DAY, tz, cutoff_hour)
 
 
 def _begins(day: date, tz: ZoneInfo, cutoff_hour: int) -> datetime:
-    """The first instant at which the local clock shows `day`'s cut-off hour or later."""
+    """Return the first instant at which the local clock shows `day`'s cut-off hour or later."""
     wanted = datetime.combine(day, time(cutoff_hour))
     # If the clock shows the hour twice, fold=0 is the first time. If the clock skips it, fold=0 uses the offset
     # before the change and falls after it; fold=1 uses the later offset and falls before it: the change is in between.

@@ -1,6 +1,6 @@
-"""Splits long texts into pieces, and bounds the number of items that a text of a certain length may produce.
+"""Split long texts into pieces, and limit the number of items that a text may produce, by its length.
 
-Every function here takes time linear in the length of the text.
+Every function in this module takes time linear in the length of the text.
 """
 
 from collections.abc import Iterator
@@ -20,11 +20,11 @@ def pieces(text: str, size: int) -> Iterator[str]:
 
     Args:
         text: any text.
-        size: the most characters of a piece, at least 2.
+        size: the highest number of characters in a piece, at least 2.
 
     Yields:
-        The pieces in order, none empty; joined they are the text. A piece ends before a heading, else at an empty line,
-        a line break, the end of a sentence or a space, if one is in its second half.
+        The pieces in order, none empty; joined, they give the text. A piece ends before a heading, else at an empty
+        line, a line break, the end of a sentence or a space, if one is in its second half.
     """
     at = 0
     while len(text) - at > size:
@@ -40,7 +40,7 @@ def ends(text: str, size: int) -> tuple[str, str]:
 
     Args:
         text: any text.
-        size: the most characters to show, without the mark that replaces the middle.
+        size: the highest number of characters to show, without the mark that replaces the middle.
 
     Returns:
         The beginning and the end of the text with a mark between them, and the middle. A text of at most `size`
@@ -56,12 +56,14 @@ def ends(text: str, size: int) -> tuple[str, str]:
 
 
 def at_most(base: int, length: int) -> int:
-    """The most items that a text may produce: `base`, plus as many for each further `LONG` characters, bounded."""
+    """Return the highest number of items that a text may produce: `base`, plus as many for each further `LONG`
+    characters, capped.
+    """
     return base * min(MOST_SHARES, 1 + max(0, length - 1) // LONG)
 
 
 def _cut(text: str, first: int, last: int) -> int:
-    """The best place to cut between two positions; the second position if there is none."""
+    """Return the best position for a cut between two positions; the second position if none is good."""
     for mark, kept in _CUTS:
         found = text.rfind(mark, first, last)
         if found >= 0:

@@ -1,9 +1,9 @@
-"""Lets a model decide which of two contradicting statements holds: the question, and the limits of the answer.
+"""Let a model decide which of two contradicting statements is valid: the question, and the limits of the answer.
 
-A model only settles cases that event order settles too (I9): the statement that was said last may replace the other
-one if a cited event of its own says so and is later than all evidence for the other. A model never decides against
-text that was written by hand, nor for a claim against a person's own words; it deletes nothing. Every other case stays
-open.
+A model only settles cases that the order of events also settles (I9). The statement with the latest time may replace
+the other one if a cited event of its own says so and is later than all evidence for the other. A model never decides
+against a hand edit, nor for an assistant's claim against a person's own words; it deletes nothing. Every other case
+stays open.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An event that says one side. at: aware."""
+    """An event that states one side. at: its aware time."""
 
     of_newer: bool
     speaker: str
@@ -52,7 +52,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The model's answer: the side that holds, the reason in one line, and the numbers of the cited events."""
+    """The model's answer: the valid side, the reason in one line, and the numbers of the cited events."""
 
     holds: Holds
     why: str
@@ -60,8 +60,8 @@ class Verdict:
 
 
 def may_replace(older: ReviewedMemory, newer: ReviewedMemory) -> bool:
-    """Whether a model may let `newer` end `older`: it is later, by an equal or better witness, and not against a
-    hand edit.
+    """Return True if a model may let `newer` end `older`: it is later, has an equal or better witness, and `older` is
+    no hand edit.
     """
     later = newer.reaffirmed_at > older.reaffirmed_at
     claim = older.trust in TESTIMONY and newer.trust not in TESTIMONY
@@ -69,12 +69,12 @@ def may_replace(older: ReviewedMemory, newer: ReviewedMemory) -> bool:
 
 
 def may_stand_together(older: ReviewedMemory, newer: ReviewedMemory) -> bool:
-    """Whether a model may find that both hold: both are in answers already."""
+    """Return True if a model may decide that both are valid: answers already contain both."""
     return older.status not in _UNREADABLE and newer.status not in _UNREADABLE
 
 
 def state_of(older: ReviewedMemory, newer: ReviewedMemory) -> str:
-    """A digest of all inputs of a verdict: while the digest is unchanged, the model is not asked again."""
+    """Return a digest of all inputs of a verdict. While it is unchanged, the model is not asked again."""
     sides = [
         [str(side.id), side.content, side.status, side.trust, side.valid_from.isoformat(),
          side.reaffirmed_at.isoformat(), None if side.valid_to is None else side.valid_to.isoformat()]
@@ -84,7 +84,9 @@ def state_of(older: ReviewedMemory, newer: ReviewedMemory) -> str:
 
 
 def question(older: ReviewedMemory, newer: ReviewedMemory, evidence: Sequence[Evidence]) -> Prompt:
-    """Ask which side holds. `evidence` is numbered from 1 in its order. All quoted text is fenced, as data."""
+    """Ask which side is valid. The entries of `evidence` are numbered from 1 in order. All quoted text is fenced, as
+    data.
+    """
     blocks = []
     for name, statement, of_newer in (("first", older, False), ("second", newer, True)):
         events = [
@@ -101,13 +103,13 @@ def question(older: ReviewedMemory, newer: ReviewedMemory, evidence: Sequence[Ev
 
 
 def verdict_of(answer: Answer) -> Verdict:
-    """The model's answer, which fits the schema; its sentence on one line, without secrets."""
+    """Parse the model's answer, which fits the schema; its sentence becomes one line without secrets."""
     why = shorten(one_line(redact(answer.data["why"]).text), WHY_CHARACTERS)
     return Verdict(answer.data["holds"], why, tuple(dict.fromkeys(answer.data["sources"])))
 
 
 def ruling(verdict: Verdict, older: ReviewedMemory, newer: ReviewedMemory, evidence: Sequence[Evidence]) -> Ruling:
-    """The decision that follows from a verdict, limited to what the cited events and their order support."""
+    """Return the decision that follows from a verdict, limited to what the cited events and their order support."""
     if not verdict.sources or not all(1 <= number <= len(evidence) for number in verdict.sources):
         return "open"
     cited = [evidence[number - 1] for number in verdict.sources]

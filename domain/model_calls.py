@@ -1,4 +1,4 @@
-"""Prompts to a model and its answers: the contract between the code that needs a sentence and the code that calls.
+"""Prompts to a model and its answers: the interface between code that needs a sentence and code that calls the model.
 
 a prompt ──▶ AskModel.ask ──▶ an answer
 │
@@ -21,11 +21,10 @@ Purpose = Literal["extract", "synthesize", "adjudicate", "triples", "summarize"]
 class Prompt:
     """A prompt. version: "NAME/NUMBER" of the prompt's text, for the ledger.
 
-    system: the task, in this project's own words. user: the data, fenced. schema: a JSON schema (an object) that
-    the answer must fit, None for plain text; schema_name: the endpoint's name for it. accepted: a looser schema for
-    checking the answer, if the caller checks the rest itself. no_reply: a plain text that is also a valid answer
-    when a schema is given. It and an empty answer mean the same: there is nothing to say, and `Answer.data` is
-    None.
+    system: the task, in Slowwave's own words. user: the data, fenced. schema: a JSON schema (an object) that the answer
+    must fit, None for plain text; schema_name: the endpoint's name for the schema. accepted: a looser schema for
+    checking the answer, if the caller checks the rest itself. no_reply: a plain text that is also a valid answer when a
+    schema is given. This text and an empty answer mean the same: there is nothing to say, and `Answer.data` is None.
     about: the subject of the prompt in names and numbers, equal in each retry; None if no caller waits for this answer.
     """
 
@@ -44,7 +43,7 @@ class Prompt:
 class Answer:
     """A model's answer. data: the parsed JSON, checked against the prompt's schema; None without JSON.
 
-    tokens: the endpoint's count, else an estimate. model: the name that the endpoint gave.
+    tokens: the number of tokens, by the endpoint or else estimated. model: the model's name, as the endpoint gave it.
     """
 
     text: str
@@ -60,7 +59,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Spender:
-    """The payer: a tenant, the agent that owns the memories (None: a room or team), and the run that asks, if any."""
+    """The payer: a tenant, the agent that owns the memories (None for a room or team), and the run that asks,
+    if any.
+    """
 
     tenant: str
     agent: str | None = None
@@ -70,7 +71,7 @@ class Spender:
 class ModelFailed(Exception):
     """No usable answer, and a retry would not help: a refused request, or an answer that does not fit its schema.
 
-    tokens: the tokens that the call cost anyway.
+    tokens: the number of tokens that the call cost nevertheless.
     """
 
     def __init__(self, message: str, tokens: int = 0) -> None:
@@ -82,7 +83,7 @@ class Unanswered(TransientError):
     """A call that was sent and got no answer: retry later.
 
     tokens: the known cost: 0 if the endpoint refused before any work (no connection, 429, 5xx), None if the cost is
-    unknown (a time-out, a cut connection); then the whole reservation of the call counts as spent.
+    unknown (a time-out, a cut connection); the whole reservation of the call then counts as spent.
     """
 
     def __init__(self, message: str, *, tokens: int | None = None, retry_after: float | None = None) -> None:
@@ -91,7 +92,9 @@ class Unanswered(TransientError):
 
 
 class BudgetReached(Exception):
-    """A cap is reached, and no model was called. cap: its setting; until: when it ends, None for the cap of a run."""
+    """A cap is reached, and no model was called. cap: the setting of the cap; until: the end of the cap, None for a cap
+    per run.
+    """
 
     def __init__(self, cap: str, until: datetime | None = None) -> None:
         super().__init__(f"{cap} is reached" + (f", until {until:%Y-%m-%d %H:%M} UTC" if until else ""))

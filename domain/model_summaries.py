@@ -1,7 +1,7 @@
-"""Lets a model write lines for a segment of a day: the prompt, and the check of each line against the events.
+"""Let a model write lines for a segment of a day: the prompt, and the check of each line against the events.
 
-A line cites one event. Its names, numbers and dates, and half of its other words, must occur in that event or the one
-before; the line must deny exactly what these events deny. The answer contributes nothing except the text of lines.
+A line cites one event. This event or the one before must contain the line's names, numbers and dates, and half of its
+other words; the line must deny exactly what these events deny. The answer contributes only the text of lines.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ SCHEMA: Mapping[str, Any] = {
 class SegmentText:
     """Events of one session and day, by seq, as a model sees them: without noise and secrets.
 
-    preceding: the event before them, if any; agent: its name; time_zone: its IANA zone.
+    preceding: the event before them, or None; agent: the agent's name; time_zone: the agent's IANA zone.
     """
 
     events: tuple[Event, ...]
@@ -78,7 +78,7 @@ class SegmentText:
         return Prompt("summarize", VERSION, prompt_text(VERSION), data, SCHEMA, "summary")
 
     def lines_of(self, answer: Answer) -> tuple[Line, ...]:
-        """The lines that the events support, at most MAX_LINES, by facet, then time.
+        """Return the lines that the events support, at most MAX_LINES, sorted by facet, then time.
 
         Only the beginning of a very long answer is read.
         """
@@ -111,7 +111,7 @@ class SegmentText:
         stems = read(text).distinct_stems
         if len(stems & heard) < _SHARED * len(stems):
             return False
-        # A lost or an invented "not" turns a sentence into its opposite.
+        # A lost or an invented "not" reverses a sentence.
         nearest = max(sentences(event.content), key=lambda one: len(stems & read(one).distinct_stems), default="")
         return read(nearest).negated == read(text).negated
 

@@ -1,4 +1,4 @@
-"""Lets a model merge two sentences into one: the prompt, and the check whether the sentence may replace both."""
+"""Let a model merge two sentences into one: the prompt, and the check whether the sentence may replace both."""
 
 from slowwave.recall.rendering import Block, fenced, one_line
 from slowwave_server.domain.grounding import not_said
@@ -24,13 +24,13 @@ def question(first: str, second: str) -> Prompt:
 
 
 def sentence_of(answer: Answer) -> str | None:
-    """The sentence on one line; None if the model found none."""
+    """Return the sentence on one line, or None if the model found none."""
     said = one_line(answer.text)
     return None if not said or said.upper().rstrip(".") == NONE else said
 
 
 def may_stand_for(sentence: str, first: str, second: str) -> bool:
-    """Whether the sentence may replace both: it loses no name, number or "not", and adds none."""
+    """Return True if the sentence may replace both: it loses no name, number or "not", and adds none."""
     both = (first, second)
     if len(sentence) > len(first) + len(second) + _LONGER or not_said(sentence, both):
         return False

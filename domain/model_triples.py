@@ -1,7 +1,7 @@
-"""Lets a model read relations out of memories: the prompt, and the check of each relation against the text.
+"""Let a model read relations out of memories: the prompt, and the check of each relation against the text.
 
-Both ends must occur in the memory, word for word, and the predicate must consist of its words: an invented relation is
-dropped. A denied statement gives no relation, as with the rules.
+The memory must contain both ends word for word, and the predicate must consist of the memory's words; an invented
+relation is dropped. A denied statement gives no relation, as with the rules.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ def question(memories: Sequence[str]) -> Prompt:
 
 
 def relations_of(answer: Answer, memories: Sequence[str]) -> list[tuple[Relation, ...]]:
-    """The supported relations of each memory, in the order of `memories`, each once, at most MAX_RELATIONS."""
+    """Return the supported relations of each memory, in the order of `memories`, each once, at most MAX_RELATIONS."""
     found: list[list[Relation]] = [[] for _ in memories]
     for row in answer.data["relations"][: 3 * MAX_RELATIONS * len(memories)]:
         place = row["note"] - 1
@@ -74,7 +74,7 @@ def _relation(row: Mapping[str, Any], memory: str) -> Iterator[Relation]:
 
 
 def _stands_in(end: str, memory: str) -> bool:
-    """Whether this end occurs in the memory, word for word."""
+    """Return True if the memory contains this end word for word."""
     words = _words(end)
     return 0 < len(words) <= _MAX_END_WORDS and f" {' '.join(words)} " in f" {' '.join(_words(memory))} "
 
@@ -84,7 +84,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_said(predicate: str, memory: str) -> bool:
-    """Whether the predicate is a few words, and each content word occurs in the memory, in any form."""
+    """Return True if the predicate has few words, and the memory contains each content word in some form."""
     tokens = tokenise(predicate)
     stems = {token.stem for token in tokenise(memory)}
     return 0 < len(tokens) <= MAX_PREDICATE_WORDS and all(

@@ -1,8 +1,7 @@
-"""Finds the parts of a conversation that carry no meaning to keep: greetings, tool calls, worker internals, debug
-output, recalled memories, pasted code.
+"""Find the parts of a conversation that are not worth keeping.
 
-It answers two questions: whether a whole event is noise, and which parts of a text are noise. The raw event is stored
-elsewhere in any case.
+These are greetings, tool calls, worker internals, debug output, recalled memories and pasted code. The module tells
+whether a whole event is noise, and which parts of a text are noise. The raw event is stored elsewhere in any case.
 """
 
 import re
@@ -24,14 +23,14 @@ _MACHINE_KEYS = (
     *_INTERNAL_KEYS,
 )
 
-# Recalled memories are not evidence for themselves: counting them would confirm a statement that was not repeated.
+# Recalled memories are not evidence for themselves: counting them would confirm a statement that nobody repeated.
 _OPENING = re.compile(
     r"```|~~~|<(?P<tag>memory|memories|context|system|recalled|thinking|tool_call|tool_result|tool_response|"
     r"function_call)\b[^>\n]{0,200}>",
     re.IGNORECASE,
 )
 _MACHINE_LINE = re.compile(
-    r"^\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|"  # a log line starts with its time
+    r"^\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|"  # a log line begins with a time
     r"\[?(?:DEBUG|TRACE|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b[\]:]?\s|"
     r"Traceback \(most recent|File \"[^\"\n]{0,300}\", line \d|at [\w.$<>]{3,200}\([\w.]{1,100}:\d|"
     r"(?:tool_call|tool_result|function_call|worker|task_id|request_id|trace_id|span_id|pid)\s?[=:]|"
@@ -40,8 +39,8 @@ _MACHINE_LINE = re.compile(
     r"\$ \S|>>> |(?:diff --git|index [0-9a-f]{7}|@@ -\d)|"
     r"(?:import|from|def|class|return|const|let|var|function|SELECT|INSERT|UPDATE|DELETE)\s\S.{0,300}[;:{(]\s{0,20}$)",
 )
-# The marks that a prompt's context and `search` print after a memory, a line of a day's summary and a line of another
-# conversation. A line with such a mark is quoted, whatever the surrounding text is.
+# The marks after a memory, a summary's line and an event of another conversation in a prompt's context and in `search`.
+# A line with such a mark is quoted, whatever the surrounding text is.
 _RECALLED_LINE = re.compile(
     r"\[(?:memory (?:[0-9a-f]{8}-[0-9a-f-]{15})?[0-9a-f]{12}(?:, [^\n\]]{1,400})?|"
     r"day \d{4}-\d\d-\d\d v\d{1,9}(?: [^\n]{1,250}#\d{1,19})?|said [^\n]{1,250}#\d{1,19})\]"
@@ -64,8 +63,8 @@ MAX_CHATTER = 80
 
 
 def is_noise(event: Event) -> bool:
-    """Whether an event carries no user or assistant intent, no terminal milestone and no tool call or result, so that
-    nothing is extracted from it.
+    """Return True if nothing can be extracted from an event: it has no user or assistant intent, no final milestone and
+    no tool call or result.
     """
     if _LETTER.search(event.content) is None:
         return True
@@ -79,17 +78,17 @@ def is_noise(event: Event) -> bool:
 
 
 def ends_a_run(event: Event) -> bool:
-    """Whether this event ends a run of a task, in success or failure."""
+    """Return True if this event ends a run of a task, in success or failure."""
     return event.kind == "task" and event.metadata.get("event") in ENDINGS
 
 
 def is_chatter(text: str) -> bool:
-    """Whether a text only consists of greetings, thanks and other routine words."""
+    """Return True if a text consists only of greetings, thanks and other routine words."""
     return len(text) <= MAX_CHATTER and _CHATTER.fullmatch(text.strip().replace("\u2019", "'")) is not None
 
 
 def without_machinery(text: str) -> str:
-    """`text` without fenced code, recalled or internal blocks, log lines, stack traces and raw JSON; the remaining
+    """Remove fenced code, recalled or internal blocks, log lines, stack traces and raw JSON from `text`; the remaining
     lines keep their order.
     """
     if "```" in text or "~~~" in text or "<" in text:
@@ -102,7 +101,7 @@ def without_machinery(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """An unclosed block extends to the end of the text: half a code block is code."""
+    """Remove blocks. An unclosed block extends to the end of the text, because half a code block is code, too."""
     low = text.lower()
     parts: list[str] = []
     at = 0

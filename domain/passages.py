@@ -1,7 +1,7 @@
 """Passages: the parts in which search indexes a long event.
 
 A passage has about 100 tokens. It ends at the structure of the text: a heading, paragraph, list item, table row, code
-fence or sentence. semantic-text-splitter finds these places.
+fence or sentence. The library semantic-text-splitter finds these places.
 """
 
 import re
@@ -33,7 +33,7 @@ class Passage:
         part: its number in the event, from 0.
         begins: the offset of its first character in the text of the event.
         ends: the offset after its last character.
-        heading: the heading above it if it does not contain the heading, with the header of its table; or "".
+        heading: the heading above the passage, unless the passage contains it, with the header of its table; or "".
     """
 
     part: int
@@ -67,13 +67,15 @@ def passages_of(text: str) -> Sequence[Passage]:
 
 
 def parts_of(text: str) -> dict[str, list[list[int | str]]]:
-    """The passages of a text as the database takes them: {"parts": [[part, begins, ends, heading], …]}; {} for one."""
+    """Return the passages of a text as the database takes them: {"parts": [[part, begins, ends, heading], …]}; {} for
+    one passage.
+    """
     found = passages_of(text)
     return {"parts": [[one.part, one.begins, one.ends, one.heading] for one in found]} if len(found) > 1 else {}
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """The chunks of the splitter with their offsets."""
+    """Return the chunks of the splitter with their offsets."""
     begins = 0
     for piece in pieces(text, PIECE_CHARACTERS):
         for offset, chunk in _SPLITTER.chunk_indices(piece):
@@ -82,7 +84,7 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
 
 
 class _Marks:
-    """Places of a text, such as headings, that describe the text below."""
+    """Positions in a text, such as headings, that describe the text below."""
 
     def __init__(self, pattern: re.Pattern[str], text: str) -> None:
         found = list(pattern.finditer(text))
@@ -90,6 +92,6 @@ class _Marks:
         self._texts = [next(filter(None, match.groups())).strip(" #|*:\t") for match in found]
 
     def above(self, place: int) -> str:
-        """The last mark that begins before this place, or ""."""
+        """Return the last mark that begins before this position, or ""."""
         at = bisect_right(self._places, place - 1)
         return self._texts[at - 1] if at else ""

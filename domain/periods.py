@@ -10,7 +10,9 @@ Tense = Literal["past", "future", "unclear"]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The meaning of a date in words, as exact as the words. label: for readers, such as "2023-05" for a month."""
+    """The meaning of a date in words, as exact as the words. label: a text for readers, such as "2023-05" for
+    a month.
+    """
 
     label: str
     first: date
@@ -18,18 +20,18 @@ class Period:
 
 
 def day_period(day: date) -> Period:
-    """One day."""
+    """Return one day."""
     return Period(day.isoformat(), day, day)
 
 
 def month_period(first: date) -> Period:
-    """The month that begins with `first`."""
+    """Return the month that begins with `first`."""
     last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
     return Period(f"{first:%Y-%m}", first, last)
 
 
 def shifted(unit: str, today: date, count: int) -> Period:
-    """The day, week, weekend, month or year `count` units from that of `today`."""
+    """Return the day, week, weekend, month or year `count` units from that of `today`."""
     if unit == "day":
         return day_period(today + timedelta(days=count))
     monday = today - timedelta(days=today.weekday())
@@ -37,7 +39,7 @@ def shifted(unit: str, today: date, count: int) -> Period:
         first = monday + timedelta(weeks=count)
         return Period(f"week of {first.isoformat()}", first, first + timedelta(days=6))
     if unit == "weekend":
-        # On a Saturday or Sunday "last weekend" is the one before, "this weekend" the present one.
+        # On a Saturday or Sunday, "last weekend" is the previous one and "this weekend" the present one.
         first = monday + timedelta(weeks=count, days=5)
         return Period(f"weekend of {first.isoformat()}", first, first + timedelta(days=1))
     if unit == "month":
@@ -48,17 +50,17 @@ def shifted(unit: str, today: date, count: int) -> Period:
 
 
 def weekday_before(today: date, weekday: int) -> date:
-    """The latest such weekday before `today`; Monday is 0."""
+    """Return the latest such weekday before `today`; Monday is 0."""
     return today - timedelta(days=(today.weekday() - weekday) % 7 or 7)
 
 
 def weekday_of_week(today: date, weekday: int, weeks: int) -> date:
-    """The weekday of the week that lies `weeks` after the week of `today`."""
+    """Return the weekday in the week that lies `weeks` after the week of `today`."""
     return today - timedelta(days=today.weekday()) + timedelta(weeks=weeks, days=weekday)
 
 
 def choices_of_year(today: date, month: int, day: int) -> list[date]:
-    """The day in the last, this and the next year; a year without that day (29 February) is left out."""
+    """Return the day in the last, this and the next year; a year without this day (29 February) is excluded."""
     return [date(today.year + shift, month, day) for shift in (-1, 0, 1) if _exists(today.year + shift, month, day)]
 
 
@@ -69,8 +71,8 @@ RECENT = 60
 
 
 def pointed_at(choices: Iterable[date], today: date, where: Tense) -> date:
-    """The most likely choice for a day without its year. where: the tense; a day in the near future outweighs the
-    tense.
+    """Return the most likely choice for a day without its year. where: the tense; a day in the near future outweighs
+    it.
     """
     days = list(choices)
     over = max((day for day in days if day <= today), default=None)

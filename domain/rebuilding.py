@@ -1,4 +1,6 @@
-"""Plans a rebuild with another extractor from the same events: which memories stay, come, or lose their evidence."""
+"""Plan a rebuild with another extractor from the same events: which memories stay, are added, or lose their
+evidence.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +15,7 @@ Key = tuple[int, str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """One event that says a statement, with its scores for the statement. session: its id."""
+    """One event that says a statement, with its scores for the statement. session: the id of its session."""
 
     session: int
     seq: int
@@ -25,8 +27,11 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class ExistingMemory:
-    """A memory with evidence in the windows. keys: its text, and the texts that it had before a pass merged it into
-    one sentence with other memories. witnesses: those of these windows only.
+    """A memory with evidence in the windows.
+
+    keys: hashes of its text, and of the texts that it had before a pass merged it with other memories into one
+    sentence.
+    witnesses: only the witnesses in these windows.
     """
 
     id: UUID
@@ -56,8 +61,8 @@ class RebuiltStatement:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """create: statements without a memory; rest: for each memory whose witnesses change, its new witnesses (none: the
-    memory loses all witnesses of these windows); same: memories with unchanged witnesses.
+    """A plan. create: statements without a memory; rest: for each memory whose witnesses change, its new witnesses
+    (empty: the memory loses all witnesses of these windows); same: memories with unchanged witnesses.
     """
 
     create: tuple[RebuiltStatement, ...]
@@ -66,7 +71,9 @@ class Plan:
 
 
 def together(statements: Iterable[RebuiltStatement]) -> tuple[RebuiltStatement, ...]:
-    """Join equal statements of several windows, in the order of keys; for one event the higher scores count."""
+    """Join equal statements of several windows, in the order of keys. If both score one event, the higher
+    scores count.
+    """
     found: dict[Key, RebuiltStatement] = {}
     for one in statements:
         known = found.get(one.key)
@@ -87,7 +94,7 @@ def compare(
     standing: Sequence[ExistingMemory], statements: Sequence[RebuiltStatement], known: Mapping[Key, UUID]
 ) -> Plan:
     """Plan the switch. known: memories that say a statement and have no evidence in these windows yet."""
-    # A live memory comes before a merged or rejected one: it receives the new evidence.
+    # A live memory comes before a merged or rejected one, because it receives the new evidence.
     by_key = {key: one.id for one in sorted(standing, key=lambda one: one.live) for key in one.keys}
     heard: dict[UUID, list[Witness]] = {}
     create: list[RebuiltStatement] = []
@@ -106,7 +113,7 @@ def compare(
 def pairs(
     gone: Mapping[UUID, frozenset[tuple[int, int]]], come: Mapping[UUID, frozenset[tuple[int, int]]]
 ) -> dict[UUID, UUID]:
-    """Map each removed memory to a new memory that says a shared event in other words."""
+    """Map each removed memory to a new memory that says the same event in other words."""
     left = dict(come)
     found: dict[UUID, UUID] = {}
     for memory, events in sorted(gone.items()):
@@ -118,7 +125,7 @@ def pairs(
 
 
 def _strongest(witnesses: Iterable[Witness]) -> frozenset[Witness]:
-    """One witness per event: the highest scores, the earliest day, and the trust that sorts first."""
+    """Return one witness per event: with the highest scores, the earliest day, and the trust that sorts first."""
     found: dict[tuple[int, int], Witness] = {}
     for one in sorted(witnesses, key=lambda witness: (witness.session, witness.seq, witness.trust)):
         event = (one.session, one.seq)

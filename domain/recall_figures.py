@@ -1,4 +1,6 @@
-"""How well a search finds the evidence for questions: the metrics of one question, their means and standard errors."""
+"""Measure how well a search finds the evidence for questions: metrics of one question, their means and
+standard errors.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,14 +21,14 @@ Figures = Mapping[str, float]
 
 
 class Shown(NamedTuple):
-    """One hit as a prompt shows it. sources: the ids of the events that say it; tokens: its length in the prompt."""
+    """One hit as a prompt shows it. sources: the ids of the events that say it; tokens: its length in tokens."""
 
     sources: frozenset[str]
     tokens: int
 
 
 class Estimate(NamedTuple):
-    """A mean over questions. error: its standard error, None for one question alone."""
+    """A mean over questions. error: its standard error, or None for a single question."""
 
     mean: float
     error: float | None
@@ -34,7 +36,9 @@ class Estimate(NamedTuple):
 
 
 def judge_hits(hits: Sequence[Shown], evidence: AbstractSet[str]) -> Figures:
-    """The metrics of a ranked list, best first. A token budget takes hits in order until one does not fit."""
+    """Return the metrics of a ranked list, best first. Within a token budget, hits count in order until one does not
+    fit.
+    """
     figures: dict[str, float] = {}
     for depth in DEPTHS:
         seen = frozenset[str]().union(*(hit.sources for hit in hits[:depth]))
@@ -47,13 +51,13 @@ def judge_hits(hits: Sequence[Shown], evidence: AbstractSet[str]) -> Figures:
 
 
 def judge_budgets(sources: Mapping[int, AbstractSet[str]], evidence: AbstractSet[str]) -> Figures:
-    """The metrics of the text within each budget. sources: the ids of the shown events, by budget."""
+    """Return the metrics of the text within each budget. sources: the ids of the shown events, by budget."""
     found = {f"any in {budget:,} tokens": float(bool(shown & evidence)) for budget, shown in sources.items()}
     return found | {f"all in {budget:,} tokens": float(evidence <= shown) for budget, shown in sources.items()}
 
 
 def sources_within(hits: Sequence[Shown], budget: int) -> frozenset[str]:
-    """The sources of the first hits that fit in a budget."""
+    """Return the sources of the first hits that fit in a budget."""
     seen: set[str] = set()
     for hit in hits:
         budget -= hit.tokens
@@ -64,7 +68,7 @@ def sources_within(hits: Sequence[Shown], budget: int) -> frozenset[str]:
 
 
 def estimate_mean(values: Sequence[float], groups: Sequence[str]) -> Estimate:
-    """The mean of some values with its standard error. groups: the agent of each value.
+    """Return the mean of some values with its standard error. groups: the agent of each value.
 
     Questions of one agent share its conversations, so they are not an independent sample. With several agents the
     error is clustered by agent; with one agent it is the error of independent questions.

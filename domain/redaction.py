@@ -1,7 +1,7 @@
-"""Removes secrets from text: keys, tokens, passwords, private keys, numbers of cards and persons, passwords in URLs.
+"""Remove secrets from text: keys, tokens, passwords, private keys, card numbers, personal ids, passwords in URLs.
 
-`slowwave.redaction` finds them, also in clients; this module adds detect-secrets' detectors of *named* tokens (its
-entropy detectors flag plain words).
+`slowwave.redaction`, which clients use too, finds them. This module adds the detectors of *named* tokens from
+detect-secrets, but not its entropy detectors, which flag plain words.
 """
 
 from dataclasses import dataclass

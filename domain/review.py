@@ -1,7 +1,7 @@
-"""Review: which questions a person gets, how urgent they are, when a question expires, and what each answer does.
+"""Review: the questions to a person, their urgency, their expiry, and the effect of each answer.
 
-No question waits for ever (a queue without a reader must not grow): every question has a tier by its risk, every tier
-has a time limit, and after the limit a rule decides instead.
+No question waits for ever, because a queue without a reader must not grow. Every question has a tier by its risk, every
+tier has a time limit, and after the limit a rule decides.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ IMPORTANT = 0.7
 TESTIMONY = frozenset({"hand", "user"})
 """Trust levels for a person's own words; the others are claims of an assistant, a task or an import."""
 
-# Claims are plentiful and easy to hear again: two weeks. A person's own words: a month. Important or hand-written
+# Claims are numerous and likely to be repeated: two weeks. A person's own words: a month. Important or hand-written
 # memories: a quarter, so that no question expires during a holiday.
 LOW_LAPSES = timedelta(days=14)
 MEDIUM_LAPSES = timedelta(days=30)
@@ -32,7 +32,7 @@ _LAPSES: Mapping[str, timedelta] = {"low": LOW_LAPSES, "medium": MEDIUM_LAPSES, 
 
 
 class Concerned(Protocol):
-    """The fields of a memory that decide tiers and doubts. importance: 0..1."""
+    """The fields of a memory that decide tiers and doubts. importance: a number from 0 to 1."""
 
     @property
     def trust(self) -> str: ...
@@ -62,9 +62,9 @@ AnyDated = TypeVar("AnyDated", bound=Dated)
 
 @dataclass(frozen=True, slots=True)
 class ReviewedMemory:
-    """A memory as a question sees it. importance: 0..1; times are aware.
+    """A memory as a question shows it. importance: a number from 0 to 1; times are aware.
 
-    before_review: the status before the review, to which the memory returns. revision: as it was read.
+    before_review: the status to which the memory returns after the review. revision: the revision at which it was read.
     """
 
     id: UUID
@@ -93,10 +93,10 @@ class ReviewedMemory:
 
 
 def tier_of(*concerned: Concerned) -> Tier:
-    """The risk tier of one memory, or of the two sides of a conflict.
+    """Return the risk tier of one memory, or of the two sides of a conflict.
 
-    high: something written by hand, or a person's own words throughout and some of them important; medium: a person's
-    own words throughout; low: at least one claim of an assistant, a task or an import.
+    high: a hand-written memory, or only a person's own words, some of them important; medium: only a person's own
+    words; low: at least one claim of an assistant, a task or an import.
     """
     if any(statement.trust == "hand" for statement in concerned):
         return "high"
@@ -106,15 +106,15 @@ def tier_of(*concerned: Concerned) -> Tier:
 
 
 def expires(tier: Tier, now: datetime) -> datetime:
-    """When a question that is asked now expires."""
+    """Return the time at which a question that is asked now expires."""
     return now + _LAPSES[tier]
 
 
 def doubtful(a: AnyConcerned, b: AnyConcerned) -> AnyConcerned | None:
-    """Of two contradicting statements, the one that answers omit until a person decides.
+    """Return which of two contradicting statements is excluded from answers until a person decides.
 
-    It is the claim that contradicts a person's own words, whichever came first. None: both are of one kind, and both
-    stay readable while the question is open.
+    It is the claim that contradicts a person's own words, whichever came first. None: both are of the same kind, and
+    both stay readable while the question is open.
     """
     if (a.trust in TESTIMONY) == (b.trust in TESTIMONY):
         return None
@@ -122,12 +122,12 @@ def doubtful(a: AnyConcerned, b: AnyConcerned) -> AnyConcerned | None:
 
 
 def newer_first(a: AnyDated, b: AnyDated) -> tuple[AnyDated, AnyDated]:
-    """The two by the time at which they were last said to be true, the later first, regardless of arrival."""
+    """Return the two memories, the one with the later time of its last statement first, regardless of arrival."""
     return (a, b) if (a.reaffirmed_at, a.valid_from, a.id) >= (b.reaffirmed_at, b.valid_from, b.id) else (b, a)
 
 
 def ends_at(older: Dated, newer: Dated) -> datetime:
-    """When `older` ended if `newer` replaced it: when `newer` began, or was said again after the older one."""
+    """Return the end of `older` if `newer` replaced it: the start of `newer`, or its repetition after the older one."""
     return newer.valid_from if newer.valid_from > older.reaffirmed_at else newer.reaffirmed_at
 
 
@@ -135,7 +135,7 @@ def ends_at(older: Dated, newer: Dated) -> datetime:
 class Change:
     """The change of one memory, at the revision at which it was read.
 
-    fields: the decided fields with their new values; successor: the memory that replaced it.
+    fields: the decided fields with their new values; successor: the id of the memory that replaced it.
     """
 
     memory: UUID
@@ -148,9 +148,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The effects of a decision. changes: of memories, each once; merge: (survivor, part) to merge into one.
+    """The effects of a decision. changes: changes of memories, one per memory; merge: (survivor, part) of a merge, or
+    None.
 
-    state: the new state of the question; conflict and resolution: the new state of the conflict, and the reason.
+    state: the new state of the question; conflict, resolution: the new state of the conflict, and the reason.
     """
 
     state: ItemState
@@ -161,11 +162,10 @@ class Answer:
 
 
 def keep_one(a: ReviewedMemory, b: ReviewedMemory, keep: UUID) -> Answer:
-    """One of the two holds. If it is the later one, it replaces the other from its own time on. If it is the earlier
-    one, the later one was never true: it is archived as rejected. A memory that is already archived stays
-    unchanged.
+    """Keep one of the two. If it is the later one, it replaces the other from its own time on. If it is the earlier
+    one, the later one was never true: it is archived as rejected. A memory that is already archived stays unchanged.
 
-    Raises ValueError if `keep` is neither, or is archived.
+    Raises ValueError if `keep` is neither of the two, or is archived.
     """
     _require(a, b, keep)
     newer, older = newer_first(a, b)
@@ -177,7 +177,9 @@ def keep_one(a: ReviewedMemory, b: ReviewedMemory, keep: UUID) -> Answer:
 
 
 def survivor_of(a: ReviewedMemory, b: ReviewedMemory) -> UUID:
-    """The default survivor of a merge: a memory in answers first, then the better witness, then the later one."""
+    """Return the default survivor of a merge: a memory in answers first, then the better witness, then the
+    later one.
+    """
     newer, older = newer_first(a, b)
     worse = (newer.status == "review", newer.trust not in TESTIMONY) > (
         older.status == "review",
@@ -187,18 +189,20 @@ def survivor_of(a: ReviewedMemory, b: ReviewedMemory) -> UUID:
 
 
 def keep_both(a: ReviewedMemory, b: ReviewedMemory) -> Answer:
-    """The two do not contradict each other: both hold, and both are in answers again."""
+    """Keep both, because they do not contradict each other: answers contain both again."""
     return Answer("rejected", "dismissed", "both hold", (*_back(a), *_back(b)))
 
 
 def keep_none(a: ReviewedMemory, b: ReviewedMemory) -> Answer:
-    """Neither of the two holds, nor ever did: both are archived as rejected."""
+    """Keep neither, because both were never true: both are archived as rejected."""
     resolution = f"neither {a.quoted} nor {b.quoted} holds: both were rejected"
     return Answer("rejected", "resolved", resolution, (*_rejected(a, resolution), *_rejected(b, resolution)))
 
 
 def merge_pair(a: ReviewedMemory, b: ReviewedMemory, survivor: UUID) -> Answer:
-    """Both say the same: one stays, in its own words, with the sources of both. Raises ValueError as keep_one."""
+    """Merge the two, because both say the same: one stays, in its own words, with the sources of both. Raises
+    ValueError as `keep_one` does.
+    """
     stays, part = _require(a, b, survivor)
     if part.archived:
         raise ValueError(f"{part.quoted} is archived; undo what archived it first")
@@ -207,21 +211,23 @@ def merge_pair(a: ReviewedMemory, b: ReviewedMemory, survivor: UUID) -> Answer:
 
 
 def accept(memory: ReviewedMemory) -> Answer:
-    """The memory may appear in answers; a contradicting memory holds beside it."""
+    """Accept the memory: answers may contain it, and a contradicting memory stays valid beside it."""
     return Answer(
         "accepted", "dismissed", f"{memory.quoted} was accepted, and holds beside what contradicts it", _back(memory)
     )
 
 
 def reject(memory: ReviewedMemory) -> Answer:
-    """The memory is archived, and stays archived however often it is said."""
+    """Reject the memory: it is archived, and stays archived even if it is said again."""
     resolution = f"{memory.quoted} was rejected"
     return Answer("rejected", "resolved", resolution, _rejected(memory, resolution))
 
 
 def lapse(memory: ReviewedMemory | None) -> Answer:
-    """No person answered in time. A memory in review is archived, and undo can restore it. With None, for a conflict
-    alone, the conflict stays open and both sides stay readable, but no further question is asked.
+    """Close a question that nobody answered in time. A memory in review is archived, and an undo can restore it.
+
+    memory: None for a conflict without a memory in review: the conflict stays open and both sides stay readable, but no
+    further question is asked.
     """
     if memory is None or memory.status != "review":
         return Answer("expired", "open", "nobody answered in time")
@@ -233,7 +239,7 @@ def lapse(memory: ReviewedMemory | None) -> Answer:
 
 
 def _require(a: ReviewedMemory, b: ReviewedMemory, chosen: UUID) -> tuple[ReviewedMemory, ReviewedMemory]:
-    """The chosen memory, then the other one."""
+    """Return the chosen memory, then the other one."""
     if chosen not in {a.id, b.id}:
         raise ValueError(f"{chosen} is neither {a.id} nor {b.id}")
     one, other = (a, b) if chosen == a.id else (b, a)
@@ -243,7 +249,7 @@ def _require(a: ReviewedMemory, b: ReviewedMemory, chosen: UUID) -> tuple[Review
 
 
 def _rejected(memory: ReviewedMemory, reason: str) -> tuple[Change, ...]:
-    """Archive as rejected, unless archived already."""
+    """Archive a memory as rejected, unless it is archived already."""
     if memory.archived:
         return ()
     fields = {"status": "archived", "archive_reason": "rejected"}
@@ -269,7 +275,7 @@ def _back(memory: ReviewedMemory) -> tuple[Change, ...]:
 
 
 def in_words(answer: Answer, names: Mapping[UUID, str]) -> str:
-    """The effects of an answer, in words; `names`: what to call each memory, such as "the later statement"."""
+    """Return the effects of an answer in words. names: a name for each memory, such as "the later statement"."""
 
     def name(memory: UUID) -> str:
         return names.get(memory, f"memory {memory}")

@@ -1,7 +1,7 @@
-"""Computes the next due time of a maintenance job from its cadence and its window, exactly, across every clock change.
+"""Compute the next due time of a maintenance job from its cadence and its window, exactly, across every clock change.
 
-A window of a local day begins and ends at instants: a skipped local time is the first instant after the jump; a
-repeated local time is the first of the two. A window that a jump skips completely is that one instant.
+A window of a local day begins and ends at instants. A skipped local time means the first instant after the jump; a
+repeated local time means the first of the two. A window that a jump skips completely shrinks to this instant.
 """
 
 from bisect import bisect_left
@@ -21,16 +21,16 @@ _WEEK_DAYS = 7
 
 
 class InvalidSchedule(ValueError):
-    """A schedule that never yields a due time; the message names the defect."""
+    """A schedule that never yields a due time; the message names the error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a job runs. Raises InvalidSchedule.
+    """The times at which a job runs. Raises InvalidSchedule.
 
-    interval_minutes: of interval jobs. weekday: of weekly jobs, Monday is 0; None: a week after the last run.
-    window_start, window_end: local times of `time_zone` (IANA); an end that is not after the start lies on the next
-    day. Without a start the window begins at midnight, without an end it lasts until it begins again.
+    interval_minutes: the interval of interval jobs. weekday: the weekday of weekly jobs, Monday is 0; None: a week
+    after the last run. window_start, window_end: local times of `time_zone` (IANA); an end that is not after the start
+    lies on the next day. Without a start the window begins at midnight, without an end it lasts until the next start.
     """
 
     cadence: str
@@ -52,7 +52,7 @@ class Schedule:
         self.zone()
 
     def zone(self) -> ZoneInfo:
-        """The rules of its time zone."""
+        """The `ZoneInfo` of its time zone."""
         try:
             return ZoneInfo(self.time_zone)
         except (ValueError, OSError, LookupError):
@@ -60,10 +60,12 @@ class Schedule:
 
 
 def compute_next_due(job: Schedule, after: datetime) -> datetime:
-    """When `job` is due next, in UTC: always later than `after` (aware), the time of its run or of its planning.
+    """Return the next due time of `job` in UTC. It is always later than `after` (aware), the time of its last run or
+    its planning.
 
-    Daily and weekly jobs are due when a window begins; the result is equal for every `after` up to that time. Interval
-    jobs are due when the interval is over, or when the next window begins if the interval ends outside a window.
+    Daily and weekly jobs are due when a window begins; the result is the same for every `after` before this time.
+    Interval jobs are due when the interval is over, or when the next window begins if the interval ends outside a
+    window.
     """
     after = after.astimezone(UTC)
     if job.interval_minutes is not None:
@@ -78,7 +80,7 @@ def compute_next_due(job: Schedule, after: datetime) -> datetime:
 
 
 def is_beyond_a_period(job: Schedule, due: datetime, now: datetime) -> bool:
-    """Whether `due` is later than the second next due time, which means that the clock was set back."""
+    """Return True if `due` is later than the second next due time, which means that the clock was set back."""
     return due > compute_next_due(job, compute_next_due(job, now))
 
 
@@ -95,7 +97,7 @@ def _into_window(job: Schedule, moment: datetime) -> datetime:
 
 
 def _window(job: Schedule, day: date) -> tuple[datetime, datetime]:
-    """The instants at which the window of this local day begins and ends."""
+    """Return the instants at which the window of this local day begins and ends."""
     start = job.window_start or time()
     end = start if job.window_end is None else job.window_end
     ends_on = day if end > start else day + _DAY
@@ -103,29 +105,29 @@ def _window(job: Schedule, day: date) -> tuple[datetime, datetime]:
 
 
 def _days(job: Schedule, moment: datetime) -> Iterator[date]:
-    """Local days in order, from the first day whose window may contain this instant."""
+    """Yield local days in order, from the first day whose window may contain this instant."""
     first = moment.astimezone(job.zone()).date() - _DAY
     return (first + number * _DAY for number in count())
 
 
 def _day_of(job: Schedule, moment: datetime) -> date:
-    """The local day of the latest window that has begun by this instant."""
+    """Return the local day of the latest window that has begun by this instant."""
     today = moment.astimezone(job.zone()).date()
     return next(day for back in count() if _window(job, day := today - back * _DAY)[0] <= moment)
 
 
 def _exists(job: Schedule, day: date) -> bool:
-    """Whether the zone has such a day: a zone that crosses the date line skips one."""
+    """Return True if the zone has such a day: a zone that crosses the date line skips one."""
     return _instant(day, time(), job.zone()) < _instant(day + _DAY, time(), job.zone())
 
 
 def _instant(day: date, at: time, zone: ZoneInfo) -> datetime:
-    """The first instant at which the local clock shows this time, or has jumped over it."""
+    """Return the first instant at which the local clock shows this time, or has jumped over it."""
     local = datetime.combine(day, at, tzinfo=zone)
     found = local.astimezone(UTC)
     if found.astimezone(zone).replace(tzinfo=None, fold=0) == local.replace(tzinfo=None):
         return found
-    # With the offset after the jump it falls before the jump, and with the offset before the jump after it.
+    # With the offset after the jump, the result lies before the jump; with the offset before the jump, after it.
     before = local.replace(fold=1).astimezone(UTC).replace(microsecond=0)
     seconds = ceil((found - before).total_seconds())
     offset = before.astimezone(zone).utcoffset()

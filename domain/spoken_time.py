@@ -1,4 +1,4 @@
-"""Times and durations in words.
+"""Format times and durations in words.
 
 Times are shown in UTC, with the suffix UTC.
 """
@@ -9,7 +9,7 @@ _UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 def duration_words(seconds: float) -> str:
-    """Answer a duration in at most two units: "0.4 s", "47 s", "3 min 5 s", "2 d 4 h". Negative ones count as 0."""
+    """Format a duration in at most two units: "0.4 s", "47 s", "3 min 5 s", "2 d 4 h". Negative ones count as 0."""
     seconds = max(0.0, seconds)
     if seconds < 10:  # noqa: PLR2004 (below ten seconds the tenth matters)
         return f"{seconds:.1f}".removesuffix(".0") + " s"
@@ -25,12 +25,12 @@ def duration_words(seconds: float) -> str:
 
 
 def format_time(moment: datetime, now: datetime) -> str:
-    """Answer an aware time: "14:03:12 UTC" on the day of `now`, "2026-03-01 14:03:12 UTC" on any other."""
+    """Format an aware time: "14:03:12 UTC" on the day of `now`, "2026-03-01 14:03:12 UTC" on any other day."""
     moment, now = moment.astimezone(UTC), now.astimezone(UTC)
     shape = "%H:%M:%S UTC" if moment.date() == now.date() else "%Y-%m-%d %H:%M:%S UTC"
     return moment.strftime(shape)
 
 
 def pluralize(count: int, thing: str, things: str | None = None) -> str:
-    """Answer "1 event", "3 events"; `things` is the plural if adding an s is wrong."""
+    """Format a count: "1 event", "3 events". things: the plural, if adding an s is wrong."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"

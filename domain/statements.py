@@ -1,17 +1,17 @@
-"""Decides whether two statements are equal: the hash for the database's unique key."""
+"""Decide whether two statements are equal, by a hash for the database's unique key."""
 
 import unicodedata
 from hashlib import blake2b
 
 
 def normal_form(content: str) -> str:
-    """`content` without differences that carry no meaning: case, width and form of characters, spacing, the final
-    full stop.
+    """Return `content` without differences that carry no meaning: case, width and form of characters, spacing, the
+    final full stop.
     """
     folded = unicodedata.normalize("NFKC", content).casefold()
     return " ".join(folded.split()).rstrip(".!… ")
 
 
 def content_hash(content: str) -> bytes:
-    """16 bytes that are equal for two contents with the same normal form."""
+    """Return 16 bytes that are equal for two contents with the same normal form."""
     return blake2b(normal_form(content).encode("utf-8", "surrogatepass"), digest_size=16).digest()

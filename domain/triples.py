@@ -1,8 +1,8 @@
-"""Reads the explicit relations of a statement: subject, predicate, object, and the type of each end.
+"""Read the explicit relations of a statement: subject, predicate, object, and the type of each end.
 
 There are two sources: claims that were already read (an attribute of a subject), and simple clauses of subject, verb
-and object. Denied, asked, wished or supposed statements give no relation, and neither does an unclear sentence: a
-missing relation costs little, a wrong one misleads.
+and object. Statements that are denied, asked, wished or supposed give no relation, and neither does an unclear
+sentence: a missing relation does little harm, a wrong one misleads.
 """
 
 import re
@@ -67,7 +67,7 @@ _TYPE_OF_NOUN = {"organization": "organisation", "city": "place", "country": "pl
 class Relation:
     """A relation of two ends in the words of the text; types: person, organisation, place, date, quantity, thing.
 
-    confidence: 0..1, that the text says so.
+    confidence: the probability that the text says so, from 0 to 1.
     """
 
     subject: str
@@ -79,7 +79,7 @@ class Relation:
 
 
 def triples(reading: Reading) -> tuple[Relation, ...]:
-    """The relations of a text, each once, at most MAX_RELATIONS."""
+    """Return the relations of a text, each once, at most MAX_RELATIONS."""
     if reading.negated:
         return ()
     found = list(_of_claims(reading.claims))
@@ -119,12 +119,12 @@ def _of_claims(claims: Iterable[AttributeClaim]) -> Iterator[Relation]:
 
 
 def _object_words(text: str) -> str | None:
-    """The name in the value of a claim, without its description; None if the value names nothing."""
+    """Return the name in the value of a claim, without its description; None if the value names nothing."""
     words = _ARTICLE.sub("", _ENDS_OBJECT.split(f" {text}", maxsplit=1)[0].strip(_EDGES))
     while words and words.rpartition(" ")[2].lower() in _TRAILING:  # "dark mode in" every editor
         words = words.rpartition(" ")[0]
     last = _head(words.partition(" of ")[0])
-    # Of "listening to the radio" only the verb would be left.
+    # Only the verb of "listening to the radio" would remain.
     torn = last.endswith("ing") and words != text.strip(_EDGES)
     first = words.partition(" ")[0].lower().strip("'\"")
     leans = (
@@ -135,11 +135,11 @@ def _object_words(text: str) -> str | None:
 
 
 def _fits(predicate: str, words: str) -> bool:
-    """Whether the predicate can have this object: a name for "is", a thing for likes, has and uses."""
+    """Return True if the predicate can have this object: a name for "is", a thing for likes, has and uses."""
     if predicate == "is":
         return _INNER.search(words) is None
-    # Of "the warm, soft bread" only the adjective is left; "has the dogs: more important" says how, not what. A colour
-    # may be a favourite thing.
+    # Only the adjective of "the warm, soft bread" would remain; "has the dogs: more important" tells how, not which
+    # object. A colour may be a favourite thing.
     described = predicate.startswith("has the ") and not predicate.startswith("has the favo")
     last = tokenise(words)[-1:]
     if not (predicate in _OF_THINGS or described) or not last or words.endswith("s"):  # only nouns have a plural
@@ -148,7 +148,7 @@ def _fits(predicate: str, words: str) -> bool:
 
 
 def _is_clear(claim: AttributeClaim) -> bool:
-    """Whether subject and predicate are a few words each, and neither contains half of another sentence."""
+    """Return True if subject and predicate have few words each, and neither contains half of another sentence."""
     subject, predicate = claim.subject_text, claim.predicate
     if not (0 < len(subject.split()) <= MAX_SUBJECT_WORDS and len(predicate.split()) <= MAX_PREDICATE_WORDS):
         return False
@@ -163,7 +163,7 @@ def _is_clear(claim: AttributeClaim) -> bool:
 
 
 def _subject_type(claim: AttributeClaim) -> str:
-    """A capital marks a name, and only a name can be a person."""
+    """Return the type of a subject. A capital marks a name, and only a name can be a person."""
     subject = claim.subject_text
     if subject == "user" or (subject[:1].isupper() and "'s " not in subject):
         return claim.subject_type
@@ -172,7 +172,7 @@ def _subject_type(claim: AttributeClaim) -> str:
 
 
 def _checked_type(kind: str, words: str) -> str:
-    """The type of a claim's value, also if the value was shortened."""
+    """Return the type of a claim's value, even if the value was shortened."""
     tokens = tokenise(words)
     if kind not in {"thing", "date", "quantity"} or not tokens:
         return kind
@@ -195,5 +195,5 @@ def _type(phrase: Sequence[Token], verb: str, preposition: str) -> str:
 
 
 def _head(words: str) -> str:
-    """The last word, by which two spellings of an object count as the same."""
+    """Return the last word, by which two spellings of an object count as the same."""
     return words.casefold().rsplit(" ", 1)[-1]

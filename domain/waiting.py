@@ -1,7 +1,7 @@
-"""Explains in words why a session waits: one main reason, further notes, and the fix.
+"""Explain in words why a session waits: one main reason, further notes, and the fix.
 
-The rules below follow the order in which they would stop a flush: running work comes before queued work, and queued
-work before a timer. So there is always exactly one reason.
+The rules have the order in which they would stop a flush: running work comes before queued work, and queued work before
+a timer. So there is always exactly one reason.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ _TRIGGERS = {
 
 
 def waiting_for(facts: Facts, rules: AutoFlush) -> Waiting:
-    """Decide why this session waits. It never fails, whatever the facts are."""
+    """Find the reason why this session waits. The function never fails, whatever the facts are."""
     first = _first(facts, rules)
     return Waiting(first.reason, first.sentence, first.until, tuple(_also(facts, rules, first.reason)), first.cure)
 
@@ -41,7 +41,7 @@ def _first(facts: Facts, rules: AutoFlush) -> Waiting:
 
 
 def _beyond_queue(facts: Facts, rules: AutoFlush) -> Waiting | None:
-    """Reasons that take precedence over the queue."""
+    """Return reasons that take precedence over the queue."""
     if not facts.dirty:
         return _named(facts) if facts.source_runs else _clean(facts)
     if facts.deleted_at is not None:
@@ -75,7 +75,7 @@ def _clean(facts: Facts) -> Waiting:
 
 
 def _named(facts: Facts) -> Waiting:
-    """The program that keeps the conversation still has events of this session."""
+    """Handle a session whose conversation another program keeps and which has unread events."""
     due = facts.source_due_at
     when = "at the next look" if due is None or due <= facts.now else _from(due, facts.now)
     error = "" if facts.source_error is None else f" The last look failed: {facts.source_error}"
@@ -167,7 +167,7 @@ def _unqueued(facts: Facts, rules: AutoFlush) -> Waiting:
         )
     timer = min(_timers(facts, rules))
     if facts.invalidated_at is None and not facts.attempts and timer > facts.now:
-        # Its due time may be outdated: the sweep moves it while the conversation continues, capture does not.
+        # The due time may be outdated: the sweep moves it while the conversation continues, capture does not.
         return _timer(facts, timer, rules)
     if due <= facts.now:
         return _due_now(facts, due, rules)
@@ -198,7 +198,7 @@ def _due_now(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
 
 
 def _timers(facts: Facts, rules: AutoFlush) -> tuple[datetime, datetime, datetime]:
-    """The three timers: the session was quiet long enough, its oldest event is too old, or the session counts as
+    """Check the three timers: the session was quiet long enough, its oldest event is too old, or the session counts as
     over.
     """
     quiet_at = facts.last_seen_at + timedelta(seconds=rules.idle_seconds)

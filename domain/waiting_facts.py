@@ -8,7 +8,7 @@ from slowwave.coordination.outcomes import Sighting
 
 
 class Reason(StrEnum):
-    """Why a session is not flushed at this moment; exactly one reason is the main one."""
+    """The reason why a session is not flushed now; exactly one reason is the main one."""
 
     CLEAN = "clean"
     SOURCE = "source"
@@ -29,16 +29,17 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All known facts about a session at `now`; fields named like columns of the table `sessions` have their meaning.
+    """All known facts about a session at `now`. Fields with the name of a column of `sessions` have the column's
+    meaning.
 
-    quarantined: its events in quarantine. flushed_at: its last committed flush.
-    sighting: the state of its message in the queue; None if the broker is unreachable.
-    depths: messages in each queue, empty if unknown. listening: the queues that some worker consumes; None if no worker
-    could be asked. swept_ago: seconds since the last sweep; None without a trace of a sweep.
-    source_runs: runs that a hook named and that a worker has yet to read from the program with the conversation
-    (memory.source); source_due_at: the next read of the first such run; source_error: the error of the last read.
-    closes_at: when the session counts as over (memory.sessions.session_ttl_minutes); None: never, or it is over
-    already.
+    quarantined: the number of its events in quarantine. flushed_at: the time of its last committed flush. sighting: the
+    state of its message in the queue; None if the broker is unreachable. depths: the number of messages in each queue,
+    empty if unknown. listening: the queues that some worker consumes; None if no worker could be asked. swept_ago: the
+    seconds since the last sweep; None if unknown. source_runs: the number of runs that a hook named and that a worker
+    must still read from the program with the conversation (memory.source); source_due_at: the time of the next read of
+    the first such run;
+    source_error: the error of the last read. closes_at: the time at which the session counts as over
+    (memory.sessions.session_ttl_minutes); None: never, or it is over already.
     """
 
     now: datetime
@@ -75,7 +76,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The answer. `until`: when the wait ends, if known; `cure`: what a person can do, if anything."""
+    """The answer. until: the time at which the wait ends, if known; cure: an action for a person, if any."""
 
     reason: Reason
     sentence: str

@@ -1,4 +1,4 @@
-"""Windows: which events one flush takes."""
+"""Cut windows: decide which events one flush processes."""
 
 from collections.abc import Sequence
 
@@ -17,16 +17,16 @@ LOOK_BACK = 200
 
 
 def cut_window(events: Sequence[Event], *, max_messages: int, max_chars: int, max_events: int | None = None) -> Window:
-    """The longest run of events from the first one on that keeps the bounds.
+    """Return the longest run of events, from the first one on, within the limits.
 
-    Turns of people and agents, and milestones of tasks, may use `max_messages` and `max_chars`. Calls and results
-    of tools have separate room, `TOOL_ROOM` times as large, so that they do not displace the turns around them.
+    `max_messages` and `max_chars` limit turns of people and agents, and milestones of tasks. Tool calls and results
+    have separate limits, `TOOL_ROOM` times as large, so that they do not displace the turns around them.
 
     Args:
-        events: contiguous by seq, oldest first, at least one.
-        max_messages: the most events that are not a tool's.
-        max_chars: the most characters of these events. A longer event is a window by itself, whole.
-        max_events: the most events of any kind; None: as many as the other bounds allow.
+        events: events without a gap in seq, oldest first, at least one.
+        max_messages: the highest number of events that are not a tool's.
+        max_chars: the highest number of characters of these events. A longer event is a window alone, uncut.
+        max_events: the highest number of events of any kind; None: as many as the other limits allow.
 
     Returns:
         A window of at least one event.
@@ -56,12 +56,12 @@ def cut_window(events: Sequence[Event], *, max_messages: int, max_chars: int, ma
 
 
 def most_events(max_messages: int) -> int:
-    """The most events that a window may have if its turns are bounded by `max_messages`."""
+    """Return the highest number of events in a window whose turns are limited by `max_messages`."""
     return max_messages * (1 + TOOL_ROOM)
 
 
 def preceding(events: Sequence[Event]) -> tuple[Event, ...]:
-    """The events before the next window that its reader sees as context.
+    """Return the events before the next window that the extractor sees as context.
 
     Args:
         events: all events before the window, oldest first.

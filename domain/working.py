@@ -1,7 +1,7 @@
-"""Decides about notes in working memory: which repeat something known, which are kept, and which links they get.
+"""Decide about notes in working memory: which repeat a known memory, which are kept, and which links they get.
 
-A note is dropped only if it is spelled almost alike (Jaro) *and* the guard finds that both say the same: "prefers
-dark mode" and "prefers light mode" are spelled almost alike, and are two statements.
+A note is dropped only if its spelling is almost equal (Jaro) *and* the guard finds that both say the same: "prefers
+dark mode" and "prefers light mode" have almost the same spelling, and are two statements.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ _SAME = frozenset({"duplicate", "merge"})
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """An item of working memory that is due. content: as the agent wrote it; importance: 0..1."""
+    """An item of working memory that is due. content: the agent's text; importance: a number from 0 to 1."""
 
     id: UUID
     agent_id: int
@@ -46,7 +46,7 @@ class Note:
 class Other:
     """A text to compare with a note: a memory, or (is_note) a kept note of the same cycle.
 
-    current: answers may use it, and no other memory supersedes it.
+    current: True if answers may use it, and no other memory supersedes it.
     """
 
     id: UUID
@@ -68,7 +68,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """A note with its decision: repeats is the memory or note that says the same, or None; why: in words."""
+    """A note with its decision. repeats: the memory or note that says the same, or None; why: the reason in words."""
 
     note: Note
     repeats: Other | None
@@ -78,7 +78,9 @@ class Sifted:
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """The thresholds. duplicate: above this Jaro similarity the guard is asked; link: minimum score of a link."""
+    """The thresholds. duplicate: the Jaro similarity above which the guard is asked; link: the minimum score
+    of a link.
+    """
 
     duplicate: float
     link: float
@@ -90,7 +92,7 @@ class Sieve:
         neighbours: Sequence[Sequence[Other]],
         keys_of: Callable[[Reading], Sequence[int]],
     ) -> list[Sifted]:
-        """Decide about notes in their order, the first first; `neighbours` are the memories near each note.
+        """Decide about notes in order. neighbours: the memories near each note.
 
         Notes of one cycle find each other by `keys_of`, as if they were memories already.
         """
@@ -135,14 +137,14 @@ class Sieve:
             reading,
             other.reading,
             thresholds=self.thresholds,
-            # An agent that names no type says "fact", so this type makes no difference.
+            # An agent that gives no type gets "fact", so this type makes no difference.
             same_type=note.type in {"fact", other.type},
             seconds_apart=abs((note.said_at - other.said_at).total_seconds()),
         )
 
 
 def memory_as_other(known: MemoryRevision) -> Other:
-    """A memory, read for comparisons."""
+    """Convert a memory for comparisons."""
     current = known.live and known.valid_to is None
     return Other(known.id, False, known.type, known.content, read(known.content), known.reaffirmed_at, current)
 

@@ -1,7 +1,7 @@
 """Aliases in parentheses: "Kubernetes (k8s)", "GHA (GitHub Actions)", "Osprey (formerly Falcon)", "Москва (Moscow)".
 
-Most parentheses contain an aside. So an alias needs a phrase that equates the two names, a name that derives from the
-other, or two names that sound alike.
+Most parentheses contain only a remark. So an alias needs a phrase that equates the two names, a name that derives from
+the other, or two names that sound alike.
 """
 
 import re
@@ -24,7 +24,7 @@ _BRACKETS = re.compile(r"[(（]([^()（）\n]{1,80})[)）]")
 _OR = re.compile(r"\s*(?:,| or | and | oder | und | ou | et | o | y | e | of | en |/|、|或)\s*")
 _FOR_SHORT = re.compile(r"(?:or )?(\S{2,20}),? for short", re.IGNORECASE)
 _PHRASES: dict[str, Kind] = {phrase: kind for kind, phrases in INSIDE for phrase in phrases}
-# The longest phrase first.
+# Try the longest phrase first.
 _OPENS = re.compile("|".join(map(re.escape, sorted(_PHRASES, key=len, reverse=True))), re.IGNORECASE)
 _WITHOUT_QUOTES = str.maketrans("", "", '"“”„«»「」『』')
 
@@ -75,7 +75,7 @@ def _outside(text: str, at: int, alias: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_whole_name(text: str) -> bool:
-    """Whether the whole text is one name; a sentence after a phrase is not a name."""
+    """Return True if the whole text is one name; a sentence after a phrase is not a name."""
     words = text.split()
     return may_be_name(text) and len(words) <= 5 and (len(words) == 1 or name_right(text, 0)[0] == text)
 
@@ -83,7 +83,7 @@ def _is_whole_name(text: str) -> bool:
 def _by_itself(text: str, at: int, inner: str) -> Iterator[tuple[str, str]]:
     aside = " " in inner and inner.islower()
     if (aside and not text[max(0, at - 4) : at].strip(" *")[-2:-1].isupper()) or not may_be_name(inner):
-        # A lower-case aside can only be the long form of the initials before it: "PR (pull request)".
+        # A remark in lower case can only be the long form of the initials before it: "PR (pull request)".
         return
     run = run_left(text, at)
     if run and (long := han_long_form(inner, run)):
@@ -111,7 +111,7 @@ def _by_itself(text: str, at: int, inner: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_worth(short: str, long: tuple[str, ...]) -> bool:
-    """Whether a long form is plausible: several words or a name, not any single word with matching letters."""
+    """Return True if a long form is plausible: several words or a name, not any single word with matching letters."""
     return len(long) > 1 or not is_acronym(short) or is_name_word(long[0])
 
 

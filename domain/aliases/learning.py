@@ -143,7 +143,7 @@ def _told(kind: Kind, left: str, right: str) -> Iterator[Pair]:
 
 
 def _lower_long_form(text: str, at: int, end: int) -> Pair | None:
-    """Read "PR is short for pull request": a lower-case long form counts if the short form derives from it."""
+    """Read "PR is short for pull request": a long form in lower case counts only if the short form derives from it."""
     (short,) = words_left(text, at, 1) or ("",)
     words = words_right(text, end, 8)
     if is_name_word(short) or short.islower():

@@ -47,7 +47,7 @@ def script_of(text: str) -> str:
 
 
 def sound_alike(first: str, second: str) -> bool:
-    """Whether two names in different scripts have nearly the same consonants."""
+    """Return True if two names in different scripts have nearly the same consonants."""
     scripts = {script_of(first), script_of(second)}
     if len(scripts) < 2 or scripts & {"", "cjk"}:
         return False

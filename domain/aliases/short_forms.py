@@ -21,12 +21,12 @@ _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\u3041-\u30ff\u3005]+")
 
 
 def is_acronym(text: str) -> bool:
-    """Whether a text looks like initials: two or more capitals, with or without dots."""
+    """Return True if a text looks like initials: two or more capitals, with or without dots."""
     return _ACRONYM.fullmatch(text) is not None and sum(map(str.isupper, text)) >= 2
 
 
 def is_short_for(short: str, words: Sequence[str]) -> bool:
-    """Whether `short` derives from all of these words."""
+    """Return True if `short` derives from all of these words."""
     if not words or key_of(short) == key_of(" ".join(words)):
         return False
     return (
@@ -46,7 +46,7 @@ def long_form_before(short: str, words: Sequence[str]) -> tuple[str, ...] | None
 
 
 def is_shortened(short: str, long: str) -> bool:
-    """Whether a phrase such as "is short for" is plausible for these names.
+    """Return True if a phrase such as "is short for" is plausible for these names.
 
     It is plausible if the letters of the short form occur in the long form in order, or if the short form is a known
     nickname.
@@ -56,7 +56,7 @@ def is_shortened(short: str, long: str) -> bool:
 
 
 def is_nickname(short: str, full: str) -> bool:
-    """Whether `short` is a common short form of the first name of `full`."""
+    """Return True if `short` is a common short form of the first name of `full`."""
     return key_of(full).partition(" ")[0] in NICKNAMES.get(key_of(short), ())
 
 
@@ -82,7 +82,7 @@ def _is_numeronym(short: str, words: Sequence[str]) -> bool:
 
 
 def _is_cut(short: str, word: str) -> bool:
-    """Whether a word was cut off after its first letters ("admin")."""
+    """Return True if a word consists of the first letters of a longer word ("admin")."""
     cut, whole = key_of(short), key_of(word)
     return SHORTEST_CUT <= len(cut) <= len(whole) - 3 and whole.startswith(cut) and " " not in short
 
@@ -102,7 +102,9 @@ def _parts(word: str) -> tuple[str, ...]:
 
 
 def _fits(letters: str, words: tuple[str, ...], loose: bool) -> bool:
-    """Whether the letters are the initials of the words. loose: long compounds may give a second letter (BMBF)."""
+    """Return True if the letters are the initials of the words. loose: True if a long compound may give a second letter
+    (BMBF).
+    """
     if not words:
         return not letters
     if words[0].lower() in SMALL_WORDS and _fits(letters, words[1:], loose):

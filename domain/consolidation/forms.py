@@ -1,4 +1,4 @@
-"""The form of a statement: equal words with different numbers, dates or times, as in a list or a counter.
+"""Compare the form of statements: equal words with different numbers, dates or times, as in a list or a counter.
 
 "Ledger 3 is in drawer 3" and "Ledger 4 is in drawer 4" have one form. A scope raises one question per form, because a
 list of n lines would raise n(n-1)/2 questions.

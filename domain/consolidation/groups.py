@@ -1,4 +1,4 @@
-"""Group duplicate memories and choose the surviving text: complete link in a canonical order.
+"""Group duplicate memories by complete linkage in a canonical order, and choose the surviving text of each group.
 
 The order in which memories arrive does not matter.
 """
@@ -16,9 +16,9 @@ Group = tuple[MemoryRevision, ...]
 def groups(members: Iterable[MemoryRevision], mergeable: Mergeable) -> list[Group]:
     """Divide members into groups in which every pair may merge.
 
-    The grouping is complete link: a chain of similar pairs is not a group. The oldest statement begins the first group;
-    each further statement joins the first group that accepts it. For the same connected members, the result does not
-    depend on their order (I9).
+    Complete linkage means that all pairs must be similar: a chain of similar pairs is not a group. The oldest statement
+    begins the first group; each further statement joins the first group that accepts it. For the same connected
+    members, the result does not depend on their order (I9).
     """
     found: list[list[MemoryRevision]] = []
     for member in sorted(members, key=lambda memory: memory.order):
@@ -39,7 +39,7 @@ def survivor(group: Group) -> MemoryRevision:
 
 
 def connected(start: Sequence[UUID], edges: Iterable[tuple[UUID, UUID]]) -> list[frozenset[UUID]]:
-    """Return the connected components of the graph with more than one id and at least one id of `start`."""
+    """Return the ids that links connect with `start`, as groups of more than one id."""
     neighbours: dict[UUID, set[UUID]] = {}
     for a, b in edges:
         neighbours.setdefault(a, set()).add(b)

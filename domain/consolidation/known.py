@@ -11,7 +11,7 @@ LIVE = frozenset({"inbox", "episode", "active"})
 
 @dataclass(frozen=True, slots=True)
 class MemoryRevision:
-    """One memory, at one revision. confidence, importance: 0..1; times are aware.
+    """One memory at one revision. confidence, importance: numbers from 0 to 1; times are aware.
 
     own_from, own_trust: valid_from and trust from the memory's own sources. A merged memory adds sources to the
     survivor, and these must not decide whether the survivor merges.
@@ -40,15 +40,17 @@ class MemoryRevision:
 
     @property
     def live(self) -> bool:
-        """Whether an answer may use the memory: it is neither archived nor in review."""
+        """True if an answer may use the memory: it is neither archived nor in review."""
         return self.status in LIVE
 
     @property
     def groupable(self) -> bool:
-        """Whether the memory may merge with others: it is live, or archived by a merge."""
+        """True if the memory may merge with others: it is live, or archived by a merge."""
         return self.live or self.merged_into is not None
 
     @property
     def order(self) -> tuple[datetime, str, bytes]:
-        """The canonical order: by event time, then by content; independent of the arrival order (I9)."""
+        """Return the sort key of the canonical order: event time, then content; independent of the order of arrival
+        (I9).
+        """
         return (self.own_from, self.type, self.content_hash)

@@ -1,11 +1,11 @@
 """Rules for making a memory active: it is likely true, and there is evidence that it matters.
 
-    requested by a person     an instruction or a decision of a person; a memory written by hand
+    requested by a person     an instruction or a decision of a person; a memory that a person wrote
     reported by a tool        a result or a lesson of a tool call
     repeated                  at least two independent witnesses, and useful enough
 
-A single statement in passing keeps its status, however certain its wording is; recall finds it anyway. No other fact
-counts, neither an end nor a conflict, so the arrival order of events decides nothing (I9).
+A single statement in passing keeps its status, however certain its wording is; recall finds it anyway. Nothing else
+counts, neither an end nor a conflict, so the result does not depend on the order in which events arrive (I9).
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,16 @@ _FOUND = frozenset({"result", "lesson"})
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """confidence: the minimum for any promotion; importance: the minimum if no person requested the memory. 0..1."""
+    """Minimum values from 0 to 1. confidence: for any promotion; importance: for a memory that no person requested."""
 
     confidence: float
     importance: float
 
 
 def evidence_for(memory: MemoryRevision, witnesses: int, bounds: Bounds) -> str | None:
-    """Return the evidence for making a memory active, in words, or None. witnesses: number of independent ones."""
+    """Return the evidence for making a memory active, in words, or None. witnesses: the number of independent
+    witnesses.
+    """
     if memory.confidence < bounds.confidence:
         return None
     if memory.trust == "hand":

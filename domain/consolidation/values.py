@@ -1,4 +1,4 @@
-"""The values of one attribute of one subject over time: which statement is valid, and which statements it ended."""
+"""Decide which value of one attribute of one subject is valid at which time, and which statement ended which."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,9 @@ class Valued:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """`older` is valid until `valid_to`, when `newer` stated another value. If newer is None, `older` stays valid."""
+    """The end of a statement: `older` is valid until `valid_to`, when `newer` stated another value. newer: None if
+    `older` stays valid.
+    """
 
     older: MemoryRevision
     newer: MemoryRevision | None = None
@@ -32,7 +34,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Two values of one attribute, and no rule decides which is valid."""
+    """Two values of one attribute between which no rule can decide."""
 
     newer: MemoryRevision
     older: MemoryRevision
@@ -48,11 +50,11 @@ def valued(memory: MemoryRevision) -> Valued | None:
 def settle_values(group: Sequence[Valued], pinned: Pinned, now: datetime) -> tuple[list[Ended], list[Unclear]]:
     """Decide the statements of one attribute: each ends when the next statement with another value begins.
 
-    A value that becomes valid after `now` ends nothing yet; the first deep pass after that time decides.
+    A value that becomes valid after `now` ends no other value yet; the first deep pass after this time decides.
 
-    The next statement is the one with the next reaffirmation time; the arrival order does not matter (I9). A less
-    trusted witness ends nothing; neither does a statement of the same moment. The function skips `pinned` pairs (a
-    person decided, or a run was undone). It returns one Ended per statement, and the unclear pairs.
+    The next statement is the one with the next reaffirmation time; the order of arrival does not matter (I9). A
+    statement ends no other one if its witness is less trusted or if both have the same time. The function skips
+    `pinned` pairs (a person decided, or a run was undone). It returns one Ended per statement, and the unclear pairs.
     """
     ended: list[Ended] = []
     unclear: list[Unclear] = []

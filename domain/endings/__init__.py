@@ -1,1 +1,1 @@
-"""Endings: rejections, corrections, lifted instructions, newer instructions, and outcomes of open work end memories."""
+"""Find memories that a statement ends: a rejection, correction, lifted or newer instruction, or the outcome of work."""

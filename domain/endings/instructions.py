@@ -54,7 +54,7 @@ _NUMBER = re.compile(r"^\d[\d.,:]*$")
 
 
 def prohibits(body: str) -> bool:
-    """Whether an instruction is a prohibition."""
+    """Return True if an instruction is a prohibition."""
     return _PROHIBITS.search(body) is not None
 
 
@@ -76,7 +76,9 @@ def replaces(newer: str, older: str) -> str | None:
 
 
 def _turns_round(newer: str, older: str) -> str | None:
-    """Compare a demand and a prohibition: "stop X" ends every demand for X; otherwise the words must be the same."""
+    """Compare a demand and a prohibition: "stop X" ends every demand that contains X; otherwise the words must be
+    equal.
+    """
     said, was = distinctive(_without_stop(newer)), distinctive(older)
     if not said or _INSTEAD.search(newer) or _INSTEAD.search(older):
         return None

@@ -1,4 +1,4 @@
-"""English patterns of sentences that call off, lift or correct."""
+"""English patterns of sentences that call off a plan, lift an instruction or correct a value."""
 
 import re
 from typing import Literal

@@ -4,8 +4,8 @@
     "You can use emojis again."                           lifts an instruction
     "It is seat 14C, not 12A."                            corrects a value
 
-Precision comes before recall, because a wrong end loses knowledge. So a sentence that is a question, a hypothesis or
-temporary ends nothing, and neither does a sentence that names no thing.
+Precision comes before recall, because a wrong end loses knowledge. So a question, a hypothesis, a temporary change, or
+a sentence that names no thing ends no memory.
 """
 
 import re
@@ -28,13 +28,13 @@ class Ending:
     """The end that a sentence declares.
 
     Attributes:
-        what: the words of the ended thing, or the old value of a correction.
-        said: the words for the memory: the called-off thing, else the sentence.
+        what: the words of the thing that ends, or the old value of a correction.
+        said: the words for the memory: the thing that was called off, else the sentence.
         instead: the new value of a correction.
         context: the words of a correction besides both values.
         direction: the kind of instruction that a lift can end.
-        chooses: the correction is a new choice, so the old value is a choice, too.
-        foreign: the sentence is in a language other than English.
+        chooses: True if the correction is a new choice, so that the old value is a choice, too.
+        foreign: True if the sentence is in a language other than English.
     """
 
     act: Act
@@ -80,7 +80,7 @@ def _called_off(sentence: str) -> Ending | None:
 def _lifted(sentence: str) -> Ending | None:
     for direction, pattern in LIFTS:
         match = pattern.search(sentence)
-        # An instruction may consist of words without a distinctive one: "ask before booking anything".
+        # An instruction may have no distinctive word: "ask before booking anything".
         what = None if match is None else _named(match["what"]) or _worded(match["what"])
         if what is not None:
             return Ending("lifted", what=what, said=sentence, direction=direction)
@@ -120,5 +120,5 @@ def _worded(what: str) -> str | None:
 
 
 def _bare(sentence: str) -> str:
-    """Return a sentence in the form for a quotation: without its end mark, and with single quotes inside."""
+    """Return a sentence in the form for a quotation: without its final punctuation, and with single quotes inside."""
     return sentence.strip(" .!").replace('"', "'")

@@ -1,6 +1,6 @@
-"""Decide which memories a scope must contain so that new statements can end a memory or can already be ended.
+"""Decide which memories of a scope must be read so that new statements can end a memory or be ended by one.
 
-Most scopes contain none of the sought types, so that nothing has to be read and compared.
+Most scopes have no memory of these types, so that nothing has to be read and compared.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,12 @@ _ENDED = {"called_off": CALLED_OFF, "corrected": CORRECTED, "lifted": _INSTRUCTI
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """The memories that new statements need to find in their scope.
+    """The memories that new statements of a scope need to read.
 
     Attributes:
-        types: a live memory of these types may end or be ended; so may a memory of any type that declares an ending.
-        within: whether the new statements may end each other.
+        types: types of live memories that may end others or be ended. Memories of any type that declare an ending
+            count, too.
+        within: True if the new statements may end each other.
     """
 
     types: frozenset[str]
@@ -31,12 +32,14 @@ class Sought:
 
 
 def is_concerned(content: str, kind: str) -> bool:
-    """Whether a statement may end others, or may have ended before it arrived. Cheap; False for most statements."""
+    """Return True if a statement may end others, or may have been ended before it arrived. Cheap; False for most
+    statements.
+    """
     return kind in TAKEN_BACK or may_end(content, kind)
 
 
 def sought(stored: Sequence[tuple[str, str]]) -> Sought | None:
-    """Return the memories that new statements of a scope, each with its type, must find; None if there are none."""
+    """Return which memories the new statements of a scope, each with its type, need; None if they need none."""
     asked = {at: _asked(*one) for at, one in enumerate(stored) if is_concerned(*one)}
     if not asked:
         return None

@@ -3,7 +3,7 @@
 ending          ended memory
 called off      the decision, task or instruction that names the thing
 lifted          the instruction with these words
-corrected       the memory with the old value, in the same matter or from the previous turn
+corrected       the memory with the old value, on the same matter or from the previous turn
 instruction     the older instruction on the same matter
 an outcome      the open work that it settles
 """
@@ -56,7 +56,7 @@ class Sourced:
 class End:
     """A memory that a newer memory ends.
 
-    reason: contains no words of either memory, because a forget would have to find and remove them.
+    reason: a sentence without words of either memory, because a forget would have to find and remove such words.
     """
 
     older: MemoryRevision
@@ -68,19 +68,19 @@ _Match = tuple[Sourced, frozenset[str], int]
 
 
 def may_end(content: str, kind: str) -> bool:
-    """Whether a memory may end others: a cheap check with false positives."""
+    """Return True if a memory may end others: a cheap check with false positives."""
     if kind == "instruction" or ending_of(content) is not None:
         return True
     return kind in OUTCOMES and may_settle(content)
 
 
 def may_be_ended(content: str, kind: str) -> bool:
-    """Whether another memory can end a memory of this type."""
+    """Return True if another memory can end a memory of this type."""
     return kind in CORRECTED | CALLED_OFF and ending_of(content) is None
 
 
 def ends(newer: Sourced, pool: Iterable[Sourced]) -> list[End]:
-    """Return the ends that `newer` causes among earlier memories; less trusted witnesses only settle work."""
+    """Return the ends that `newer` causes among earlier memories. A less trusted witness can only settle work."""
     memory = newer.memory
     older = [one for one in pool if _can_end(memory, one.memory)]
     ending = ending_of(memory.content)
@@ -97,7 +97,7 @@ def _can_end(newer: MemoryRevision, older: MemoryRevision) -> bool:
         and older.live
         and ending_of(older.content) is None
         and older.reaffirmed_at <= newer.reaffirmed_at
-        # A tool may report the outcome of a person's work; a less trusted witness takes back no statement.
+        # A tool may report the outcome of a person's work. A less trusted witness can't end a statement.
         and (older.type == "task" or TRUSTS.index(newer.trust) <= TRUSTS.index(older.trust))
     )
 
@@ -137,7 +137,7 @@ def _lifted(newer: Sourced, ending: Ending, older: Sequence[Sourced]) -> list[En
             return None
         about = stems(body) if every else distinctive(body)
         if quoted or ending.foreign:
-            # A multilingual person may lift an instruction in another language: names and loanwords are the same.
+            # A multilingual person may lift an instruction in another language; names and loanwords are then equal.
             exact = words in (about, tongues.words(body))
             about = words if exact else about | tongues.words(body)
         return (one, about, _exactly(words, about)) if words <= about else None
@@ -206,7 +206,7 @@ def _settled(newer: MemoryRevision, older: Sequence[Sourced]) -> list[End]:
 def _meant(
     newer: Sourced, older: Sequence[Sourced], match: Callable[[Sourced], _Match | None], reason: str
 ) -> list[End]:
-    """Return the best match, preferably from the previous turn; if several subjects match equally well, return none."""
+    """Return the best match, preferably from the previous turn. If several subjects match equally well, return none."""
     found = [fit for one in older if (fit := match(one)) is not None]
     near = [fit for fit in found if not newer.events.isdisjoint(fit[0].events)]
     found = near or found
@@ -218,7 +218,7 @@ def _meant(
 
 
 def _exactly(words: frozenset[str], about: frozenset[str]) -> int:
-    """Bonus for a memory that is about exactly these words."""
+    """Return a bonus for a memory whose subject is exactly these words."""
     return int(words == about)
 
 

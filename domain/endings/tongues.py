@@ -1,8 +1,8 @@
-"""Instructions in other languages: patterns that lift or prohibit, and the words for finding an instruction again.
+"""Compare instructions in other languages: patterns that lift or prohibit, and the words that identify an instruction.
 
 The words of a text are its words without function words, cut to five letters and without accents; in a script without
-spaces, its characters. This is not a grammar, but it suffices to find the one instruction that a sentence names. The
-patterns are data: `tongues.json`.
+spaces, its characters. These words suffice to find the one instruction that a sentence names. The patterns are data:
+`tongues.json`.
 """
 
 import json
@@ -20,7 +20,7 @@ _CODE = re.compile(r"^(?=\D*\d)[\w.-]+$|^([a-z])\1+(?:[.-]([a-z])\2+)+$")
 
 
 class Lift(NamedTuple):
-    """The instruction that a sentence lifts: direction as in `patterns.LIFTS`."""
+    """The instruction that a sentence lifts. direction: see `patterns.LIFTS`."""
 
     what: str
     direction: str
@@ -41,12 +41,12 @@ def lift(sentence: str) -> Lift | None:
 
 
 def prohibits(body: str) -> bool:
-    """Whether an instruction is a prohibition."""
+    """Return True if an instruction is a prohibition."""
     return _pattern("prohibits").search(body) is not None
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words by which an instruction can be found again."""
+    """Return the words that identify an instruction."""
     return frozenset(_stems(text)) - _list("generic")
 
 

@@ -4,7 +4,7 @@
     lifted          'The user lifted an instruction: "You can use emojis again."'
     corrected       'The user corrected: "It is seat 14C, not 12A."'
 
-Only these words are stored, so an ending survives exports, rebuilds and edits of memory files.
+An ending is stored only as these words, so it survives exports, rebuilds and edits of memory files.
 """
 
 import re
@@ -56,7 +56,7 @@ def instruction_of(content: str) -> str | None:
 
 
 def is_quoted(content: str) -> bool:
-    """Whether a statement has its original words, in a language other than English."""
+    """Return True if a statement quotes its original words, in a language other than English."""
     return _INSTRUCTS.match(content) is None and _TOLD.match(content) is None and _QUOTES.match(content) is not None
 
 

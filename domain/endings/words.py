@@ -1,4 +1,4 @@
-"""The distinctive words by which a statement about an end names its thing, and generic words."""
+"""Words for statements about an end: distinctive words, which identify a thing, and generic words."""
 
 import re
 
@@ -29,7 +29,7 @@ def stems(text: str) -> frozenset[str]:
 
 
 def distinctive(text: str) -> frozenset[str]:
-    """Return the stems of a text by which a thing can be found again."""
+    """Return the stems of a text that identify a thing."""
     return stems(text) - _GENERIC
 
 

@@ -1,4 +1,4 @@
-"""A person's open work ("is trying to fix the login bug"): its subject, its settlement and its expiry."""
+"""Read a person's open work ("is trying to fix the login bug"): its subject, its settlement and its expiry."""
 
 import re
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Work:
     """The subject of open work.
 
     Attributes:
-        verb: its lemma.
+        verb: the lemma of the verb.
         object: the distinctive stems of the object.
         words: the object's words in their original form.
         names: the persons who do the work, as `read` returns them.
@@ -92,7 +92,7 @@ def work_of(content: str) -> Work | None:
 
 
 def may_settle(content: str) -> bool:
-    """Whether a statement may report completed work: a cheap check with false positives."""
+    """Return True if a statement may report completed work: a cheap check with false positives."""
     if _NOT_DONE.search(content) is not None:
         return False
     words = re.findall(r"[a-z'-]+", content.lower())
@@ -100,7 +100,9 @@ def may_settle(content: str) -> bool:
 
 
 def settles(outcome: str, work: Work) -> bool:
-    """Whether a statement reports the outcome of this work: the same object, done, and no part still open."""
+    """Return True if a statement reports the outcome of this work: the same object, done, and no part of the work still
+    open.
+    """
     if not work.object or _NOT_DONE.search(outcome) is not None:
         return False
     named = stems(outcome)
@@ -125,7 +127,7 @@ def _past_forms(verb: str) -> frozenset[str]:
 
 
 def _is_name(words: frozenset[str], text: str) -> bool:
-    """Whether one of the words is a name or an identifier in the text."""
+    """Return True if one of the words is a name or an identifier in the text."""
     names = {token.stem for token in read(text).tokens if token.kind in {"name", "number"}}
     return not words.isdisjoint(names)
 

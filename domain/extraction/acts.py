@@ -113,7 +113,7 @@ _OF_AGENTS = (_PROPOSE, _ASK, _DELIVER, _CHAT)
 def act_of(sentence: str, *, by_agent: bool) -> Act:
     """Return the act of one sentence with straight quotes; "report" if no pattern matches.
 
-    by_agent: whether an assistant is the speaker. People decide and instruct; agents propose and deliver.
+    by_agent: True if an assistant is the speaker. People decide and instruct; agents propose and deliver.
     """
     for act, pattern in _OF_AGENTS if by_agent else _OF_PEOPLE:
         if pattern.search(sentence):

@@ -31,7 +31,7 @@ MAX_OUTCOMES = 4
 def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[ScoredSentence]:
     """Return the outcomes of an agent's turn, and the outline of its delivery if there is one.
 
-    matters: whether the turn is worth remembering; called only if the turn delivers something.
+    matters: a function that returns True if the turn is worth remembering; called only if the turn delivers something.
     """
     told = (_outcome(speech, clean(part)) for part in sentences(text) if part[0] not in ">&" and is_outcome(part))
     found = list(islice((one for one in told if one is not None), at_most(MAX_OUTCOMES, len(text))))

@@ -91,7 +91,7 @@ def to_agent(speech: Speech, text: str) -> list[ScoredSentence]:
 
 
 def is_of_self(passed: ScoredSentence) -> bool:
-    """Whether a sentence states a lasting fact about its speaker: health, food, home, work, family, taste."""
+    """Return True if a sentence states a lasting fact about its speaker: health, food, home, work, family, taste."""
     fired = frozenset(passed.fired)
     return (
         "starts_with_i" in fired
@@ -121,7 +121,9 @@ def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> Score
 
 
 def _of_speakers(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | None:
-    """Return a sentence about its speaker; a sentence with a profile attribute is always kept."""
+    """Return a sentence about its speaker; a sentence with a profile attribute (such as a name or a home) is always
+    kept.
+    """
     stated = _stated(speech, sentence, first=first)
     if not _gives_profile(speech, sentence):
         return stated
@@ -142,7 +144,7 @@ def _stated(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | N
 
 
 def _gives_profile(speech: Speech, sentence: str) -> bool:
-    """Whether a sentence states a profile attribute of its speaker other than a liking."""
+    """Return True if a sentence states a profile attribute of its speaker other than a liking."""
     if _FIRST_PERSON.search(sentence) is None or act_of(sentence, by_agent=False) in {"ask", "instruct"}:
         return False
     found = profile_of(third_person(sentence, speech.speaker))
@@ -151,7 +153,7 @@ def _gives_profile(speech: Speech, sentence: str) -> bool:
 
 
 def _of_profile(speech: Speech, sentence: str) -> ScoredSentence:
-    """Score a sentence with a profile attribute above the threshold, however short it is: "My name is Maya"."""
+    """Give a sentence with a profile attribute a score above the threshold, however short it is: "My name is Maya"."""
     fired = (*signals(sentence, Seen()), "profile")
     worded = third_person(sentence, speech.speaker)
     return ScoredSentence(worded, fired, max(keep_score(fired), THRESHOLD) + PROFILE, type="fact", worded=True)
@@ -171,7 +173,9 @@ def _told(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | Non
 
 
 def _is_of_others(speech: Speech, sentence: str) -> bool:
-    """Whether one of two speakers talks about something other than themselves, and has not just omitted the "I"."""
+    """Return True if one of two speakers talks about something other than themselves, and has not just omitted
+    the "I".
+    """
     return (
         not speech.in_group
         and speech.speaker.name != UNNAMED
@@ -181,7 +185,7 @@ def _is_of_others(speech: Speech, sentence: str) -> bool:
 
 
 def _answered(speech: Speech, sentence: str, *, first: bool, at_work: bool) -> ScoredSentence | None:
-    """Return the statement that a short answer makes together with its question."""
+    """Return the statement that a short answer and its question make together."""
     if not first or speech.before is None or "?" not in speech.before[-60:]:
         return None
     asked = [part for part in sentences(redact(speech.before[-MAX_SENTENCE:]).text) if part.endswith("?")]
@@ -218,7 +222,7 @@ def _kept(speech: Speech, passed: ScoredSentence, *, at_work: bool) -> ScoredSen
 
 
 def _of_speaker(sentence: str, fired: tuple[str, ...], speech: Speech) -> bool:
-    """Whether a sentence to an agent is about its speaker or their work, and is neither pasted nor quoted."""
+    """Return True if a sentence to an agent is about its speaker or their work, and is neither pasted nor quoted."""
     if _FIRST_PERSON.search(sentence) is not None or not _ABOUT_WORK.isdisjoint(fired):
         return True
     return speech.before is not None and "?" in speech.before[-_QUESTION_TAIL:]
@@ -243,12 +247,12 @@ def _chosen(speech: Speech, sentence: str, heard: str) -> ScoredSentence | None:
 
 
 def _is_vague(chosen: str) -> bool:
-    """Whether a short choice contains no name, number or quotation ("focus on that part")."""
+    """Return True if a short choice contains no name, number or quotation ("focus on that part")."""
     return len(set(content_words(chosen))) < SPECIFIC and not is_named(chosen) and "`" not in chosen
 
 
 def _heard(speech: Speech) -> str:
-    """Return the other speaker's previous turn, without secrets and machine text."""
+    """Return the other speaker's previous turn, without secrets and machine output."""
     return without_machinery(redact(speech.before or "").text)
 
 

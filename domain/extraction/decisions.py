@@ -1,4 +1,4 @@
-"""Decisions that a person and an agent agreed on, in the words of the decision.
+"""Find decisions that a person and an agent agreed on, in the words of the decision.
 
 "Let's go with option 2."             the chosen option, with the text that the agent gave it
 "Yes, that's perfect."                title and main points of the agent's previous proposal or delivery
@@ -73,20 +73,20 @@ def chosen_option(sentence: str, before: str) -> str | None:
 
 
 def lets(sentence: str) -> str | None:
-    """Return the decision in "let's …" without its lead; None for other sentences."""
+    """Return the decision in "let's …" without these opening words; None for other sentences."""
     match = _LETS.match(sentence)
     return None if match is None or sentence.endswith("?") else match["what"].rstrip(" .!")
 
 
 def accepts(parts: list[str]) -> bool:
-    """Whether a person's turn accepts the previous turn: one of its first acts accepts, and none declines."""
+    """Return True if a person's turn accepts the previous turn: one of its first acts accepts, and none declines."""
     acts = acts_of(parts[:4], by_agent=False)
     declined = "reject" in acts or "correct" in acts[:2] or any(_OTHERWISE.search(part) for part in parts[:4])
     return "accept" in acts and not declined
 
 
 def agreed(before: str) -> str | None:
-    """Return the subject of a plain yes: the outline of a structured answer, else the agent's last proposal."""
+    """Return what a plain yes agrees to: the outline of a structured answer, else the agent's last proposal."""
     handed = outline(before)
     if handed is not None and handed.is_specific:
         return f"agreed on {_of_them(handed.told())}"
@@ -100,5 +100,5 @@ def agreed(before: str) -> str | None:
 
 
 def _of_them(text: str) -> str:
-    """Change an agent's "your" into "their": your plan → their plan."""
+    """Change "your" in an agent's text to "their": your plan → their plan."""
     return _SECOND.sub(lambda match: match["quoted"] or _THIRD[match[0].lower()], text)

@@ -1,4 +1,4 @@
-"""The edges of a chat sentence: remove fillers at both ends and restore an omitted subject."""
+"""Edit the edges of a chat sentence: remove fillers at both ends, and restore an omitted subject."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Reasons why a statement can't stand alone: patterns of English words, each with the name of its flaw."""
+"""Patterns of English words that show why a statement is unclear alone, each with the name of its flaw."""
 
 import re
 

@@ -78,7 +78,7 @@ def kept(speech: Speech, text: str, language: Language, *, to_agent: bool) -> li
 
 
 def _is_worth(one: KeptSentence, length_of_turn: int) -> bool:
-    """Whether a person tells an agent something about themselves or their work, rather than a general truth."""
+    """Return True if a person tells an agent something about themselves or their work, rather than a general truth."""
     if _CODE.search(one.said) is not None or (length_of_turn > DOCUMENT and _WISHED.isdisjoint(one.fired)):
         return False
     fired = frozenset(one.fired)
@@ -95,7 +95,7 @@ def score(fired: Sequence[str]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reader of a person's turn."""
+    """Reads a person's turn."""
 
     language: Language
     to_agent: bool
@@ -136,7 +136,7 @@ class _Reader:
         return KeptSentence(part, fired, odds)
 
     def continues(self, kept_before: KeptSentence, one: KeptSentence) -> bool:
-        """Whether a sentence adds a figure or a name to the previous one."""
+        """Return True if a sentence adds a figure or a name to the previous one."""
         if {"question", "request", "reaction", "hedge"} & set(one.fired):
             return False
         return bool(_PRECISE & set(one.fired)) and len(kept_before.said) + len(one.said) < MAX_JOINED
@@ -149,7 +149,7 @@ class _Reader:
         return replace(first, said=_beside(first.said, second.said, self.language), fired=fired)
 
     def after(self, before: str, one: KeptSentence) -> KeptSentence:
-        """Join a sentence with its predecessor, which was not kept by itself."""
+        """Join a sentence with its predecessor, which was not kept alone."""
         fired = tuple(name for name in one.fired if name != "dangling")
         first = signals(before, self.language, to_agent=self.to_agent, implied=False)
         if len(before) + len(one.said) > MAX_JOINED or {"question", "request"} & set(first):
@@ -191,7 +191,7 @@ class _Reader:
 
 
 def _gives_profile(part: str) -> bool:
-    """Whether a sentence states a profile attribute of its speaker other than a liking."""
+    """Return True if a sentence states a profile attribute of its speaker other than a liking."""
     return any(trait.attribute != "likes" for trait in profile_of(f'Somebody: "{part}"'))
 
 
@@ -236,7 +236,7 @@ _NUMBER_OF_THING = re.compile(r"(?=[^\d]*\d)[\w-]+")
 
 
 def _outcome(sentence: str, language: Language, heard: str) -> KeptSentence | None:
-    """Return an agent's report of work, if it has a figure or an identifier that the previous turn lacks."""
+    """Return an agent's report of work, if it has a number or an identifier that the previous turn lacks."""
     low = sentence.lower()
     if is_question(sentence, language) or language.has("pending", low) or COMMAND.search(sentence):
         return None

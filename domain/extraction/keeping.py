@@ -1,7 +1,7 @@
-"""Decide which statements of a turn are kept; the bound for the best statement is lower than for the others.
+"""Decide which statements of a turn are kept. The threshold for the best statement is lower than for the others.
 
-A semantic judge (`Worth`) rates the usefulness of each statement. Without a judge, language signals decide, with bounds
-for each kind of talk.
+A semantic judge (`Worth`) rates the usefulness of each statement. Without a judge, language signals decide, with
+thresholds for each kind of talk.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,10 +68,10 @@ class Turn:
     """The statements of one turn, each with its candidate.
 
     Attributes:
-        made: in the order of the turn.
-        role: of the turn's event.
-        to_agent: whether people talk with an agent.
-        weigh: returns how much the turn is worth remembering by its signals; called only if needed.
+        made: the candidates in the order of the turn.
+        role: the role of the turn's event.
+        to_agent: True if people talk with an agent.
+        weigh: a function that scores, by signals, how much the turn is worth remembering; called only if needed.
     """
 
     made: Sequence[ScoredCandidate]
@@ -116,7 +116,7 @@ def _by_worth(turn: Turn, useful: Iterable[float]) -> Iterator[Candidate]:
 
 
 def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether one of two statements contains nearly all words of the other."""
+    """Return True if one of two statements contains nearly all words of the other."""
     return len(words & other) >= SAME_WORDS * min(len(words), len(other))
 
 
@@ -157,12 +157,12 @@ def _least_of_first(weigh: Callable[[], float], best: float) -> float:
 
 
 def _is_work(statement: ScoredSentence, one: Candidate) -> bool:
-    """Whether a statement is a result, promise or choice, or names open work, which its later end must find."""
+    """Return True if a statement is a result, promise or choice, or names open work, which its later end must find."""
     return not SETTLED.isdisjoint(statement.fired) or (one.type == "task" and is_named(statement.said))
 
 
 def _is_of_group(one: ScoredSentence, importance: float) -> bool:
-    """Whether a group's statement is a choice or a promise, or a useful fact outside the discussion."""
+    """Return True if a group's statement is a choice or a promise, or a useful fact outside the discussion."""
     if not UNSURE.isdisjoint(one.fired) or DISFLUENT.search(one.said) is not None:
         return False
     if not OF_GROUP.isdisjoint(one.fired):

@@ -1,4 +1,4 @@
-"""The type of a kept sentence: decision, task, preference, event or fact, by the first rule that holds."""
+"""Decide the type of a kept sentence by the first rule that matches: decision, task, preference, event or fact."""
 
 import re
 from collections.abc import Collection
@@ -29,7 +29,7 @@ _PAST_OF_SELF = re.compile(
 
 
 def kind_of(sentence: str, fired: Collection[str], *, past_date: bool) -> MemoryType:
-    """Return the type of a sentence in its original words. past_date: the sentence names a past day or time."""
+    """Return the type of a sentence in its original words. past_date: True if the sentence names a past day or time."""
     if "decision" in fired:
         return "decision"
     planned = _PLAN.search(sentence) is not None or _UNDER_WAY.search(sentence) is not None

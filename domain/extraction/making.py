@@ -1,4 +1,6 @@
-"""Turn a kept statement into a candidate: dates, third person, type, confidence, importance."""
+"""Turn a kept statement into a candidate: resolve dates, rewrite in the third person, set type, confidence and
+importance.
+"""
 
 import re
 from dataclasses import dataclass
@@ -29,9 +31,9 @@ class ScoredSentence:
     """A sentence to keep, in its original words, with its signals and log-odds.
 
     Attributes:
-        type: the type if it is already known; None: the signals decide.
-        worded: the sentence is already a statement in the third person.
-        sources: further events that say it, besides the speech's own event.
+        type: the type, or None if the signals decide.
+        worded: True if the sentence is already a statement in the third person.
+        sources: further events that say the same, besides the sentence's own event.
         asked: the question that the sentence answers.
     """
 
@@ -61,7 +63,7 @@ def without_wish(said: str) -> str:
 def made(passed: ScoredSentence, speech: Speech, context: ExtractionContext) -> ScoredCandidate:
     """Build the candidate of a statement."""
     event, speaker = speech.event, speech.speaker
-    of_document = passed.worded and passed.type in {"result", "decision"}  # a document keeps its own date words
+    of_document = passed.worded and passed.type in {"result", "decision"}  # a document keeps its dates in its own words
     named = () if of_document else mentions(passed.said, local_day(event.happened_at, context.time_zone))
     over = [mention.first for mention in named if mention.past]
     fired = (*passed.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
@@ -89,5 +91,7 @@ def made(passed: ScoredSentence, speech: Speech, context: ExtractionContext) -> 
 
 
 def _is_told(passed: ScoredSentence, said: str, speaker: Speaker) -> bool:
-    """Whether a statement gets the third person; passages stay verbatim, as it is ambiguous for several people."""
+    """Return True if a statement is rewritten in the third person. Passages stay verbatim, because they may be about
+    several people.
+    """
     return passed.worded or (SAID not in passed.fired and is_clear(said, speaker))

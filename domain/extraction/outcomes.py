@@ -1,4 +1,4 @@
-"""Outcomes that an agent reports: a booking, cancellation, change, message or refusal, with its object."""
+"""Find outcomes that an agent reports: a booking, cancellation, change, message or refusal, with its object."""
 
 import re
 
@@ -61,7 +61,7 @@ _PENDING = re.compile(
 
 
 def is_outcome(sentence: str) -> bool:
-    """Whether an agent's sentence reports specific work or a specific refusal, without a condition."""
+    """Return True if an agent's sentence reports specific work or a specific refusal, without a condition."""
     if sentence.rstrip().endswith(("?", ":")):
         return False
     if _REFUSED.search(sentence):
@@ -75,5 +75,5 @@ def is_outcome(sentence: str) -> bool:
 
 
 def has_specifics(sentence: str) -> bool:
-    """Whether a sentence contains an identifier, an amount, a file, a version or a time."""
+    """Return True if a sentence contains an identifier, an amount, a file, a version or a time."""
     return _SPECIFIC.search(sentence) is not None

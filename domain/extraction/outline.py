@@ -1,6 +1,6 @@
-"""The outline of an agent's delivery: the title of a structured answer, its points and its final figures.
+"""Build the outline of an agent's delivery: the title of a structured answer, its points and its final figures.
 
-An outline is extractive: the answer contains every word of the outline.
+Every word of the outline is in the answer.
 """
 
 import re
@@ -97,7 +97,9 @@ _NUMBERED = re.compile(r"^(?:\d{1,2}|[A-Z])[.)]\s+")
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The short form of a structured answer. points: in order, at most `MAX_POINTS`; more: number of omitted points."""
+    """The short form of a structured answer. points: in order, at most `MAX_POINTS`; more: the number of omitted
+    points.
+    """
 
     title: str
     points: tuple[str, ...]
@@ -106,7 +108,7 @@ class Outline:
 
     @property
     def is_specific(self) -> bool:
-        """Whether the title names a specific thing, and the title or two points contain a name or number."""
+        """True if the title names a specific thing, and the title or two points contain a name or number."""
         if len(set(content_words(self.title)) - _OF_ANY_WORK) < MIN_TITLE_WORDS:
             return False
         named = sum(_SPECIFIC.search(point) is not None for point in (*self.points, *self.figures))
@@ -190,7 +192,7 @@ def _title(lines: list[str]) -> tuple[str, int, int] | None:
 
 
 def has_siblings(text: str, title: str) -> bool:
-    """Whether other headings of the same level follow the heading with this title."""
+    """Return True if other headings of the same level follow the heading with this title."""
     headings = [match for line in normalise(text).split("\n") if (match := _HEADING.match(line.rstrip())) is not None]
     at = next((n for n, one in enumerate(headings) if _named(one["hash"] or one["bold"]) == title), None)
     if at is None:
@@ -236,7 +238,7 @@ def _points(lines: list[str], level: int) -> tuple[list[str], int]:
 def _fitting(texts: list[str]) -> list[str]:
     """Return the distinct points of these texts, without points that have no content within the limit.
 
-    A lead that occurs several times ("Why it works:") is the label of a field, and its points are omitted.
+    If the same opening words occur several times ("Why it works:"), they label a field, and its points are omitted.
     """
     leads = Counter(clean(match["lead"]) for text in texts if (match := _LEAD.match(text)) is not None)
     fields = {lead for lead, times in leads.items() if times > 1}
@@ -245,7 +247,7 @@ def _fitting(texts: list[str]) -> list[str]:
 
 
 def point(text: str) -> str:
-    """Return a point as one clause: its bold lead and as much of the rest as fits; "" if nothing fits."""
+    """Return a point as one clause: its bold opening words and as much of the rest as fits; "" if nothing fits."""
     lead = _LEAD.match(text)
     if lead is None:
         return _short(clean(text))
@@ -257,7 +259,7 @@ def point(text: str) -> str:
 
 
 def _short(said: str, limit: int = MAX_POINT) -> str:
-    """Return a short text whole, else as many first clauses as fit; "" if not even the first one fits."""
+    """Return a short text whole, else as many of its first clauses as fit; "" if even the first one is too long."""
     if len(said) <= limit:
         return said.rstrip(". ")
     ends = [match.start() for match in _CLAUSE_END.finditer(said, 0, limit + 2) if match.start() <= limit]

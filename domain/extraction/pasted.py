@@ -48,7 +48,7 @@ _QUOTED_LINE = re.compile(r"^[^\S\n]{0,8}>.*$\n?", re.MULTILINE)
 
 
 def without_older_mail(text: str) -> str:
-    """Return a mail without the mail that it answers: no quoted lines, and nothing after "On … wrote:"."""
+    """Return a mail without the mail to which it replies: no quoted lines, and nothing after "On … wrote:"."""
     if ">" not in text and "rote:" not in text and "Message" not in text and "From:" not in text:
         return text
     return _QUOTED_LINE.sub("", _OLDER_MAIL.sub("", text))
@@ -58,8 +58,9 @@ def own_words(text: str) -> list[str]:
     """Return the sentences of a turn that are the speaker's own.
 
     A long turn is read in pieces. A piece with few first-person sentences counts as pasted. In a turn that is mostly
-    pasted, so does every piece between the first and the last one. From pasted text, the function keeps the first and
-    the last sentence of the turn, paragraphs in the first person, and single remarks, if they contain no quotes.
+    pasted, every piece between the first and the last one counts as pasted, too. From pasted text, the function keeps
+    the first and the last sentence of the turn, paragraphs in the first person, and single remarks, if they contain no
+    quotes.
 
     If the turn asks the agent to work on a text or to play a role, only the request is the speaker's own.
     """

@@ -1,7 +1,7 @@
-"""Put a statement into the third person: "I adopted a dog" becomes "Maya adopted a dog".
+"""Rewrite a statement in the third person: "I adopted a dog" becomes "Maya adopted a dog".
 
 The speaker's words are kept; only pronouns, the verbs that agree with them, and fillers at the edges change. Text in
-double or single quotes is someone's wording or a name and stays unchanged.
+double or single quotes is another person's wording or a name, and stays unchanged.
 """
 
 import re
@@ -40,7 +40,7 @@ _YOU = {"you": "", "you're": "are", "youre": "are", "you've": "have", "you'll": 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """The speaker and, if it is clear, the addressee. `name` has its form at the start of a sentence."""
+    """The speaker and, if clear, the addressee. name: the speaker's name in its form at the start of a sentence."""
 
     name: str
     addressee: str | None = None
@@ -52,7 +52,9 @@ class Speaker:
 
 @dataclass(slots=True)
 class _Rewrite:
-    """One pass over the tokens of a sentence: `out` grows, the other fields are the state of the pass."""
+    """One pass over the tokens of a sentence. out: the tokens written so far; the other fields are the state of the
+    pass.
+    """
 
     tokens: list[str]
     speaker: Speaker
@@ -95,7 +97,9 @@ class _Rewrite:
         return "".join(self.out)
 
     def in_identifier(self, at: int) -> bool:
-        """Whether a word is code or part of a name such as `my-service`, `us_east`, `my.site`, `/me` or `@us`."""
+        """Return True if a word is code or part of a name such as `my-service`, `us_east`, `my.site`, `/me` or
+        `@us`.
+        """
         after = "".join(self.tokens[at + 1 : at + 3])
         before = "".join(self.tokens[max(0, at - 2) : at])
         if after[:1] == before[-1:] == "`" or after[:1].isdigit() or before[-1:].isdigit():
@@ -207,7 +211,7 @@ class _Rewrite:
                 return part
             self.pending = False
             past = low in verbs.SAME_IN_PAST and speaks_of_past("".join(self.tokens))
-            if self.plural_subject:  # "they" takes the verb form of "I", except for "be"
+            if self.plural_subject:  # "they" takes the same verb form as "I", except for "be"
                 self.plural_subject = False
                 return _like(part, _AFTER_THEY.get(low, part))
             form = verbs.third_person(low, past=past)
@@ -252,7 +256,7 @@ def _like(model: str, word: str) -> str:
 
 
 def _joined_to_noun(out: list[str], at: int) -> bool:
-    """Whether the words before "and" are one noun phrase at the start of a clause ("my wife and I")."""
+    """Return True if the words before "and" are one noun phrase at the start of a clause ("my wife and I")."""
     words: list[str] = []
     for part in reversed(out[:at]):
         if part in ",.;:" or len(words) > 4:
@@ -268,12 +272,12 @@ def _joined_to_noun(out: list[str], at: int) -> bool:
 
 
 def speaks_of_past(sentence: str) -> bool:
-    """Whether the sentence contains an unambiguous past form of a verb."""
+    """Return True if the sentence contains an unambiguous past form of a verb."""
     words = set(_TOKEN.findall(sentence.lower()))
     return verbs.any_past(words) or not _PAST_CUES.isdisjoint(words)
 
 
-@lru_cache(maxsize=16)  # a statement is judged in this form first, and then worded in it
+@lru_cache(maxsize=16)  # a statement is checked and rewritten in this form
 def third_person(sentence: str, speaker: Speaker) -> str:
     """Return the sentence with the speaker's name instead of I, me, my; with a capital and a full stop.
 

@@ -55,7 +55,7 @@ def candidates(
 
 
 def _lifted(speech: Speech, text: str, language: Language) -> dict[str, Candidate]:
-    """Map each sentence that lifts an instruction to the candidate that records it."""
+    """Map each sentence that lifts an instruction to the candidate that records the lift."""
     found = {}
     for said in sentences(text, language):
         ending = recognise_lift(without_lead(said, language))

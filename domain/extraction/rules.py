@@ -43,10 +43,10 @@ highest scores stay.
 
 
 class RulesExtractor:
-    """Extractor (see `domain.candidates.Extractor`) by weighted language signals; stateless.
+    """An extractor (see `domain.candidates.Extractor`) that weighs language signals. It has no state.
 
     Args:
-        worth: the judge that decides what to keep; if it is missing, signals decide.
+        worth: the judge that decides what to keep; without a judge, signals decide.
     """
 
     name = "rules"
@@ -142,7 +142,7 @@ def _further(
 
 
 def _milestone(event: Event, text: str) -> Candidate:
-    """Return the candidate of a run's milestone; it names the outcome, which the text ("Nightly import") may lack."""
+    """Return the candidate of a run's milestone. It states the outcome, which the text ("Nightly import") may lack."""
     outcome = str(event.metadata["event"])
     told = " ".join(text.split())
     cut = told if len(told) <= MAX_SENTENCE else told[:MAX_SENTENCE].rsplit(" ", 1)[0] + " …"

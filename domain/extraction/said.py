@@ -1,4 +1,4 @@
-"""Passages of a turn, word for word: candidates for a semantic judge.
+"""Select passages of a turn, word for word: candidates for a semantic judge.
 
 `by_people` and `by_agents` find decisions, facts about a person and outcomes, one sentence each. A turn contains other
 statements worth remembering, and a single sentence often does not name its subject. A passage has one to three
@@ -46,20 +46,22 @@ _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "
 
 
 def of_person(speech: Speech, text: str, known: Collection[str]) -> list[ScoredSentence]:
-    """Passages of a person's turn to an agent. known: sentences that are candidates already."""
+    """Return passages of a person's turn to an agent. known: sentences that are candidates already."""
     parts = [without_marks(part) for part in own_words(text) if part[0] not in ">&"]
     return _best(_with_question(speech, _passages(parts, by_agent=False), known))
 
 
 def of_agent(text: str, known: Collection[str]) -> list[ScoredSentence]:
-    """Passages of an agent's turn that contain a name or a figure. known: sentences that are candidates already."""
+    """Return passages of an agent's turn that contain a name or a number. known: sentences that are candidates
+    already.
+    """
     parts = [clean(part) for line in normalise(text).split("\n") for part in sentences(line) if part[0] not in ">&|"]
     found = _passages([part for part in parts if part], by_agent=True)
     return _best(_statement(one) for one, _ in found if _is_specific(one) and one not in known)
 
 
 def among_people(talk: Sequence[Speech], at: int, text: str, known: Collection[str]) -> list[ScoredSentence]:
-    """Passages of a turn among people that contain a name, a figure or many content words."""
+    """Return passages of a turn among people that contain a name, a number or many content words."""
     found = [
         (one, first)
         for one, first in _passages([_uncalled(part, talk) for part in sentences(text)], by_agent=False)
@@ -78,7 +80,7 @@ def _uncalled(part: str, talk: Sequence[Speech]) -> str:
 
 
 def _passages(parts: Sequence[str], *, by_agent: bool) -> Iterator[tuple[str, bool]]:
-    """Groups of consecutive statements of a turn, each with whether it is the first statement of the turn."""
+    """Return groups of consecutive statements of a turn, each with True if it is the first statement of the turn."""
     group: list[str] = []
     first = True
     for part in (*parts, ""):
@@ -94,7 +96,9 @@ def _passages(parts: Sequence[str], *, by_agent: bool) -> Iterator[tuple[str, bo
 
 
 def _states(part: str, *, by_agent: bool) -> bool:
-    """Whether a sentence is a statement: no question, greeting, demand of the moment, code, or part of a sentence."""
+    """Return True if a sentence is a statement, not a question, greeting, request for now, code, or part of a
+    sentence.
+    """
     return (
         len(part) <= MAX_CHARACTERS
         and not part.rstrip().endswith(("?", ":", "…"))
@@ -109,7 +113,7 @@ def _states(part: str, *, by_agent: bool) -> bool:
 def _with_question(
     speech: Speech, found: Iterable[tuple[str, bool]], known: Collection[str]
 ) -> Iterator[ScoredSentence]:
-    """Each new passage; the first passage of the turn also with the question that it may answer."""
+    """Yield each new passage; the first passage of the turn also together with the question that it may answer."""
     asked = _asked(speech)
     for said, first in found:
         if said not in known:
@@ -119,12 +123,14 @@ def _with_question(
 
 
 def _is_answer(said: str) -> bool:
-    """Whether a passage is short and begins neither with its speaker nor with a wish: then it may need the question."""
+    """Return True if a passage is short and begins neither with its speaker nor with a wish, so that it may need the
+    question.
+    """
     return _OF_SPEAKER.match(said) is None and len(set(content_words(said))) <= SHORT_ANSWER
 
 
 def _asked(speech: Speech) -> str | None:
-    """The question with which another speaker ended the previous turn."""
+    """Return the question with which another speaker ended the previous turn."""
     if speech.before is None or "?" not in speech.before[-MAX_QUESTION:]:
         return None
     last = [part for part in sentences(speech.before[-2 * MAX_QUESTION :]) if part.endswith("?")]
@@ -137,7 +143,7 @@ def _statement(said: str, *, asked: str | None = None, source: int | None = None
 
 
 def _best(found: Iterable[ScoredSentence]) -> list[ScoredSentence]:
-    """The passages with the most content, in the order of the turn."""
+    """Return the passages with the most content, in the order of the turn."""
     kept = list(dict.fromkeys(found))
     ranked = sorted(range(len(kept)), key=lambda at: (-_weight(kept[at].said), at))
     return [kept[at] for at in sorted(ranked[:MOST])]

@@ -18,7 +18,7 @@ WRAPPED = 55
 _APOSTROPHES = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "“": '"', "”": '"', "\u00a0": " ", "\r": "\n", "\x00": " "}
 )
-# The look-behind starts a match only at the first of several marks; else each mark of a long run would be tried.
+# The look-behind starts a match only at the first of several marks; otherwise, each mark of a long run would be tried.
 _END = re.compile(r"(?<![.!?…])[.!?…]+[\"')\]]{0,3}(?=\s|$)|\n+|(?<=[a-z]{2})[.!?](?=(?:[A-Z][a-z]{1,20}|I) [a-z])")
 _LAST_WORD = re.compile(r"([^\s.]{1,12}(?:\.[^\s.]{1,3}){0,3})\.$")
 _ABBREVIATIONS = frozenset(
@@ -106,7 +106,7 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
 
 
 def _is_wrapped(text: str, at: int) -> bool:
-    """Whether a line break is inside a sentence, as in mails: after a long line and before a small letter."""
+    """Return True if a line break is inside a sentence, as in mails: after a long line and before a small letter."""
     return at - (text.rfind("\n", 0, at) + 1) >= WRAPPED and text[at + 1 : at + 2].islower()
 
 
@@ -129,7 +129,7 @@ def _shortened(clause: str) -> str:
 
 
 def _has_words(text: str, at: int) -> bool:
-    """Whether three words follow."""
+    """Return True if three words follow."""
     first = text.find(" ", at)
     return first >= 0 and text.find(" ", first + 1) >= 0
 

@@ -21,7 +21,9 @@ _WILL = "i'll will we'll gonna"
 
 
 def _pattern(name: str, needs: str, pattern: str) -> tuple[str, frozenset[str], re.Pattern[str]]:
-    """Build a signal of a few words; it is searched only if `needs` is empty or one of its words occurs."""
+    """Build a signal of a few words. It is searched only if `needs` is empty or the text contains one of these
+    words.
+    """
     return name, frozenset(needs.split()), re.compile(pattern)
 
 
@@ -155,7 +157,7 @@ _PATTERNS = (
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The context of a sentence: whether it opens the reply to a question, and to a question about "you"."""
+    """The context of a sentence: True if it opens the reply to a question, and True if the question was about "you"."""
 
     answers: bool = False
     asked_you: bool = False

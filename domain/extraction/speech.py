@@ -1,4 +1,4 @@
-"""The speaker, the addressee and the previous turn of each event."""
+"""Find the speaker, the addressee and the previous turn of each event."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ class Speech:
     """One spoken event.
 
     Attributes:
-        is_agent: the speaker is an assistant without a name, which is the agent itself.
-        before: text of the previous event if another speaker said it, else None.
-        in_group: more than two people speak.
+        is_agent: True if the speaker is an assistant without a name, which is the agent itself.
+        before: the text of the previous event if another speaker said it, else None.
+        in_group: True if more than two people speak.
     """
 
     event: Event
@@ -30,7 +30,7 @@ class Speech:
 
 
 def name_of(event: Event, agent: str) -> str:
-    """Return the speaker's name in one line: the event's own, else the agent's, or "The user"."""
+    """Return the speaker's name in one line: the name in the event, else the agent's, or "The user"."""
     name = " ".join((event.name or "").split())[:MAX_NAME].strip()
     if name.lower() not in _NO_NAMES:
         return name

@@ -1,4 +1,4 @@
-"""Check whether a rewritten statement stands alone and is worth a line: a subject, a claim, something specific."""
+"""Check whether a rewritten statement is clear alone and worth a line: a subject, a claim, something specific."""
 
 import re
 
@@ -42,17 +42,17 @@ _EMPTY = frozenset(
 
 
 def is_named(content: str) -> bool:
-    """Whether a statement contains a proper name, a number or a quoted title."""
+    """Return True if a statement contains a proper name, a number or a quoted title."""
     return NAMED.search(content) is not None
 
 
 def is_dangling(content: str) -> bool:
-    """Whether a word refers to something that the statement does not name."""
+    """Return True if a word refers to something that the statement does not name."""
     return DEICTIC.search(content) is not None and NAMED.search(content) is None
 
 
 def _names_nobody(content: str) -> bool:
-    """Whether "he" or "she" refers to a person whom the statement does not name before."""
+    """Return True if "he" or "she" refers to a person whom the statement does not name before."""
     pronoun = SOMEBODY.search(content)
     if pronoun is None:
         return False
@@ -69,8 +69,8 @@ def content_words(text: str) -> list[str]:
 def flaw(content: str, *, names: tuple[str, ...] = (), at_work: bool = True) -> str | None:
     """Return the reason why a statement is not worth keeping, or None.
 
-    names: of its speakers; names alone are not content. at_work: a person talks to an agent; among people, a short
-    statement about oneself is worth keeping, and a wish is not a request.
+    names: the names of the speakers, which alone are not content. at_work: True if a person talks to an agent; among
+    people, a short statement about oneself is worth keeping, and a wish is not a request.
     """
     bare = content
     for name in names:
@@ -99,17 +99,17 @@ def _flaw_of_subject(content: str, bare: str, names: tuple[str, ...], *, at_work
 
 
 def is_cut(content: str) -> bool:
-    """Whether a statement stops in the middle of a phrase, of brackets or of a quotation."""
+    """Return True if a statement stops in the middle of a phrase, of brackets or of a quotation."""
     return (
         CUT_OFF.search(content) is not None or content.count("(") != content.count(")") or content.count('"') % 2 == 1
     )
 
 
 def is_about_talk(said: str) -> bool:
-    """Whether a sentence in its speaker's words gives the agent a role or is about the conversation itself."""
+    """Return True if a sentence in its speaker's words gives the agent a role or is about the conversation itself."""
     return META.search(said) is not None
 
 
 def is_unreal(content: str) -> bool:
-    """Whether a statement is a guess or a hypothesis."""
+    """Return True if a statement is a guess or a hypothesis."""
     return UNREAL.search(content) is not None

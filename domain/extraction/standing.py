@@ -1,4 +1,4 @@
-"""Standing instructions: a person's wishes that an agent follows every time, until the person takes them back."""
+"""Detect standing instructions: a person's wishes that an agent follows every time, until the person lifts them."""
 
 import re
 
@@ -99,7 +99,7 @@ _LEAD = re.compile(
 
 
 def is_instruction(sentence: str) -> bool:
-    """Whether a person's sentence tells an agent what to do every time, or how something must always be."""
+    """Return True if a sentence tells an agent what to do every time, or how a result must always be."""
     if sentence.endswith("?") or _CHATTY.search(sentence) or len(sentence) < 12:
         return False
     if _ROUTINE.match(sentence) is None and _ALWAYS.search(sentence) is not None and _OF_SELF.search(sentence) is None:
@@ -112,14 +112,14 @@ def is_instruction(sentence: str) -> bool:
 
 
 def is_routine(sentence: str) -> bool:
-    """Whether a sentence names its occasion itself, so that "it" refers to the object of the condition."""
+    """Return True if a sentence contains its own occasion, so that "it" refers to the object of the condition."""
     return _ROUTINE.match(sentence) is not None
 
 
 def told(sentence: str, speaker: str) -> str:
     """Return the instruction as a statement, such as "Maya instructs: always answer in German."."""
     body = _LEAD.sub("", sentence).strip()
-    if _TO_AGENT.match(body) is not None or _ROUTINE.match(body) is not None:  # else it may begin with a name
+    if _TO_AGENT.match(body) is not None or _ROUTINE.match(body) is not None:  # otherwise it may begin with a name
         body = body[:1].lower() + body[1:] if not body[:2].isupper() else body
     body = body.rstrip(" .!") + "."
     return f"{speaker} instructs: {body}"

@@ -1,4 +1,4 @@
-"""Statements that a person takes back: plans called off, instructions lifted, values corrected.
+"""Select statements with which a person ends an earlier one: plans called off, instructions lifted, values corrected.
 
 `domain.endings` finds the memory that ends.
 """
@@ -13,7 +13,9 @@ from slowwave_server.domain.extraction.weights import keep_score
 
 
 def taken_back(speech: Speech, sentence: str) -> ScoredSentence | None:
-    """Return the memory of an ending, or None. A correction of the previous turn has that turn as a further source."""
+    """Return the memory of an ending, or None. If it corrects the previous turn, the previous turn is a
+    further source.
+    """
     ending = recognise(sentence)
     # "From now on use Postgres instead of MySQL" stays an instruction and replaces the older instruction.
     if ending is None or (ending.act != "lifted" and standing.is_instruction(sentence)):

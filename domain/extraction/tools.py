@@ -1,4 +1,4 @@
-"""Tool calls as evidence: a call that changed state is a result; an error and the later call that worked are a lesson.
+"""Read tool calls: a call that changed state is a result; a failed call and the later call that succeeded are a lesson.
 
 Reads, searches and calculations create no memory.
 
@@ -76,7 +76,7 @@ _SECRET_KEY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call with its answer. seqs: of its events; error: the first line of a failure, or None."""
+    """One call with its answer. seqs: the seq numbers of its events; error: the first line of a failure, or None."""
 
     name: str
     arguments: tuple[tuple[str, str], ...]
@@ -86,14 +86,14 @@ class Call:
 
     @property
     def is_identified(self) -> bool:
-        """Whether the call or its answer contains an identifier or an amount."""
+        """Return True if the call or its answer contains an identifier or an amount."""
         return any(
             _ID.search(key.removeprefix("requested ")) or any(map(str.isdigit, value)) for key, value in self.details()
         )
 
     @property
     def changes_state(self) -> bool:
-        """Whether the tool's name indicates a change."""
+        """True if the tool's name indicates a change."""
         words = [part.lower() for part in _PARTS.findall(self.name)]
         verb = next((word for word in words if word in _CHANGES or word in _READS), None)
         return verb in _CHANGES
@@ -122,7 +122,7 @@ class Call:
 
 
 def is_tool(event: Event) -> bool:
-    """Whether an event is a tool's call or answer."""
+    """Return True if an event is a tool's call or answer."""
     return event.kind == "tool"
 
 
@@ -145,7 +145,9 @@ def calls(events: Iterable[Event]) -> Iterator[Call]:
 
 
 def lessons(done: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
-    """Yield pairs (failed, worked) of the same tool, if the later call had other arguments and succeeded."""
+    """Yield pairs (failed, succeeded) of calls of the same tool, if the later call had other arguments and
+    succeeded.
+    """
     next_worked: dict[str, Call] = {}
     found: list[tuple[Call, Call]] = []
     for call in reversed(done):
@@ -157,7 +159,7 @@ def lessons(done: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
 
 
 def difference(failed: Call, worked: Call) -> str:
-    """Return the arguments that differ in the call that worked, as `key value`, comma-separated."""
+    """Return the arguments that differ in the successful call, as `key value`, comma-separated."""
     before = dict(failed.arguments)
     changed = [(key, value) for key, value in worked.arguments if before.get(key) != value and may_show(key, value)]
     named = [one for one in changed if any(word in (failed.error or "").lower() for word in one[0].lower().split("_"))]
@@ -225,7 +227,7 @@ def _listed(key: str, values: list[object]) -> list[tuple[str, object]]:
 
 
 def _call(asked: Event, answered: Event) -> Call:
-    # Redact before any cut: the redaction would not find half a token.
+    # Redact before any cut, because redaction does not find half a token.
     match = _CALL.match(_REDACTED.sub(r'"\1"', redact(asked.content).text.strip()))
     answer = _REDACTED.sub(r'"\1"', redact(answered.content).text)
     name = match["name"] if match else str(asked.metadata.get("tool", "tool"))
@@ -246,12 +248,12 @@ def _call_id(event: Event) -> str | None:
 
 
 def may_show(key: str, value: str) -> bool:
-    """Whether a value fits in a line, and its key is the plain name of a field without a secret."""
+    """Return True if a value fits in a line, and its key is the plain name of a field without a secret."""
     if _PLAIN_KEY.fullmatch(key) is None or _SECRET_KEY.search(key) is not None:
         return False
     return 0 < len(value) <= MAX_VALUE and value.isprintable()
 
 
 def worth_showing(key: str, value: str) -> bool:
-    """Whether a value may be shown and its key names an identifier, an amount or a state."""
+    """Return True if a value may be shown and its key names an identifier, an amount or a state."""
     return may_show(key, value) and (bool(_WORTH.search(key)) or bool(_ID.search(key)))

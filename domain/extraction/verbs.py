@@ -1,7 +1,7 @@
 """English verbs after the speaker's name: "I walk" becomes "Maya walks", "I walked" stays "walked".
 
-No tagger: closed lists of irregular verbs, spelling rules for the others. A word that is not clearly a present verb
-stays unchanged, because a missing -s reads badly and a wrong one changes the meaning.
+The module uses no tagger, only closed lists of irregular verbs and spelling rules for the others. A word that is not
+clearly a present verb stays unchanged, because a missing -s reads badly and a wrong one changes the meaning.
 """
 
 from collections.abc import Set as AbstractSet
@@ -55,22 +55,24 @@ _SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 
 
 def is_adverb(word: str) -> bool:
-    """Whether a lower-case word may occur between subject and verb ("never", "finally")."""
+    """Return True if a lower-case word may occur between subject and verb ("never", "finally")."""
     return word in ADVERBS or (word.endswith("ly") and len(word) > 4 and word not in _LY_VERBS)
 
 
 def is_past(word: str) -> bool:
-    """Whether a lower-case word is an unambiguous past form."""
+    """Return True if a lower-case word is an unambiguous past form."""
     return word in PAST or (word.endswith("ed") and len(word) > 3 and word not in _ENDS_LIKE_PAST)
 
 
 def any_past(words: AbstractSet[str]) -> bool:
-    """Whether one of the lower-case words is an unambiguous past form."""
+    """Return True if one of the lower-case words is an unambiguous past form."""
     return not PAST.isdisjoint(words) or any(word.endswith("ed") and is_past(word) for word in words)
 
 
 def third_person(word: str, *, past: bool = False) -> str:
-    """Return the form of a lower-case verb after a name. past: the sentence is about the past (decides "read")."""
+    """Return the form of a lower-case verb after a name. past: True if the sentence is about the past (decides
+    "read").
+    """
     if word in AUXILIARIES:
         return AUXILIARIES[word]
     if word in UNCHANGED or word in _NOT_VERBS or is_past(word) or (past and word in SAME_IN_PAST):

@@ -31,7 +31,7 @@ MOST_OWN = 2
 
 
 def is_clear(said: str, speaker: Speaker) -> bool:
-    """Whether the third person is unambiguous. said: one sentence in its original words."""
+    """Return True if the third person is unambiguous. said: one sentence in its original words."""
     said = _QUOTED.sub("", said)
     if _UNCLEAR.search(said) or (speaker.addressee is not None and _OF_OTHER.search(said)):
         return False
@@ -48,7 +48,7 @@ def is_clear(said: str, speaker: Speaker) -> bool:
 
 
 def _is_called(said: str) -> bool:
-    """Whether a sentence begins with its addressee's name ("Rob, I …")."""
+    """Return True if a sentence begins with its addressee's name ("Rob, I …")."""
     call = _CALL.match(said)
     return call is not None and not verbs.is_adverb(call["name"].lower()) and call["name"].lower() not in _TIMES
 

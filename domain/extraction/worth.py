@@ -1,4 +1,4 @@
-"""The interface of a semantic judge: it rates whether anybody would miss a statement that is not kept."""
+"""The interface of a semantic judge, which rates how much a statement would be missed if it were not kept."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ class Proposal:
 
     Attributes:
         text: the statement in its final wording.
-        talk: between a person and an agent, two people, or more.
+        talk: the kind of conversation: a person and an agent, two people, or more.
         role: the speaker's role, as in the event ("user", "assistant").
         type: the type that the memory would have.
     """
@@ -23,7 +23,7 @@ class Proposal:
 
     @property
     def about(self) -> str:
-        """Return the metadata that the judge reads with the text: "TALK, ROLE, TYPE"."""
+        """Return the metadata that the judge reads together with the text: "TALK, ROLE, TYPE"."""
         return f"{self.talk}, {self.role}, {self.type}"
 
 
@@ -35,4 +35,6 @@ class Worth(Protocol):
         """The judge's name and version, which the run that stores a memory records."""
 
     def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
-        """Return the usefulness of each statement from 0 (nobody would miss it) to 1, in the order of the proposals."""
+        """Return the usefulness of each statement, in the order of the proposals, from 0 (nobody would miss
+        it) to 1.
+        """

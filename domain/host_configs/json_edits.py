@@ -1,4 +1,4 @@
-"""Edit one entry of a JSON file; all other bytes stay, comments and blanks included."""
+"""Edit one entry of a JSON file. All other bytes stay, including comments and blanks."""
 
 import json
 import re

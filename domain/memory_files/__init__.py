@@ -1,4 +1,4 @@
-"""Memory as Markdown files that people read, edit, copy and diff: folder names, lines, documents."""
+"""Memory as Markdown files that people read, edit, copy and compare: folder names, lines, documents."""
 
 from slowwave_server.domain.memory_files.documents import (
     TRANSCRIPT,

@@ -35,10 +35,10 @@ class Entry:
     """One line of a file, or several lines that belong together (a summary, a typed bullet that continues).
 
     Attributes:
-        raw: the original text, line ends included.
+        raw: the original text, including line ends.
         number: the number of its first line, from 1.
         section: the Slowwave heading above it, "" before any heading, None below a person's own heading.
-        type: the type of a candidate.
+        type: the type that the memory would have.
         problem: the error of a bad entry.
     """
 
@@ -55,7 +55,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file's entries; their concatenated `raw` texts are the file. header: None if the file has no valid header."""
+    """A file's entries, whose concatenated `raw` texts are the file. header: the header, or None if it is missing or
+    invalid.
+    """
 
     entries: tuple[Entry, ...]
     header: FileHeader | None
@@ -169,7 +171,9 @@ class _Parser:
         return replace(entry, text=statement, type=SECTIONS.get(self._section or "", "fact"))
 
     def _run(self, goes_on: re.Pattern[str], *, spoken: bool = False) -> int:
-        """Count the lines of the entry that begins here. spoken: lines of a transcript belong to it, too."""
+        """Count the lines of the entry that begins here. spoken: True if lines of a transcript belong to the entry,
+        too.
+        """
         end = self._at + 1
         while end < len(self._lines) and self._goes_on(self._lines[end], goes_on, spoken=spoken):
             end += 1

@@ -15,7 +15,9 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class FileHeader:
-    """The owner of a file. kind: agent, room or team. zone, cutoff_hour: its day boundary. day: of a daily file."""
+    """The owner of a file. kind: agent, room or team. zone, cutoff_hour: its day boundary. day: the date of a daily
+    file, or None.
+    """
 
     tenant: str
     kind: str
@@ -26,7 +28,7 @@ class FileHeader:
 
     @property
     def shared(self) -> bool:
-        """Whether several agents write to this file."""
+        """Return True if several agents write to this file."""
         return self.kind != "agent"
 
 

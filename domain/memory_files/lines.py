@@ -41,12 +41,12 @@ class BadMark(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class FileMemory:
-    """A memory as written in a line. Times are aware; confidence and importance are 0..1.
+    """A memory as written in a line. Times are aware; confidence and importance are numbers from 0 to 1.
 
     Attributes:
-        id: None if the mark contains no id.
-        valid_to: None while the memory is valid.
-        sources: (session, seq), without duplicates, in order.
+        id: the memory's id, or None if the mark has no id.
+        valid_to: the time at which the memory ended; None while it is valid.
+        sources: (session, seq) of its events, without duplicates, in order.
         contradicts: the other sides of its open contradictions, in order.
     """
 
@@ -132,7 +132,7 @@ def without_mark(line: str) -> str:
 
 
 def storable(text: str) -> bool:
-    """Whether a text can be stored: without NUL, and without bytes that were not UTF-8."""
+    """Return True if a text can be stored: it has neither NUL nor bytes that were not UTF-8."""
     return "\x00" not in text and not _SURROGATE.search(text)
 
 

@@ -1,8 +1,8 @@
 """Encode any name as a folder name for every file system, and decode it again.
 
-Every byte of a character other than a small letter, a digit, `_` or an inner `-` is written as `%xx`. So a folder name
-has no separator, no dot, no device name, and no character that a file system folds (case, composed characters), and no
-two names share a folder.
+Small letters, digits, `_` and an inner `-` stay; every byte of any other character is written as `%xx`. So a folder
+name has no separator, no dot, no device name, and no character that a file system folds (case, composed characters),
+and no two names share a folder.
 """
 
 import re
@@ -22,7 +22,7 @@ _DIGEST_CHARACTERS = 64
 
 
 class LongName(ValueError):
-    """A folder contains only a digest of a long name; the header of its files contains the full name."""
+    """The folder contains only a digest of a long name; the header of its files contains the full name."""
 
 
 def encode_name(name: str) -> str:

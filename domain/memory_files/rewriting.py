@@ -1,4 +1,4 @@
-"""Rewrite an existing memory file: Slowwave's lines follow the memories, all other lines stay byte for byte.
+"""Rewrite an existing memory file: Slowwave's lines change with the memories, all other lines stay byte for byte.
 
 If the file contains only Slowwave's lines, the result equals a fresh rendering.
 """
@@ -24,12 +24,12 @@ class _Item:
     """A piece of the new file.
 
     Attributes:
-        own: the id of the memory that the line contains.
+        own: the id of the memory on the line, if Slowwave wrote the line.
         heading: the text of a Slowwave heading.
-        of: the agent of a summary.
+        of: the agent to whom a summary belongs.
         number: the number of the original entry, 0 for a new one.
-        edited: a person edited the summary.
-        is_heading: a section begins here, Slowwave's or another.
+        edited: True if a person edited the summary.
+        is_heading: True if a section begins here, Slowwave's or another one.
     """
 
     raw: str
@@ -60,9 +60,10 @@ def rewrite(
     Args:
         document: the existing file.
         header: the header of the new file.
-        memories: with ids, in any order.
-        summaries: a summary that a person edited stays unchanged.
-        placed: the memory that a typed or edited entry (by its number) became; its line replaces the entry.
+        memories: memories with ids, in any order.
+        summaries: summaries of days; one that a person edited stays unchanged.
+        placed: for the number of a typed or edited entry, the memory that it became; the memory's line replaces the
+            entry.
         keep: numbers of entries that stay unchanged, even if their memory differs.
     """
     wanted = {memory.id: memory for memory in memories if memory.id is not None}
@@ -100,7 +101,7 @@ class _Rewriter:
         self._end = end
         self._wanted = wanted
         self._present: set[UUID] = set()
-        # Numbers of the headings above Slowwave's lines; 0: before any heading.
+        # Numbers of the headings above Slowwave's lines; 0 means before any heading.
         self._had: set[int] = set()
         self._heading_number = 0
 
@@ -114,7 +115,7 @@ class _Rewriter:
         items = [_Item(head)]
         if entries and document.header is None and entries[0].raw.strip():
             items.append(self._blank())
-        # A placed memory is written at its place and nowhere else, so placed ids are collected first.
+        # A placed memory must not be written again elsewhere, so collect the placed ids first.
         placed = {memory.id for memory in self._placed.values()}
         for entry in entries:
             item = self._item(entry, placed)
@@ -154,12 +155,12 @@ class _Rewriter:
     def _own(self, item: _Item, now: FileMemory, entry: Entry) -> _Item:
         if now.id is not None:
             self._present.add(now.id)
-        # A person's own bullet sign or blanks stay as long as the memory is unchanged.
+        # A person's own bullet sign or blanks stay while the memory is unchanged.
         raw = entry.raw if entry.memory == now else f"{render_line(now)}{self._end}"
         return replace(item, raw=raw, own=now.id)
 
     def _was_moved(self, entry: Entry, before: FileMemory, now: FileMemory) -> bool:
-        """Whether the line is in the section of its old type and its memory has a new type."""
+        """Return True if the line is in the section of its old type and its memory has a new type."""
         here = entry.section == section_of(self._header, before)
         return here and section_of(self._header, now) != entry.section and now.id not in self._present
 

@@ -31,9 +31,9 @@ class FileSummary:
 
     Attributes:
         agent: the agent of the day; a shared scope may have a summary for each agent.
-        made_at: aware.
-        lines: as in `day_summaries.lines`.
-        edited: the text differs from the text that Slowwave wrote.
+        made_at: the aware time at which it was made.
+        lines: the summary's lines, in the form of `day_summaries.lines`.
+        edited: True if the text differs from the text that Slowwave wrote.
     """
 
     agent: str
@@ -49,7 +49,9 @@ class FileSummary:
 
 
 def render_summary(summary: FileSummary, *, shared: bool) -> str:
-    """Return the section, from its heading to its end mark and line end. shared: the heading names the agent."""
+    """Return the section, from its heading to its end mark and line end. shared: True if the heading names the
+    agent.
+    """
     body = escape_lines(summary.text)
     mark = {
         "agent": summary.agent,
@@ -95,7 +97,7 @@ def parse_summary(raw: str) -> FileSummary:
 
 
 def _inside(body: str) -> str:
-    # One empty line on each side belongs to the section, further ones to the text.
+    # One empty line on each side belongs to the section; further empty lines belong to the text.
     return body.removeprefix("\n").removesuffix("\n")
 
 

@@ -3,9 +3,9 @@
 The speaker of the sources decides the trust of a memory; the model's own claims do not. Dropped memories are counted by
 reason:
 
-    outside    cites an event that the model was not shown
+    outside    cites an event that was not in the prompt
     invented   contains a name, number or date that its sources lack
-    flipped    denies a claim of its sources, or affirms a denied one
+    flipped    denies a claim of its sources, or states a claim that they deny
     known      repeats known context that the prompt contained beside the window
     malformed  does not have the form of a memory
     over       exceeds the maximum number of memories of a window
@@ -105,7 +105,7 @@ def _items(data: Any) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Borne:
-    """The events that support a memory, and whether only the agent supports it."""
+    """The events that support a memory. by_agent: True if only the agent supports it."""
 
     sources: tuple[ShownEvent, ...]
     by_agent: bool
@@ -154,7 +154,7 @@ class _Reader:
 
     @property
     def _people(self) -> frozenset[str]:
-        """The names of all speakers, as forms and stems; they are not evidence for a statement."""
+        """Return the names of all speakers, as forms and stems, which are not evidence for a statement."""
         return Evidence.of((*(said.name for said in self.asked.said.values()), "The user", self.context.agent)).forms
 
     def _cited(self, item: Mapping[str, Any]) -> tuple[ShownEvent, ...]:
@@ -169,17 +169,17 @@ class _Reader:
     def _ended(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...]) -> str:
         """Return the known memory that a person corrects, "" if none; the new memory may repeat its valid parts.
 
-        It counts only if the window adds something to the known memory.
+        The correction counts only if the window adds something to the known memory.
         """
         memory = self.known.named(item.get("corrects"))
         people = Evidence.of(asserted(said.text) for said in cited if said.event.kind != "assistant")
         return memory.content if memory is not None and adds(people, content, memory.content) else ""
 
     def _borne(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...], ended: str) -> _Borne:
-        """Return the supporting events: only people's events if they suffice, since an agent repeats what it hears.
+        """Return the supporting events: only people's events if they suffice, because an agent repeats what people say.
 
-        A question supports nothing. An answer or an acceptance includes the text that it answers, so in that case all
-        cited events count as a person's. Raises Dropped if all events together do not support the memory.
+        A question supports nothing. An answer or an acceptance includes the text to which it replies, so all cited
+        events then count as a person's. Raises Dropped if all events together do not support the memory.
         """
         day = since(item, cited, map(heard_by, cited), self.context.time_zone).day
         people = tuple(said for said in cited if said.event.kind != "assistant")
@@ -194,7 +194,9 @@ class _Reader:
         return _Borne(cited, by_agent and not self._evidence(people, day, ended, heard=True).bears(content))
 
     def _is_agents_own(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...]) -> bool:
-        """Whether the agent's own act or statement is the memory: a request for an act does not prove the act."""
+        """Return True if the memory is about the agent's own act or statement. A request for an act does not prove the
+        act.
+        """
         if _word(item, "kind") == "instruction":
             return False
         names = {said.name.casefold() for said in cited if said.event.kind == "assistant"}
@@ -216,20 +218,23 @@ class _Reader:
         return Evidence.of((*texts, self.context.agent, "user"), days)
 
     def _only_known(self, content: str, line: str, sources: tuple[ShownEvent, ...]) -> bool:
-        """Whether a memory repeats known context without evidence in its sources, so that it was only recalled.
+        """Return True if a memory repeats known context without evidence in its sources, so that the model only
+        recalled it.
 
         The agent's words are not evidence either, because the agent knew the context.
         """
         return repeats(content, line, self._people) and not self._say(sources, content)
 
     def _say(self, sources: tuple[ShownEvent, ...], content: str) -> bool:
-        """Whether the people among the sources say it."""
+        """Return True if the people among the sources state the memory."""
         people = [said for said in sources if said.event.kind != "assistant"]
         words = Evidence.of((*(said.text for said in people), *(heard_by(said) for said in people)))
         return bool(people) and says(words, content, self._people)
 
     def _repeated(self, item: Mapping[str, Any], content: str, sources: tuple[ShownEvent, ...]) -> UUID | None:
-        """Return the known memory that the item repeats, by its own field, if the item adds nothing to that memory."""
+        """Return the known memory that the item repeats, by the item's own field, if the item adds nothing to this
+        memory.
+        """
         memory = self.known.named(item.get("repeats"))
         if memory is None or memory.id is None or not self._say(sources, content):
             return None
@@ -238,7 +243,7 @@ class _Reader:
         return memory.id if same and not is_flipped(content, (memory.content,), self._people) else None
 
     def _corrected(self, item: Mapping[str, Any], content: str, borne: _Borne) -> UUID | None:
-        """Return the known memory that the item ends; an agent ends none, and both must share a content word."""
+        """Return the known memory that the item ends. An agent can't end one, and both must share a content word."""
         memory = self.known.named(item.get("corrects"))
         if memory is None or memory.id is None or borne.by_agent:
             return None
@@ -254,7 +259,7 @@ class _Reader:
 
 
 def _kind(item: Mapping[str, Any], borne: _Borne) -> MemoryType:
-    """Return the item's type; an unknown type is a fact, and an agent gives itself no instructions."""
+    """Return the item's type. An unknown type becomes a fact, and so does an agent's instruction to itself."""
     kind = _word(item, "kind")
     if kind not in TYPES or (kind == "instruction" and borne.by_agent):
         return "fact"

@@ -75,7 +75,9 @@ A wrong field invalidates its memory, not the answer, because endpoints without 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """One event in the prompt. text: redacted, without machinery, lines kept; name: the speaker's, on one line."""
+    """One event in the prompt. text: its redacted text with line breaks and without machine output; name: the speaker's
+    name.
+    """
 
     speech: Speech
     name: str
@@ -88,14 +90,14 @@ class ShownEvent:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A window as it was read.
+    """A window in the form for a prompt.
 
     Attributes:
         said: the events in the prompt, by seq, in order; only these are evidence.
         tasks: milestones of runs, which need no model.
-        noise: number of noise events, for the ledger.
-        redactions: number of redacted secrets, for the ledger.
-        left_out: events too long for the prompt, each with only its omitted middle.
+        noise: the number of noise events, for the ledger.
+        redactions: the number of redacted secrets, for the ledger.
+        left_out: events that were too long for the prompt, each with its omitted middle only.
     """
 
     said: dict[int, ShownEvent]
@@ -111,14 +113,17 @@ class Asked:
 
     @property
     def words(self) -> str:
-        """The text of the window as a search query: the newest event first, so that a limit cuts off the oldest."""
+        """Return the text of the window as a search query: the newest event first, so that a limit cuts off
+        the oldest.
+        """
         return " ".join(one_line(said.text) for said in reversed(self.said.values()))
 
 
 def read_window(window: Window, context: ExtractionContext, max_chars: int | None = None) -> Asked:
     """Sort a window's events into text for the model, milestones, and noise (recalled memories included).
 
-    max_chars: characters of an event in the prompt; of a longer event, its beginning and its end. None: no limit.
+    max_chars: the highest number of characters of an event in the prompt; a longer event is shortened to its beginning
+    and its end. None: no limit.
     """
     events = [captioned(event) for event in window.events]
     talk = {speech.event.seq: speech for speech in speeches(events, map(captioned, context.preceding), context.agent)}
@@ -161,7 +166,7 @@ def prompt_of(asked: Asked, context: ExtractionContext, known: KnownContext, *, 
 
 
 def _readable(event: Event, text: str) -> str:
-    """Return the text without noise, "" if nothing is left; recalled memories are removed as in the rules."""
+    """Return the text without noise, or "". Recalled memories are removed, as the rules do."""
     text = "" if is_noise(event) else without_machinery(text).strip()
     return "" if is_chatter(text) or not one_line(text) else text
 
@@ -171,7 +176,7 @@ def _name(event: Event, context: ExtractionContext) -> str:
 
 
 def _numbered(memories: Iterable[KnownMemory]) -> list[str]:
-    # The letter prefix keeps these numbers distinct from event numbers.
+    # The letter keeps these numbers distinct from event numbers.
     return [
         f"[K{number}] {f'{memory.since} ' if memory.since else ''}{one_line(memory.content)}"
         for number, memory in enumerate(memories, start=1)

@@ -1,9 +1,10 @@
 """Detect a statement that contradicts its sources by negation: "I hate cilantro" against "Tom does not hate cilantro".
 
-The check compares each clause of the statement with the source clauses that share the most words with it. A word in
-both clauses has a sign in each: minus after an odd number of negating words ("not", "never", "avoids", "hates"). The
-statement is flipped if the signs of the verbs and adjectives differ and none agrees. Clauses with a conditional
-negation ("not until Friday"), and words that only one side has, prove nothing: in doubt the statement is accepted.
+The check compares each clause of the statement with the source clauses that share the most words with it. A word that
+is in both clauses has a sign in each clause: minus after an odd number of negating words ("not", "never", "avoids",
+"hates"). The statement is flipped if the signs of the verbs and adjectives differ and none agrees. Clauses with a
+conditional negation ("not until Friday"), and words that only one side has, prove nothing: in doubt the statement is
+accepted.
 """
 
 import re
@@ -31,7 +32,7 @@ _CONDITIONAL = re.compile(
     r"|\b(?:could|would|can) ?not\b.*\b(?:more|better|happier|less|\w+ier)\b",
     re.IGNORECASE,
 )
-# A person's denial about their listener is not a statement about themselves.
+# If a person denies something about their listener, they say nothing about themselves.
 _ADDRESSED = re.compile(r"\byou\b(?! (?:can|could|may|must|should)\b).*\b(?:not|never|no)\b", re.IGNORECASE)
 _OPPOSING = (
     r"am|is|are|was|were|be|been|decid(?:es?|ed|ing)|vot(?:es?|ed|ing)|advis(?:es?|ed|ing)|argu(?:es?|ed|ing)|"
@@ -92,12 +93,12 @@ class _Word:
 
     @property
     def forms(self) -> frozenset[str]:
-        """The stems of the word: "lives" is a form of life and of live."""
+        """The stems of the word: "lives" is a form of "life" and of "live"."""
         return frozenset((self.token.stem, stem(self.token.lower)))
 
     @property
     def liking(self) -> int:
-        """Plus or minus for a word of liking or disliking, 0 for any other."""
+        """1 or -1 for a word of liking or disliking, 0 for any other word."""
         lemma = self.token.lemma
         return self.sign * ((lemma in _LIKING) - (lemma in _DISLIKING))
 
@@ -118,7 +119,9 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause. denied: it contains a negator; wished: it is a wish or request; ended: its state is over."""
+    """A clause. denied: True if it contains a negator; wished: True for a wish or request; ended: True if its state is
+    over.
+    """
 
     words: tuple[_Word, ...]
     denied: bool
@@ -139,7 +142,7 @@ class _Clause:
 
 
 def is_flipped(content: str, sources: Iterable[str], apart: frozenset[str] = frozenset()) -> bool:
-    """Whether a clause of `content` contradicts `sources`, and no clause of theirs supports it.
+    """Return True if a clause of `content` contradicts `sources`, and no clause of the sources supports it.
 
     apart: stems that count for neither side, such as the names of speakers.
     """
@@ -148,7 +151,7 @@ def is_flipped(content: str, sources: Iterable[str], apart: frozenset[str] = fro
 
 
 def _against_all(claim: _Clause, said: Sequence[_Clause]) -> bool:
-    """Whether the clauses most similar to the claim contradict it, and none supports it."""
+    """Return True if the clauses most similar to the claim contradict it, and none supports it."""
     judged = [(len(claim.stems & clause.stems), vote) for clause in said if (vote := _vote(claim, clause))]
     if not judged:
         return False
@@ -177,7 +180,7 @@ def _vote(claim: _Clause, clause: _Clause) -> int:
 
 
 def _covers(clause: _Clause, claim: _Clause) -> bool:
-    """Whether a clause contains the numbers and times of the claim, and half of its other words."""
+    """Return True if a clause contains the numbers and times of the claim, and half of its other words."""
     told = [word for word in claim.words if word.token.lemma not in _FRAMES]
     found = [
         word for word in told if any(word.forms & other.forms or word.liking * other.liking for other in clause.words)
@@ -187,7 +190,7 @@ def _covers(clause: _Clause, claim: _Clause) -> bool:
 
 
 def _negate_otherwise(one: _Clause, other: _Clause) -> bool:
-    """Whether one clause is negated by a verb and the other by "not": "is excluded", "does not cover"."""
+    """Return True if one clause is negated by a verb and the other by "not": "is excluded", "does not cover"."""
     mine, its = one.negatives - other.negatives, other.negatives - one.negatives
     return bool((mine and other.denied and not one.denied) or (its and one.denied and not other.denied))
 
@@ -207,7 +210,7 @@ def _relation(one: _Word, other: _Word, claim: _Clause, clause: _Clause) -> int:
 
 
 def _undo(one: Token, other: Token) -> bool:
-    """Whether two opposites exclude each other: only some verbs do; "sold" and "bought" describe one sale."""
+    """Return True if two opposites exclude each other: only some verbs do; "sold" and "bought" describe one sale."""
     if one.lemma == f"dis{other.lemma}" or other.lemma == f"dis{one.lemma}":
         return True
     if not are_opposites(one.lemma, other.lemma):
@@ -252,7 +255,7 @@ def _clause(text: str, apart: frozenset[str]) -> _Clause | None:
         negative = token.lemma in _NEGATIVE
         if token.carries_content and token.stem not in apart:
             if words and before == words[-1].token.lower and _is_attribute(words[-1].token, token):
-                # An adjective before its noun has no meaning of its own: "social media".
+                # An adjective before its noun has no meaning alone: "social media".
                 words[-1] = replace(words[-1], is_thing=True)
             words.append(_Word(token, sign, before in _DETERMINERS))
         before = "'s" if token.kind == "possessive" else token.lower

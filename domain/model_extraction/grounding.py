@@ -1,4 +1,6 @@
-"""Check whether evidence supports a sentence: its names, numbers and dates, and some of its words, occur in it."""
+"""Check that evidence supports a sentence: the evidence contains its names, numbers and dates, and some of its
+words.
+"""
 
 import re
 from collections.abc import Iterable
@@ -25,7 +27,7 @@ class Evidence:
 
     @classmethod
     def of(cls, texts: Iterable[str], days: Iterable[date] = ()) -> "Evidence":
-        """Collect evidence. texts: events and speaker names; days: dates that count in any spelling."""
+        """Collect evidence. texts: events and speaker names; days: dates, which count in any spelling."""
         found: set[str] = set()
         for text in texts:
             for token in tokenise(text):
@@ -35,7 +37,9 @@ class Evidence:
         return cls(frozenset(found))
 
     def bears(self, content: str) -> bool:
-        """Whether all names, numbers, times and dates of `content` occur, and at least one of its content words."""
+        """Return True if the evidence contains all names, numbers, times and dates of `content`, and one of its content
+        words.
+        """
         tokens = list(_tokens(content))
         if not all(self.has(token) for token in tokens if token.kind in _MUST_OCCUR):
             return False
@@ -43,12 +47,14 @@ class Evidence:
         return not words or any(self.has(token) for token in words)
 
     def share(self, content: str, apart: frozenset[str]) -> float:
-        """Return the share of content words that occur, 0..1; words of `apart` (names of speakers) do not count."""
+        """Return the share of content words in the evidence, from 0 to 1; words of `apart` (names of speakers) do not
+        count.
+        """
         words = [token for token in _tokens(content) if token.carries_content and not _forms(token) & apart]
         return sum(map(self.has, words)) / len(words) if words else 0.0
 
     def has(self, token: Token) -> bool:
-        """Whether a word occurs, in one of its forms."""
+        """Return True if the evidence contains a word, in one of its forms."""
         if _forms(token) & self.forms:
             return True
         if token.kind in {"number", "date", "time"}:
@@ -61,17 +67,17 @@ class Evidence:
 
 
 def repeats(content: str, known: str, apart: frozenset[str]) -> bool:
-    """Whether `content` has the words of a known statement. apart: forms that do not count."""
+    """Return True if `content` has the words of a known statement. apart: forms of words that do not count."""
     return Evidence.of((known,)).share(content, apart) >= _SAME_WORDS
 
 
 def says(evidence: Evidence, content: str, apart: frozenset[str]) -> bool:
-    """Whether the sources state `content` in words, beyond shared names and numbers."""
+    """Return True if the sources state `content` in words, not only by shared names and numbers."""
     return evidence.share(content, apart) >= _BORNE
 
 
 def adds(evidence: Evidence, content: str, known: str) -> bool:
-    """Whether the sources contain a word of `content` that a known statement lacks."""
+    """Return True if the sources contain a word of `content` that a known statement lacks."""
     before = Evidence.of((known,))
     words = [token for token in _tokens(content) if token.carries_content or token.kind in _MUST_OCCUR]
     return any(evidence.has(token) and not before.has(token) for token in words)

@@ -1,4 +1,5 @@
-"""Put captions and alternative texts of images into the text: models read no pictures, and people react to them.
+"""Add captions and alternative texts of images to the text, because models read no pictures, but people talk about
+them.
 
 Captions come from two places: Markdown images in the text, and the metadata of an event. In the metadata, the caption
 is the field `caption`, `alt`, `alt_text`, `blip_caption` or `image_caption`, of the event itself or of an entry of

@@ -36,9 +36,9 @@ class KnownMemory:
 
 @dataclass(frozen=True, slots=True)
 class KnownContext:
-    """Context from before a window: it helps the model to understand, and is not evidence.
+    """Context from before a window. It helps the model to understand the window, and is not evidence.
 
-    memories: in the order of their names, [K1] first; notes: lines of the day, each with its time.
+    memories: the memories in the order of their names, [K1] first; notes: lines of the day, each with its time.
     """
 
     memories: tuple[KnownMemory, ...] = ()
@@ -46,7 +46,7 @@ class KnownContext:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All texts, for a comparison."""
+        """Return all texts, for a comparison."""
         return (*(memory.content for memory in self.memories), *self.notes)
 
     def named(self, name: Any) -> KnownMemory | None:
@@ -87,7 +87,7 @@ class KnownContext:
 
 
 def is_presentable(content: str) -> bool:
-    """Whether a memory reads as a sentence; the prompt omits a broken one, which would mislead the model."""
+    """Return True if a memory is a readable sentence. The prompt omits a broken one, which would mislead the model."""
     text = one_line(content).strip()
     words: Sequence[str] = text.split()
     return not (

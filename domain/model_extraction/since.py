@@ -31,7 +31,7 @@ _HINTS = re.compile(
 class Since:
     """The start of validity.
 
-    at: the time to store; day: first day of the period, None if only the event's time is known.
+    at: the time to store; day: the first day of the period, None if only the event's time is known.
     """
 
     at: datetime
@@ -40,7 +40,7 @@ class Since:
 
 
 def since(item: Mapping[str, Any], sources: Iterable[ShownEvent], heard: Iterable[str], time_zone: str) -> Since:
-    """Return the start of a memory's validity. heard: texts that the sources answer; they count as sources."""
+    """Return the start of a memory's validity. heard: texts to which the sources reply; they count as sources."""
     said = tuple(sources)
     last = max(event.event.happened_at for event in said)
     precision = item.get("precision")
@@ -59,7 +59,7 @@ def since(item: Mapping[str, Any], sources: Iterable[ShownEvent], heard: Iterabl
 
 
 def loose_days(text: str, today: date) -> set[date]:
-    """Return days that a text implies without naming them in full: of a weekend, and of "May 19th and 20th"."""
+    """Return days that a text implies without naming them in full: those of a weekend, and of "May 19th and 20th"."""
     found: set[date] = set()
     if re.search(r"\bweekend", text, re.IGNORECASE):
         saturday = today + timedelta(days=_SATURDAY - today.weekday())
@@ -75,13 +75,13 @@ def loose_days(text: str, today: date) -> set[date]:
 def _is_borne(
     begins: date, precision: Precision, said: tuple[ShownEvent, ...], heard: Iterable[str], zone: str
 ) -> bool:
-    """Whether a text names a day of the period, or hints at a time that only a reader understands."""
+    """Return True if a text names a day of the period, or suggests a time that only a reader understands."""
     texts = [(one.text, local_day(one.event.happened_at, zone)) for one in said]
     texts += [(text, texts[-1][1]) for text in heard]
     named = [mention for text, today in texts for mention in mentions(text, today)]
     if any(_first_day(mention.first, precision) == begins for mention in named):
         return True
-    # A hint that the calendar resolves means another time.
+    # A hint that the calendar can resolve means another time.
     return not any(mention.past for mention in named) and any(_HINTS.search(text) for text, _ in texts)
 
 

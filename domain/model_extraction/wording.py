@@ -32,7 +32,7 @@ _FIRST_PERSON = frozenset("i i'm i've i'll i'd me my mine myself we we're we've 
 
 
 class Dropped(Exception):
-    """One memory is dropped; the message is the name of the reason."""
+    """The memory is dropped; the message is the name of the reason."""
 
 
 def clean_content(item: Any) -> tuple[str, int]:
@@ -48,7 +48,9 @@ def clean_content(item: Any) -> tuple[str, int]:
 
 
 def resolved(content: str, sources: tuple[ShownEvent, ...], context: ExtractionContext) -> tuple[Mention, ...]:
-    """Return the dates in the content, relative to the day of the source that names them, else of the last source."""
+    """Resolve the dates in the content, relative to the day of the source that names them, or else of the last
+    source.
+    """
     low = content.lower()
     today = local_day(sources[-1].event.happened_at, context.time_zone)
     for said in sources:
@@ -83,7 +85,7 @@ def in_third_person(content: str, speaker: Speaker) -> str:
 
 
 def attributed(content: str, sources: tuple[ShownEvent, ...]) -> str:
-    """Put the speaker's name before a statement without one, so that a claim stays attributed to its speaker."""
+    """Put the speaker's name before a statement without a name, so that a reader knows whose claim it is."""
     begins = _OPENS_OTHERWISE.split(content[:_BEGINNING], maxsplit=1)[0].casefold()
     if any(name.casefold() in begins for said in sources for name in (said.name, said.name.split()[0])):
         return content
@@ -91,7 +93,7 @@ def attributed(content: str, sources: tuple[ShownEvent, ...]) -> str:
 
 
 def names_in(content: str, given: list[Any], people: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names in the sentence: those that rules find, and those of `given` that occur in it."""
+    """Return the names in the sentence: those that the rules find, and those of `given` that the sentence contains."""
     found = dict.fromkeys(entities(content, people))
     for name in given:
         if isinstance(name, str) and len(name) > 1 and name in content and not any(name in longer for longer in found):

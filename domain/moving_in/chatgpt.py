@@ -34,7 +34,7 @@ def read(piece: Piece) -> Entries:
 
 
 def _path(mapping: Mapping[str, Any], current: Any) -> list[str]:
-    """Return the nodes from the root to the current node, or to the newest node if the export names none."""
+    """Return the nodes from the root to the current node, or to the newest node if the export names no current one."""
     at = current if isinstance(current, str) and current in mapping else _newest(mapping)
     path: list[str] = []
     seen: set[str] = set()
@@ -83,7 +83,7 @@ def _message(piece: Piece, conversation: str, node: str, value: Any, began: Any)
 
 
 def _text(parts: Any) -> str | None:
-    """Return typed or spoken text; the export contains only a pointer for a picture."""
+    """Return typed or spoken text. For a picture, the export contains only a reference."""
     if not isinstance(parts, list):
         return None
     texts = [part if isinstance(part, str) else part.get("text") for part in parts if isinstance(part, (str, Mapping))]

@@ -1,4 +1,4 @@
-"""Session logs of coding agents, one entry per line, parsed by the hooks' parser and with the same keys.
+"""Read session logs of coding agents, one entry per line, with the hooks' parser and the same keys.
 
 So the import of a log recognises a conversation that a hook recorded, and a hook recognises an imported one.
 """
@@ -17,7 +17,7 @@ _MESSAGES: Mapping[Host, Callable[[Mapping[str, Any], int, str], dict[str, Any] 
 
 
 class LogReader:
-    """Reader of one host's logs. A log names its session and its folder once, in a line before the others."""
+    """Reads one host's logs. A log names its session and its folder once, in a line before the others."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -53,7 +53,7 @@ class LogReader:
 
 
 def _stem(path: str) -> str:
-    """Return a session for a log that names none: the id at the end of its file name."""
+    """Return a session name for a log that names none: the id at the end of the log's file name."""
     stem = path.rsplit("/", 1)[-1].removesuffix(".jsonl")
     uuid_characters = 36
     return clean_name(stem[-uuid_characters:] if stem.startswith("rollout-") else stem) or "log"

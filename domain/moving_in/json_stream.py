@@ -152,7 +152,7 @@ class _Stream:
         return "".join(parts)
 
     def _scan(self, depth: int, deepest: int, *, in_text: bool) -> tuple[int, int, int, bool, bool]:
-        """Scan to the end of the value or the buffer; return the position, the state, and whether the value ended."""
+        """Scan to the end of the value or the buffer. Return the position, the state, and True if the value ended."""
         text, at = self._text, self._at
         while True:
             found = (_STRING_END if in_text else _TOKEN).search(text, at)

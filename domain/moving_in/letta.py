@@ -1,7 +1,7 @@
 """Letta: an agent file with its memory blocks and messages (both schemas), or a MemFS folder of Markdown.
 
-A block and a Markdown file contain many statements; each line with a statement is one memory. Ids in an agent file
-count from 0 in every file, so the id of an imported entry includes a digest of its text.
+A block and a Markdown file contain many statements; each line with a statement becomes one memory. Ids in an agent file
+count from 0 in every file, so the id of an imported entry includes a digest of the entry's text.
 """
 
 import json
@@ -129,7 +129,7 @@ def _text(content: Any, older: Any) -> str | None:
 
 
 def _unpacked(text: str) -> str | None:
-    """Return a user's text, unpacked from Letta's JSON with its time; logins and heartbeats are packed alike."""
+    """Return a user's text and time from Letta's JSON. Logins and heartbeats have the same form."""
     if not text.startswith("{"):
         return text or None
     try:
@@ -142,7 +142,9 @@ def _unpacked(text: str) -> str | None:
 
 
 def _sent(calls: Any) -> str | None:
-    """Return the text that an older assistant sent by the tool send_message; its content is then only its monologue."""
+    """Return the text that an older assistant sent by the tool send_message; its `content` then holds only its
+    thoughts.
+    """
     texts: list[str] = []
     for call in calls if isinstance(calls, list) else []:
         function = call.get("function") if isinstance(call, Mapping) else None

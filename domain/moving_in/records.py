@@ -20,12 +20,12 @@ class Piece(NamedTuple):
     """One value of a file: an entry of a list, a member of an object, a row, a line or a whole text.
 
     Attributes:
-        path: the file's name, relative to the imported path.
-        key: the name of the enclosing list ("" at the top).
-        number: from 1.
+        path: the path of the file, relative to the imported path.
+        key: the name of the enclosing list, or "" at the top.
+        number: the number of the value, from 1.
         value: a parsed JSON value, or text.
         at: the time of the file's last change, if no other time is known.
-        begin: the byte at which a line begins.
+        begin: the byte offset at which a line begins.
     """
 
     path: str
@@ -47,9 +47,9 @@ class Moved:
     """A finished memory.
 
     Attributes:
-        origin: its id in the other system.
-        at: start of its validity; None if it is unknown.
-        until: end of its validity.
+        origin: the memory's id in the other system.
+        at: the start of its validity, or None if unknown.
+        until: the end of its validity, or None.
         owner: the user or namespace that the memory is about.
         type: one of Slowwave's types.
     """
@@ -68,8 +68,8 @@ class ImportedMessage:
 
     Attributes:
         origin: the conversation's id in the other system.
-        message: in the client's form, with its key.
-        owner: as in Moved.
+        message: the message in the client's form, with its idempotency key.
+        owner: see `Moved`.
         folder: the working folder of a coding agent.
     """
 
@@ -141,7 +141,7 @@ def digest_of(*parts: str) -> str:
 
 
 def memory_or_broken(piece: Piece, moved: Moved) -> Entry:
-    """Return the memory, or Broken if its text is a document."""
+    """Return the memory, or Broken if the text is a whole document."""
     if len(moved.text) > MAX_MEMORY_CHARACTERS:
         told = f"the text has {len(moved.text):,} characters, a memory has at most {MAX_MEMORY_CHARACTERS:,}"
         return Broken(piece.where, told)

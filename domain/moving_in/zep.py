@@ -1,6 +1,6 @@
 """Zep and Graphiti: edges are facts with start and end of validity, episodes are messages.
 
-The type of an entry is recognised by its fields, so one file with three lists is read like one file per list.
+The fields of an entry show its type, so one file with three lists is read like one file per list.
 """
 
 import re

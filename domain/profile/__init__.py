@@ -43,7 +43,9 @@ _OF_KIND: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """One attribute of one person, in the words of a statement. ended: the statement says that it is no longer true."""
+    """One attribute of one person, in the words of a statement. ended: True if the statement says that it no longer
+    applies.
+    """
 
     person: str
     attribute: str

@@ -1,4 +1,6 @@
-"""Aligns two statements: their common words and the words of one alone, counting synonyms and wider words."""
+"""Align two statements: their common words and the words of only one of them; synonyms and wider words count
+as equal.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ MOST_PAIRS = 400
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """shared: the number of common words; only_a, only_b: the words of one statement alone, in their order.
+    """An alignment. shared: the number of common words; only_a, only_b: the words of only one statement, in order.
 
     narrower_a, narrower_b: words of one statement for which the other has a wider word (flute: instrument).
     """
@@ -25,7 +27,7 @@ class Alignment:
 
 
 def align(a: Sequence[Token], b: Sequence[Token]) -> Alignment:
-    """Pair each content word of one statement with a content word of the other."""
+    """Pair content words of one statement with content words of the other."""
     waiting: dict[str, list[Token]] = {}
     for token in b:
         waiting.setdefault(token.stem, []).append(token)
@@ -51,7 +53,7 @@ def align(a: Sequence[Token], b: Sequence[Token]) -> Alignment:
 def _pair(
     only_a: list[Token], only_b: list[Token], narrower_a: list[Token] | None, narrower_b: list[Token] | None
 ) -> None:
-    """Remove synonyms from both lists or, with lists for the narrower words, narrower and wider words."""
+    """Remove synonyms from both lists; with lists for the narrower words, remove narrower and wider words."""
     for one in tuple(only_a):
         if one.kind != "word":
             continue

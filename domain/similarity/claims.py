@@ -1,4 +1,4 @@
-"""Reads the claims of a statement: the value of one attribute of one subject, by common sentence frames."""
+"""Read the claims of a statement: the value of one attribute of one subject, by common sentence frames."""
 
 import re
 from collections.abc import Iterable
@@ -56,7 +56,7 @@ _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def claims_of(text: str) -> tuple[tuple[AttributeClaim, ...], bool]:
-    """The claims of `text`, in order, each once, and whether they are the whole text."""
+    """Return the claims of `text`, in order, each once, and True if they cover the whole text."""
     found: dict[tuple[str, str, str], AttributeClaim] = {}
     clauses = [clause.strip().rstrip(".!?; ") for clause in _CLAUSES.split(text)]
     whole = sum(map(bool, clauses)) == 1
@@ -71,7 +71,7 @@ def claims_of(text: str) -> tuple[tuple[AttributeClaim, ...], bool]:
 
 
 def excludes(one: AttributeClaim, other: AttributeClaim) -> bool:
-    """Whether two claims give one attribute of one subject two values that exclude each other.
+    """Return True if two claims give one attribute of one subject two values that exclude each other.
 
     A value that only adds detail to the other ("Berlin", "Berlin, Germany") excludes nothing.
     """
@@ -84,12 +84,12 @@ def excludes(one: AttributeClaim, other: AttributeClaim) -> bool:
 
 
 def _same_name(one: list[str], other: list[str]) -> bool:
-    """Whether one name is the other name plus a family name."""
+    """Return True if one name is the other name plus a family name."""
     return one[: len(other)] == other or other[: len(one)] == one if min(len(one), len(other)) == 1 else False
 
 
 def normal(text: str) -> str:
-    """The stems of the content words in `text`, in order, with the function words that change their meaning."""
+    """Return the stems of the content words in `text`, in order, with the function words that change their meaning."""
     return " ".join(
         token.stem
         for token in tokenise(text)
@@ -161,12 +161,12 @@ def _is_system(subject: str) -> bool:
 
 
 def _of_turned(words: str) -> str:
-    """`the deadline of the project` as `project deadline`."""
+    """Turn `the deadline of the project` into `project deadline`."""
     return _OF.sub(r"\2 \1", words)
 
 
 def _kind(words: str) -> str | None:
-    """The common kind of the values; None if unknown, "" for names and figures, which exclude each other."""
+    """Return the common kind of the values; None if unknown, "" for names and numbers, which exclude each other."""
     tokens = [token for token in tokenise(words) if token.carries_content]
     if not tokens:
         return None
@@ -181,7 +181,7 @@ def _kind(words: str) -> str | None:
 
 
 def _is_functional(topic: str, words: str, *, subject: str) -> bool:
-    """Whether an attribute has one value at a time, and this text is a value: a name, a noun, a figure."""
+    """Return True if an attribute has one value at a time, and this text is a value: a name, a noun, a number."""
     if _DOING.match(subject) or _DOING.match(words):
         return False
     head = _BEHIND.split(topic, maxsplit=1)[0].split()[-1].lower()
@@ -189,7 +189,7 @@ def _is_functional(topic: str, words: str, *, subject: str) -> bool:
 
 
 def is_occupation(words: str) -> bool:
-    """Whether the words name an occupation."""
+    """Return True if the words name an occupation."""
     head = next((token.lemma for token in reversed(tokenise(words)) if token.kind == "word"), "")
     return head in _OCCUPATIONS or any(is_kind_of(head, wide) for wide in _WORKERS)
 

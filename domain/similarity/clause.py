@@ -21,10 +21,10 @@ _NEAR = 4
 class Clause:
     """The parts of the first clause: tokens[start:end] are the subject, tokens[end] begins the predicate.
 
-    verb: the dictionary form of the main verb, "" if none was found; passive: "is being cut by"; existential: "there is
-    …";
-    definite: whether the subject is a certain one ("Maya", "the deadline") and not any ("a man", "two dogs"); scene:
-    whether it describes the present action of someone without a name ("the boy is running"); state: whether it
+    verb: the dictionary form of the main verb, or ""; passive: True for "is being cut by"; existential: True for "there
+    is …";
+    definite: True if the subject is a certain one ("Maya", "the deadline") and not any ("a man", "two dogs"); scene:
+    True if the clause describes the present action of someone without a name ("the boy is running"); state: True if it
     describes a lasting result ("is written in").
     """
 
@@ -39,7 +39,7 @@ class Clause:
 
 
 def parse(tokens: Sequence[Token]) -> Clause:
-    """The first clause of `tokens`."""
+    """Return the first clause of `tokens`."""
     lower = [token.text.lower() for token in tokens]
     existential = len(lower) > _THERE and lower[0] == "there" and lower[1] in AUXILIARIES
     start = _THERE if existential else _after_fronted(tokens, lower)
@@ -50,7 +50,7 @@ def parse(tokens: Sequence[Token]) -> Clause:
 
 
 def _after_fronted(tokens: Sequence[Token], lower: Sequence[str]) -> int:
-    """Where the subject begins after a phrase like "In the morning"."""
+    """Return the position of the subject after a phrase like "In the morning"."""
     at = 0
     while at < len(tokens) and tokens[at].kind == "preposition":
         at += 1
@@ -73,7 +73,7 @@ def _subject_end(tokens: Sequence[Token], lower: Sequence[str], start: int) -> i
 
 
 def _may_be_verb(tokens: Sequence[Token], lower: Sequence[str], at: int) -> bool:
-    """Whether an unknown word is in the position of a verb: "the team syncs every Tuesday"."""
+    """Return True if an unknown word is in the position of a verb: "the team syncs every Tuesday"."""
     return (
         lower[at].endswith("s")
         and tokens[at].kind == "word"
@@ -108,7 +108,7 @@ def _verb(tokens: Sequence[Token], lower: Sequence[str], end: int) -> tuple[str,
     for at in range(end, len(tokens)):
         token = tokens[at]
         if token.carries_content:
-            # After a form of "be" only a participle is a verb: "red" in "is red" is not, though "redden" is a verb.
+            # After a form of "be" only a participle is a verb: "red" in "is red" is none, though "redden" is a verb.
             formed = lower[at] != token.lemma or "by" in lower[at:]
             if token.kind != "word" or "v" not in parts_of_speech(token.lemma) or (be and not formed):
                 return ("be" if be else ""), False, False

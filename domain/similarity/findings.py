@@ -1,4 +1,4 @@
-"""A difference of meaning between two statements."""
+"""The kinds of differences in meaning between two statements."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,9 +8,8 @@ from slowwave_server.domain.similarity.verdicts import AttributeClaim
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A difference. conflict: at most one of the two is true; distinct: they concern different things or occasions;
-    apart:
-    they say different things about the same subject; differs: one says something that the other leaves out.
+    """A difference. conflict: at most one of the two is true; distinct: they are about different things or occasions;
+    apart: they say different things about the same subject; differs: one contains something that the other lacks.
     """
 
     kind: Literal["conflict", "distinct", "apart", "differs"]

@@ -1,6 +1,6 @@
-"""The guard: finds the difference between two similar statements. It comes before every score.
+"""The guard: find the difference in meaning between two similar statements. It runs before every score.
 
-It checks in this order: the subjects, the value of an attribute, denials, opposites, and a changed word in the same
+It compares, in this order: the subjects, the values of an attribute, denials, opposites, and a changed word in the same
 frame.
 """
 
@@ -35,9 +35,9 @@ _SAME_NEIGHBOURS = 0.6
 
 
 def find_difference(a: Reading, b: Reading, aligned: Alignment, seconds_apart: float | None = None) -> Finding | None:
-    """The gravest difference of meaning; None if the guard has no objection to equal meaning.
+    """Return the most important difference in meaning; None if the guard allows that both mean the same.
 
-    seconds_apart: between the times at which they were said, if known.
+    seconds_apart: the seconds between the times at which they were said, if known.
     """
     if a.claimed and a.claimed == b.claimed:
         return None
@@ -67,7 +67,7 @@ def _doers(a: Reading, b: Reading) -> Finding | None:
 
 
 def _relatives(one: Doer, other: Doer) -> Finding | None:
-    """Maya and Maya's sister are two people."""
+    """Compare relatives: Maya and Maya's sister are two people."""
     owned = {doer.head for doer in (one, other) if doer.head not in doer.names}
     if len(owned) == 1 and one.head != other.head and any(_is_being(head) for head in owned):
         return Finding("distinct", f"only one is about somebody's {next(iter(owned))}")
@@ -107,7 +107,8 @@ def _negation(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     )
     if _same_scene(a, b, aligned) and len(denied_only) == 1 and _is_act(denied_only[0]):
         denied_only = () if any(map(_is_act, told_only)) else denied_only
-    # The denied thing must be what the other one says, or wider: a person who plays a flute plays an instrument.
+    # The denied thing must equal the other statement's thing or be wider: a person who plays a flute plays an
+    # instrument.
     of_a_kind = (aligned.narrower_a or aligned.narrower_b) and not (a.clause.scene and b.clause.scene)
     most_told = _MOST_TOLD_OF_A_KIND if of_a_kind else _MOST_TOLD_BESIDE
     if denied_only or denied_narrower or len(told_only) > most_told or not _says_enough(a, b):
@@ -118,7 +119,7 @@ def _negation(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
 
 
 def _says_enough(a: Reading, b: Reading) -> bool:
-    """Whether each says enough by itself to contradict the other or to equal it."""
+    """Return True if each statement alone says enough to contradict the other or to equal it."""
     lightest = min(a.weight, b.weight)
     if lightest >= _ENOUGH:
         return True
@@ -129,7 +130,7 @@ def _says_enough(a: Reading, b: Reading) -> bool:
 
 
 def _same_scene(a: Reading, b: Reading, aligned: Alignment) -> bool:
-    """Whether two scenes have so much in common that their verbs name the same act."""
+    """Return True if two scenes have so much in common that their verbs name the same act."""
     return a.clause.scene and b.clause.scene and aligned.shared >= _SAME_PARTICIPANTS
 
 
@@ -167,7 +168,7 @@ def _words(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
 
 
 def _same_order(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Whether most words have the same neighbours: "in the morning she …" may move, adjectives may not."""
+    """Return True if most words have the same neighbours: "in the morning she …" may move, adjectives may not."""
     both = set(a) & set(b)
     one, other = ([stem for stem in stems if stem in both] for stems in (a, b))
     mine, its = set(pairwise(one)), set(pairwise(other))
@@ -175,7 +176,7 @@ def _same_order(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
 
 
 def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
-    """The same frame with one word changed, about a definite subject."""
+    """Find the same frame with one changed word, about a definite subject."""
     first, second = sorted((one.text, other.text))
     reason = f"one says {first}, the other {second}"
     kinds = {one.kind, other.kind}
@@ -197,7 +198,7 @@ def _slot(a: Reading, b: Reading, one: Token, other: Token) -> Finding:
 
 
 def _occasions(a: Reading, b: Reading, seconds_apart: float | None) -> Finding | None:
-    """A past event, told on two days, may have happened twice."""
+    """Separate occasions: a past event that was told on two days may have happened twice."""
     if seconds_apart is None or abs(seconds_apart) < _ONE_OCCASION or a.dates or b.dates:
         return None
     if not (_tells_past(a) and _tells_past(b)) or not {a.clause.verb, b.clause.verb}.isdisjoint(_ONCE):
@@ -206,7 +207,7 @@ def _occasions(a: Reading, b: Reading, seconds_apart: float | None) -> Finding |
 
 
 def _tells_past(reading: Reading) -> bool:
-    """Whether the statement tells a past event that may happen again on another day."""
+    """Return True if the statement tells a past event that may happen again on another day."""
     verb = reading.clause.verb
     token = next((token for token in reading.tokens[reading.clause.end :] if token.lemma == verb), None)
     return token is not None and token.lower not in {verb, "is"} and not token.lower.endswith(("s", "ing"))

@@ -1,4 +1,5 @@
-"""Relations between words: dictionary forms, synonyms, wider words, opposites. The data is WordNet and our own list.
+"""Relations between words: dictionary forms, synonyms, wider words, opposites. The data is WordNet and Slowwave's own
+list.
 
 The tables are loaded once, with the first text.
 """
@@ -32,7 +33,8 @@ _NEAR = 3
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """parts: parts of speech by frequency, of "nvarp" (p: a proper noun); the words of the same senses and opposites.
+    """An entry. parts: parts of speech by frequency, of "nvarp" (p: a proper noun); the other fields: words of the same
+    senses, and opposites.
 
     wider: the words of wider senses, the nearest first.
     """
@@ -68,7 +70,7 @@ def _entry(word: str) -> Entry | None:
 
 @cache
 def _own_opposites() -> dict[tuple[str, str], bool]:
-    """Pairs of words, in both directions, with whether they exclude each other only for a definite subject."""
+    """Return pairs of words, in both directions, with True if they exclude each other only for a definite subject."""
     pairs: dict[tuple[str, str], bool] = {}
     for line in _lines("opposites.txt"):
         left, right = (side.split(", ") for side in line.removeprefix("~ ").split(" / "))
@@ -87,7 +89,7 @@ def _kinds() -> dict[str, str]:
 
 
 def kind_of_name(name: str) -> str:
-    """The kind of a well-known name (lower case): "database" for mysql; "" for an unknown name."""
+    """Return the kind of a well-known name (lower case): "database" for mysql; "" for an unknown name."""
     return _kinds().get(name, "")
 
 
@@ -97,7 +99,7 @@ def _lines(name: str) -> Iterator[str]:
 
 
 def lemma(word: str) -> str:
-    """The dictionary form of `word` (lower case); `word` itself if none is known."""
+    """Return the dictionary form of `word` (lower case), or `word` itself if none is known."""
     return _remembered_lemma(word) if word.isalpha() else _lemma(word)
 
 
@@ -117,12 +119,12 @@ def _lemma(word: str) -> str:
     return word
 
 
-# Words repeat. Numbers and identifiers hardly do: caching them would fill a worker's memory for weeks.
+# Words repeat, but numbers and identifiers rarely do: caching them would fill a worker's memory within weeks.
 _remembered_lemma = lru_cache(_CACHED)(_lemma)
 
 
 def _american(word: str) -> str:
-    """One spelling of a word that has two."""
+    """Return the American spelling of a word with two spellings."""
     if "our" in word:
         return _OUR.sub(r"\1or", word)
     if word.endswith(("ise", "ised", "ises", "ising", "isation")):
@@ -132,7 +134,7 @@ def _american(word: str) -> str:
 
 
 def stem(word: str) -> str:
-    """The common stem of a word's forms and derivations: "allergi" of allergic and allergies."""
+    """Return the common stem of a word's forms and derivations: "allergi" of allergic and allergies."""
     return _remembered_stem(word) if word.isalpha() else _stem(word)
 
 
@@ -144,33 +146,33 @@ _remembered_stem = lru_cache(_CACHED)(_stem)
 
 
 def is_common_word(word: str) -> bool:
-    """Whether the dictionary has `word` (lower case) in some form, so that a capital does not prove a name."""
+    """Return True if the dictionary has `word` (lower case) in some form, so that a capital does not prove a name."""
     return parts_of_speech(lemma(word)) not in {"", "p"}
 
 
 def parts_of_speech(word: str) -> str:
-    """The parts of speech of a dictionary form, the most frequent first: of "nvarp"; "" if it is unknown."""
+    """Return the parts of speech of a dictionary form, the most frequent first, of "nvarp"; "" if it is unknown."""
     found = _entry(word)
     return found.parts if found else ""
 
 
 @lru_cache(_CACHED)
 def are_synonyms(one: str, other: str) -> bool:
-    """Whether two dictionary forms can mean the same."""
+    """Return True if two dictionary forms can mean the same."""
     mine, its = _entry(one), _entry(other)
     return one == other or (mine is not None and other in mine.same) or (its is not None and one in its.same)
 
 
 @lru_cache(_CACHED)
 def is_kind_of(narrow: str, wide: str) -> bool:
-    """Whether every `narrow` is a `wide`: a flute is an instrument."""
+    """Return True if every `narrow` is a `wide`: a flute is an instrument."""
     found = _entry(narrow)
     return found is not None and wide in found.wider
 
 
 @lru_cache(_CACHED)
 def are_kin(one: str, other: str) -> bool:
-    """Whether two words name two kinds of the same thing: red and blue are colours, tea and coffee drinks."""
+    """Return True if two words name two kinds of the same thing: red and blue are colours, tea and coffee drinks."""
     mine, its = _entry(one), _entry(other)
     if mine is None or its is None or one == other:
         return False
@@ -178,17 +180,17 @@ def are_kin(one: str, other: str) -> bool:
 
 
 def wider_words(word: str) -> tuple[str, ...]:
-    """The wider words of a dictionary form, the nearest first; none if it is unknown."""
+    """Return the wider words of a dictionary form, the nearest first; empty if it is unknown."""
     found = _entry(word)
     return found.wider if found else ()
 
 
 @lru_cache(_CACHED)
 def are_opposites(one: str, other: str, *, of_anyone: bool = False) -> bool:
-    """Whether two words (lower case, dictionary forms or as written) exclude each other: open and closed.
+    """Return True if two words (lower case, dictionary forms or as written) exclude each other: open and closed.
 
-    of_anyone: whether to count only pairs that also exclude each other for an indefinite subject; "a dog is
-    running" and "a dog is standing" do not.
+    of_anyone: True to count only pairs that also exclude each other for an indefinite subject; "a dog is running" and
+    "a dog is standing" do not.
     """
     own = _own_opposites().get((one, other))
     if own is not None:

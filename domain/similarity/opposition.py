@@ -1,5 +1,5 @@
-"""Finds words, verbs with particles, and places that exclude each other, in two statements with the same remaining
-words.
+"""Find words, verbs with particles, and places that exclude each other, if the remaining words of both statements are
+equal.
 """
 
 from collections import Counter
@@ -17,7 +17,8 @@ _MOST_LEFT = 4
 
 
 def find_opposition(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
-    """Opposites among the words of one statement alone; a conflict if the other words and the subject are the same.
+    """Return opposites among the words of only one statement: a conflict if the other words and the subject are the
+    same.
 
     For an indefinite subject ("a man is sitting", "a man is standing") only actions count that reverse each other;
     opposites that distinguish two subjects make two facts.
@@ -72,15 +73,15 @@ def _are_things(one: Token, other: Token) -> bool:
 
 
 def _is_doing(one: Token, other: Token) -> bool:
-    """Whether they are verbs or adverbs: traits ("a black car") may belong to two things."""
+    """Return True if they are verbs or adverbs; traits ("a black car") may belong to two things."""
     return all(
         parts_of_speech(token.lemma)[:1] in {"v", "r"} or token.lower.endswith(("ing", "ly")) for token in (one, other)
     )
 
 
 def _opposed_phrases(a: Reading, b: Reading, left: list[Token], right: list[Token]) -> tuple[str, str] | None:
-    """Verbs with particles against each other or against single verbs; their words are removed from the remaining
-    words.
+    """Compare verbs with particles to each other and to single verbs; their words are removed from the
+    remaining words.
     """
     mine, its = sorted(set(a.phrases) - set(b.phrases)), sorted(set(b.phrases) - set(a.phrases))
     if not mine and not its:
@@ -95,7 +96,7 @@ def _opposed_phrases(a: Reading, b: Reading, left: list[Token], right: list[Toke
 
 
 def _opposed_places(a: Reading, b: Reading) -> tuple[str, str] | None:
-    """Prepositions: up and down the hill, into and out of the water."""
+    """Compare prepositions: up and down the hill, into and out of the water."""
     mine, its = Counter(a.prepositions), Counter(b.prepositions)
     return next(
         ((one, other) for one in mine - its for other in its - mine if are_opposites(one, other)),
@@ -104,7 +105,7 @@ def _opposed_places(a: Reading, b: Reading) -> tuple[str, str] | None:
 
 
 def _far_and_near(a: Reading, b: Reading, left: list[Token], right: list[Token]) -> tuple[str, str] | None:
-    """A preposition of one statement against a word of the other: near the water, far from the water."""
+    """Compare a preposition of one statement with a word of the other: near the water, far from the water."""
     for words, reading, places in ((left, a, b), (right, b, a)):
         for word in words:
             for place in Counter(places.prepositions) - Counter(reading.prepositions):

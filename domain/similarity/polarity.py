@@ -1,4 +1,4 @@
-"""Finds denials in a statement: of all of it ("does not", "there is no", "no one", "no longer"), or a part ("without
+"""Find denials in a statement: of the whole ("does not", "there is no", "no one", "no longer"), or of a part ("without
 sugar").
 """
 
@@ -40,14 +40,16 @@ _LOCAL_REACH = 3
 
 @dataclass(frozen=True, slots=True)
 class Polarity:
-    """denied: whether the statement denies its whole content; without: stems of the parts that it calls absent."""
+    """The denials of a statement. denied: True if it denies its whole content; without: stems of the parts that it
+    calls absent.
+    """
 
     denied: bool
     without: frozenset[str]
 
 
 def plainly(text: str) -> str:
-    """`text` with one verb for being ("takes place" as "is"), one negation ("no longer" as "not"), and no first
+    """Return `text` with one verb for being ("takes place" as "is"), one negation ("no longer" as "not"), and no first
     person.
     """
     text = uncontracted(text)
@@ -59,7 +61,7 @@ def plainly(text: str) -> str:
 
 
 def polarity(tokens: Sequence[Token]) -> Polarity:
-    """The denials in the tokens of one statement."""
+    """Return the denials in the tokens of one statement."""
     denied = 0
     without: set[str] = set()
     for at, token in enumerate(tokens):

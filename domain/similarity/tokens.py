@@ -1,4 +1,4 @@
-"""Splits a text into tokens: words with their stems, numbers, times and dates in one spelling each, names, negators."""
+"""Split a text into tokens: words with their stems, numbers, times and dates in one spelling each, names, negators."""
 
 import re
 from collections.abc import Callable
@@ -49,7 +49,7 @@ _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 _NOON = 12
-_LENGTH_OF_UNITS = 2  # "kg" is always a unit, "s" and "x" may be words; "Ms" is a person's
+_LENGTH_OF_UNITS = 2  # "kg" is always a unit, "s" and "x" may be words; "Ms" is a title
 _EXACT_DIGITS = 15
 
 
@@ -69,12 +69,12 @@ class Token:
 
     @property
     def carries_content(self) -> bool:
-        """Whether it has meaning by itself: not an article, auxiliary, preposition or negator."""
+        """Return True if it has meaning alone, so that it is no article, auxiliary, preposition or negator."""
         return self.kind in _CONTENT
 
 
 def tokenise(text: str) -> tuple[Token, ...]:
-    """The tokens of `text` in their order."""
+    """Return the tokens of `text` in order."""
     tokens: list[Token] = []
     for found in _PATTERN.finditer(uncontracted(text)):
         tokens.extend(_tokens(found, opens=not tokens))
@@ -82,7 +82,7 @@ def tokenise(text: str) -> tuple[Token, ...]:
 
 
 def uncontracted(text: str) -> str:
-    """`text` with straight apostrophes, and "isn't" as "is not"."""
+    """Return `text` with straight apostrophes, and "isn't" as "is not"."""
     straight = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     return _CONTRACTED.sub(lambda found: f"{_WHOLE.get(found[1].lower(), found[1])} not", straight)
 

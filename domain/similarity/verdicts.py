@@ -1,4 +1,4 @@
-"""The result of a comparison of two statements, and the claims that it mentions."""
+"""The result of a comparison of two statements, and the claims in it."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,8 +16,8 @@ class AttributeClaim:
     """The value of one attribute of one subject, as a statement says it.
 
     subject, attribute, value: normal forms ("maya", "employer", "google"; a polarity has the values "yes" and "no").
-    single: whether another value of the attribute contradicts this one. The texts are the words of the statement, for
-    a triple; the types are person, organisation, place, date, quantity or thing.
+    single: True if another value of the attribute contradicts this one. The texts are the words of the statement, for a
+    triple; the types are person, organisation, place, date, quantity or thing.
     """
 
     subject: str
@@ -33,7 +33,7 @@ class AttributeClaim:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Minimum similarities, 0 … 1, for each verdict; duplicate is the edit similarity (Jaro) of working memory."""
+    """Minimum similarities from 0 to 1 for each verdict; duplicate: the edit similarity (Jaro) for working memory."""
 
     merge: float = 0.90
     synthesize: float = 0.75
@@ -43,10 +43,10 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on two statements; score: similarity, 0 … 1; reasons: in words for a person.
+    """The verdict on two statements. score: the similarity from 0 to 1; reasons: sentences for a person.
 
-    attribute: of a conflict about one attribute of one subject, the claim of one of the two statements.
-    meaning: the answer of the model of meaning, if it was asked.
+    attribute: for a conflict about one attribute of one subject, the claim of one of the two statements. meaning: the
+    answer of the model of meaning, if the model was asked.
     """
 
     verdict: Verdict

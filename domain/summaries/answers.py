@@ -88,8 +88,8 @@ _DECISIVE = re.compile(
 class _Unit:
     """A sentence, a list item or a heading.
 
-    announces: the unit ends with a colon and introduces the text after it; size: characters of an item before
-    shortening.
+    announces: True if the unit ends with a colon and introduces the next text; size: the number of characters of an
+    item before shortening.
     """
 
     text: str
@@ -128,13 +128,13 @@ def answer(text: str, asked: str, limit: int = MOST_OF_ANSWER) -> str | None:
 
 
 def _introduces(units: Sequence[_Unit], asked: str) -> bool:
-    """Whether the line before a list announces the list as the answer."""
+    """Return True if the line before a list announces the list as the answer."""
     first = next(at for at, unit in enumerate(units) if unit.kind == "item")
     return any(unit.announces and len(terms(asked) & terms(unit.text)) >= _SHARED for unit in units[:first])
 
 
 def _decides(part: str, asked: str) -> bool:
-    """Whether a sentence next to a list answers the request, so that the list is not needed."""
+    """Return True if a sentence next to a list answers the request, so that the list is not needed."""
     shared = len(terms(asked) & terms(part))
     if _CONDITION.match(part):
         return False
@@ -142,9 +142,9 @@ def _decides(part: str, asked: str) -> bool:
 
 
 def decisive(text: str, room: int, known: str) -> str:
-    """Return list items that name an amount, a total or another deciding figure, within `room` characters.
+    """Return list items with an amount, a total or another decisive number, within `room` characters.
 
-    known: text that the summary already contains.
+    known: the text that the summary already contains.
     """
     told = ""
     for unit in _units(text):
@@ -192,13 +192,16 @@ def _worth(said: Sequence[str], asked: str) -> list[int]:
         worth += 3 * settles + 2 * (_REPLIES.match(part) is not None)
         praise = _PRAISE.search(part) is not None or _RESTATES.search(part) is not None
         worth = -_OF_PRAISE if praise else worth
-        worth += 2 * (not praise and not any(one > _POLITE for one in found))  # bonus: first with content
+        # a bonus for the first sentence with content
+        worth += 2 * (not praise and not any(one > _POLITE for one in found))
         found.append(worth)
     return found
 
 
 def _delivery(units: Sequence[_Unit]) -> int | None:
-    """Index of the unit that hands over a text in the turn's first words: "Sure, here's the revised sentence: …"."""
+    """Return the index of the unit that delivers a text in the turn's first words: "Sure, here's the revised sentence:
+    …".
+    """
     for at, unit in enumerate(units[:2]):
         if unit.announces and unit.kind == "prose" and _OPENS.search(unit.text) and len(units) > at + 1:
             return at

@@ -1,6 +1,6 @@
-"""How a conversation with an agent ended: the person's last relevant turn, its outcome, and open questions.
+"""Describe the end of a conversation with an agent: the person's last relevant turn, its outcome, and open questions.
 
-An ending quotes and does not infer: it never claims that a person was content, it quotes their words.
+An ending quotes words and draws no conclusion: it never claims that a person was content.
 """
 
 import re
@@ -96,7 +96,7 @@ class Ending:
 
 
 def ending(talk: Sequence[Speech], calls: Sequence[Call], agent: str, played: frozenset[int]) -> Ending | None:
-    """Describe how the conversation in `talk` ended; None if the agent neither says nor does anything.
+    """Describe how the conversation in `talk` ended; None if the agent says and does nothing.
 
     played: seq numbers of the turns that belong to a role play.
     """
@@ -143,7 +143,7 @@ def _of_story(last: Last, agent: str) -> list[str]:
 
 
 def _of_person(last: Last) -> list[str]:
-    """Describe the person's request or decision in their last turn that is not a courtesy."""
+    """Describe the request or decision in the person's last turn that is more than a courtesy."""
     if last.asked is None:
         return []
     name, before = last.asked.speaker.name, last.asked.before or ""
@@ -178,12 +178,12 @@ def _of_person(last: Last) -> list[str]:
 
 
 def _with_context(said: Sequence[str], requests: Sequence[str]) -> Sequence[str]:
-    """Return the requests of a turn, or the whole turn if it is short."""
+    """Return the requests in a turn, or the whole turn if it is short."""
     return said if sum(map(len, said)) + len(said) <= MAX_QUOTE else requests
 
 
 def _fitting(parts: Sequence[str]) -> str:
-    """Return the parts that fit, in their order; the part with the highest weight always stays."""
+    """Return the parts that fit, in order; the part with the highest weight always stays."""
     kept = {max(range(len(parts)), key=lambda at: weight_of_words(parts[at]))}
     for at in sorted(range(len(parts)), key=lambda at: -weight_of_words(parts[at])):
         if sum(len(parts[one]) + 1 for one in kept | {at}) <= MAX_QUOTE:
@@ -196,13 +196,13 @@ def _inside(name: str) -> str:
 
 
 def _is_clear(stance: Stance, before: str) -> bool:
-    """Whether a reader can tell the subject of a stance."""
+    """Return True if a reader can tell what a yes or no is about."""
     named = len(set(content_words(stance.quote))) >= _CLEAR
     return named or titled(before) is not None or asked_before(before, stance.quote) != ""
 
 
 def _accepts(stance: Stance, before: str) -> bool:
-    """Whether a yes accepts a delivery, a proposal, or something that the yes itself names."""
+    """Return True if a yes accepts a delivery, a proposal, or something that the yes itself names."""
     asked = [part for part in plain(before) if part.endswith("?") and not is_courtesy(part)]
     if asks_for(before) or (titled(before) is None and not (asked and _PROPOSES.search(asked[-1]))):
         return chooses(stance.quote)
@@ -210,7 +210,7 @@ def _accepts(stance: Stance, before: str) -> bool:
 
 
 def _other_verb(before: str) -> str:
-    """The verb for a turn that sounds like a yes and accepts nothing."""
+    """Return the verb for a turn that sounds like a yes but accepts nothing."""
     return "answered" if any(part.endswith("?") for part in plain(before)) else "said last"
 
 

@@ -91,7 +91,9 @@ def substance(speech: Speech) -> list[str]:
 
 
 def answers(speech: Speech) -> bool:
-    """Whether a person answers the agent's previous question: "Yes, please. Thank you!" is not a mere courtesy."""
+    """Return True if a person answers the agent's previous question: "Yes, please. Thank you!" is not a mere
+    courtesy.
+    """
     if speech.is_agent or stance_of(all_of(speech.event.content)) is None:
         return False
     asked = plain(speech.before or "")
@@ -107,13 +109,13 @@ def requests_of(speech: Speech) -> list[str]:
 
 
 def speaks_for_oneself(part: str) -> bool:
-    """Whether the person wrote a request of a long turn, rather than pasted it: it asks, commands, or says "I"."""
+    """Return True if the person wrote a request in a long turn and did not paste it: it asks, commands, or says "I"."""
     bids = asked_to(part, bids=True) is not None or _PLEASE.search(part) is not None
     return part.endswith("?") or bids or _OF_ONE.search(part) is not None
 
 
 def is_request(part: str, act: Act) -> bool:
-    """Whether a person's sentence is a request."""
+    """Return True if a person's sentence is a request."""
     if part.endswith("?") or _ASKS.match(part):
         return not is_courtesy(part)
     if _NO_REQUEST.search(part):
@@ -124,7 +126,7 @@ def is_request(part: str, act: Act) -> bool:
 
 
 def _is_farewell(speech: Speech) -> bool:
-    """Whether a person says thanks and requests nothing more."""
+    """Return True if a person says thanks and requests nothing more."""
     parts = all_of(speech.event.content)
     thanks = any(_THANKS.search(part) for part in parts)
     if speech.is_agent or not thanks or any(map(is_request, parts, acts_of(parts, by_agent=False))):

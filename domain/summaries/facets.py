@@ -1,4 +1,4 @@
-"""Classify a sentence by the question that it answers: wanted, decided, executed, state, or none of them ("said")."""
+"""Classify a sentence by the question that it answers: wanted, decided, executed, state, or none of these ("said")."""
 
 import re
 from collections.abc import Collection
@@ -28,7 +28,7 @@ _VERBS_DONE = (
 )
 _DONE = re.compile(
     rf"\b(?:i|we|i've|we've|i have|we have|they) (?:just |already |also |now |have )*{_VERBS_DONE}\b"
-    # "Fixed the cache key.", said by the one who fixed it.
+    # "Fixed the cache key.", said by the person who fixed it.
     rf"|^(?:just |already |also |now |and ){{0,2}}{_VERBS_DONE} (?:the|a|an|all|your|our|it|them|this|that|both|\d|`)",
     re.IGNORECASE,
 )
@@ -54,14 +54,14 @@ _WANTS = re.compile(
 
 
 def tells_outcome(sentence: str, fired: Collection[str]) -> bool:
-    """Whether a sentence reports a result: done, working, or still open."""
+    """Return True if a sentence reports a result: done, working, or still open."""
     return _OPEN.search(sentence) is not None or (
         _OUTCOME.search(sentence) is not None and "hypothetical" not in fired and "question" not in fired
     )
 
 
 def wants(sentence: str) -> bool:
-    """Whether a person's sentence states a wish."""
+    """Return True if a person's sentence states a wish."""
     return _WANTS.search(sentence) is not None
 
 
@@ -84,7 +84,7 @@ def facet_of(sentence: str, fired: Collection[str], *, is_agent: bool, to_agent:
 
 
 def _tells_done(sentence: str, fired: Collection[str], *, is_agent: bool, to_agent: bool) -> bool:
-    """Whether a sentence reports completed work. A person's remark on an agent's result may be only praise."""
+    """Return True if a sentence reports completed work. A person's remark on an agent's result may be only praise."""
     if is_agent:
         return "result" in fired or _DONE.search(sentence) is not None
     return "result" in fired and (not to_agent or _DONE.search(sentence) is not None or "digit" in fired)

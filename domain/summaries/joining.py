@@ -82,7 +82,7 @@ def _of_turn(one: Sentence) -> bool:
 
 
 def _is_told(one: Sentence, words: set[str]) -> bool:
-    """Whether these words already say a sentence; tool lines and milestones never count."""
+    """Return True if these words already say a sentence; tool lines and milestones never count."""
     said = set(content_words(one.text))
     return {"tool", "milestone"}.isdisjoint(one.fired) and len(said & words) >= _TOLD * len(said)
 

@@ -25,11 +25,11 @@ class Line:
     """One sentence of a summary.
 
     Attributes:
-        text: one line, the speaker in the third person, without secrets.
-        at: aware time of the event.
-        seq: number of the event in `session`.
-        weight: importance relative to other lines; higher is more important.
-        run: id of the run of a milestone, if the task has a run id.
+        text: the sentence on one line, with the speaker in the third person, without secrets.
+        at: the aware time of the event.
+        seq: the number of the event in `session`.
+        weight: the importance relative to other lines; higher is more important.
+        run: the id of the run of a milestone, if the task has one.
     """
 
     facet: Facet
@@ -43,7 +43,7 @@ class Line:
 
     @property
     def place(self) -> tuple[datetime, str, int, str]:
-        """Sort key within a day: time, then session, seq and text as tie-breakers."""
+        """The sort key within a day: time, then session, seq and text."""
         return (self.at, self.session, self.seq, self.text)
 
     def to_json(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class DaySummary:
 
     Attributes:
         text: Markdown with a heading for each facet and a bullet for each line; "" without lines.
-        levels: number of merge levels.
+        levels: the number of merge levels.
     """
 
     lines: tuple[Line, ...]
@@ -113,5 +113,5 @@ HEADING_WORDS = max(len(heading.split()) for heading in HEADINGS.values()) + 1
 
 
 def words_of(line: Line) -> int:
-    """Count the words of the line's bullet, its Markdown sign included."""
+    """Count the words of the line's bullet, including its Markdown sign."""
     return len(line.text.split()) + 1

@@ -1,4 +1,4 @@
-"""The outcome of a request: changes by tools, and the agent's reports, refusals, deliveries and answers."""
+"""Describe the outcome of a request: changes by tools, and the agent's reports, refusals, deliveries and answers."""
 
 import re
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ MOST_OF_EARLIER = 170
 def outcome(name: str, text: str, asked: str, *, calls: Sequence[Call], refusable: bool, limit: int) -> str:
     """Sum up an agent's turn in one sentence with a quotation; "" if the turn is only polite.
 
-    calls: all tool calls made for the request; refusable: whether the person requested anything that the agent could
+    calls: all tool calls made for the request; refusable: True if the person requested something that the agent could
     refuse.
     """
     parts = [part for part in plain(text) if not is_courtesy(part)]
@@ -68,8 +68,8 @@ def outcome(name: str, text: str, asked: str, *, calls: Sequence[Call], refusabl
 def of_exchange(exchange: Exchange, name: str, *, done: bool) -> str:
     """Return the outcome of an earlier request from the agent's last relevant turn; "" if a tool's line reports it.
 
-    done: whether a tool changed anything in the talk. If no tool did, the request waits for the person's input, and
-    the agent's question is the outcome.
+    done: True if a tool changed anything in the conversation. If no tool did, the request waits for the person's input,
+    and the agent's question is the outcome.
     """
     if any(call.changes_state and call.error is None for call in exchange.calls):
         return ""
@@ -91,14 +91,14 @@ def of_exchange(exchange: Exchange, name: str, *, done: bool) -> str:
 
 
 def _only_asks(speech: Speech) -> bool:
-    """Whether a turn only asks for input that the agent needs to continue."""
+    """Return True if a turn only asks for input that the agent needs to continue."""
     text = speech.event.content
     asks = any(_ASKS_FOR.search(part) for part in all_of(text))
     return asks and len(text) <= _ONLY_ASKS and not any(refused_in(text, part) for part in plain(text))
 
 
 def _reported(text: str, reports: Sequence[str], asked: str, limit: int) -> str:
-    """Return the report, further figures that the person requested, and the amounts in a list below it."""
+    """Return the report, further figures that the person requested, and the amounts in a list below the report."""
     told = reports[0]
     asked_for = [part for part in plain(text) if _NUMBER.search(part) and len(terms(asked) & terms(part)) > 1]
     for more in [*reports[1:], *asked_for]:
@@ -109,7 +109,7 @@ def _reported(text: str, reports: Sequence[str], asked: str, limit: int) -> str:
 
 
 def _against(text: str, calls: Sequence[Call]) -> str:
-    """Return the recorded amounts if the record lacks the payment amount that the agent names."""
+    """Return the recorded amounts if the record does not contain the payment that the agent names."""
     recorded = {amount for call in calls for amount in amounts_of(call, calls)}
     told = [part for part in all_of(text) if _OF_MONEY.search(part) and _IS_DONE.search(part)]
     named = {float(found.replace(",", "")) for part in told for found in _MONEY.findall(part)}

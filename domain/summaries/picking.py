@@ -1,4 +1,4 @@
-"""Choose lines: drop superseded lines, keep the best line of each facet, then choose by weight and novelty."""
+"""Choose lines: drop outdated lines, keep the best line of each facet, then choose by weight and novelty."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ def pick(lines: Sequence[Line], budget: int, cost: Callable[[Line], int], *, ope
     known = _without_repeats(_settled(sorted(lines, key=_key)))
     said = {line: terms(line.text) for line in known}
     telling = [line for line in known if _tells(line, said[line])]
-    # If no line of the day reaches the minimum weight, the best lines are chosen all the same.
+    # If no line of the day reaches the minimum weight, choose the best lines nevertheless.
     able = [line for line in telling if line.weight >= LEAST] or telling
     items = [
         Item(line.weight - _too_early(line, at / len(able)), said[line], line.facet, cost(line), line.session)
@@ -39,7 +39,9 @@ def pick(lines: Sequence[Line], budget: int, cost: Callable[[Line], int], *, ope
 
 
 def _sure(items: Sequence[Item], budget: int, opening: int) -> list[int]:
-    """Lines that take precedence: each conversation's ending, the best line of each facet, then each facet's share."""
+    """Return lines that take precedence: each conversation's ending, the best line of each facet, then each facet's
+    share.
+    """
     endings: list[int] = []
     best: list[int] = []
     others: list[int] = []
@@ -59,12 +61,14 @@ def _key(line: Line) -> tuple[object, ...]:
 
 
 def _too_early(line: Line, share: float) -> float:
-    """Penalty of a state line that later events may have changed. share: part of the day before the line, 0..1."""
+    """Return the penalty of a state line that later events may have changed. share: the part of the day before it, 0 to
+    1.
+    """
     return EARLY_STATE * (1 - share) if line.facet == "state" else 0.0
 
 
 def _tells(line: Line, said: frozenset[str]) -> bool:
-    """Whether a line says more than names: "Maya: Jonas!" does not."""
+    """Return True if a line says more than names: "Maya: Jonas!" does not."""
     if _MILESTONE.match(line.text):
         return True
     # A text in a script without spaces counts as one long word.
@@ -116,7 +120,9 @@ class _Told:
     run: str | None
 
     def is_of(self, other: "_Told") -> bool:
-        """Whether both milestones belong to one run: same id, else similar words, or the same text plus a cause."""
+        """Return True if both milestones belong to one run: same id, else similar words, or the same text plus
+        a cause.
+        """
         if self.run is not None and other.run is not None:
             return self.run == other.run
         short, long = sorted((self.text, other.text), key=len)
@@ -127,7 +133,7 @@ class _Told:
         return short == long or goes_on or alike
 
     def is_named_as(self, other: "_Told") -> bool:
-        """Whether both milestones name the same task before a colon."""
+        """Return True if both milestones name the same task before a colon."""
         if self.run is not None and other.run is not None:
             return False
         name = self._name()

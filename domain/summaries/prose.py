@@ -1,4 +1,4 @@
-"""The plain sentences of a turn between a person and an agent, without lists, titles and courtesies."""
+"""Extract the plain sentences of a turn between a person and an agent, without lists, titles and courtesies."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -104,7 +104,7 @@ def without_address(sentence: str) -> str:
 
 
 def is_courtesy(sentence: str) -> bool:
-    """Whether a sentence only greets, thanks, praises or offers further help."""
+    """Return True if a sentence only greets, thanks, praises or offers further help."""
     if is_chatter(sentence) or _OFFERS.search(sentence):
         return True
     said = [word for word in content_words(sentence) if word not in _EMPTY_WORDS]

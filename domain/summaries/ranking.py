@@ -1,7 +1,7 @@
 """Choose sentences by weight and by the new information that each one adds.
 
-A greedy choice under a budget. A sentence scores its own weight plus the weight of each new word; a word weighs more if
-more sentences contain it. So a central topic is chosen once, and a repetition adds nothing.
+The module chooses greedily within a budget. The score of a sentence is its own weight plus the weight of each new word;
+a word weighs more if more sentences contain it. So a central topic is chosen once, and a repetition adds nothing.
 """
 
 import heapq
@@ -37,9 +37,10 @@ class Item:
     """A sentence that can be chosen.
 
     Attributes:
-        kind: novelty is measured within one kind, because a request and its completion use much the same words.
-        cost: the part of the budget that the sentence takes.
-        group: the conversation of the sentence; the choice spreads over all groups.
+        kind: the kind of the sentence. Novelty is measured within one kind, because a request and its completion use
+            similar words.
+        cost: the part of the budget that the sentence uses.
+        group: the conversation of the sentence; the chosen sentences come from all groups.
     """
 
     weight: float
@@ -52,11 +53,11 @@ class Item:
 def choose(items: Sequence[Item], budget: int, *, opening: int = 0, first: Iterable[int] = ()) -> list[int]:
     """Return the indexes of the chosen items with a total cost within `budget`, in order of choice.
 
-    The items of `first` come first, in their order, if they fit. opening: the extra cost of the first item of each
-    kind.
+    The items of `first` are chosen first, in their order, if they fit. opening: the extra cost of the first item of
+    each kind.
 
-    The evaluation is lazy: the value of an item can only shrink while the choice grows, so an item at the top of the
-    heap whose score is still valid is the best.
+    The evaluation is lazy. The score of an item can only fall while more items are chosen, so an item at the top of the
+    heap with a current score is the best.
     """
     choice = _Choice(items, budget, opening)
     for at in first:
@@ -96,7 +97,7 @@ class _Choice:
         return item.weight + new - self._even * self._of_group[item.kind, item.group]
 
     def fits(self, at: int) -> bool:
-        """Whether the item fits into the budget and adds something to the chosen items of its kind."""
+        """Return True if the item fits into the budget and adds something to the chosen items of its kind."""
         item = self._items[at]
         cost = item.cost + (0 if item.kind in self._of_kind else self._opening)
         new = len(item.terms - self._of_kind.get(item.kind, set()))

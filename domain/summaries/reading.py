@@ -94,14 +94,14 @@ def read(events: Sequence[Event], *, agent: str, time_zone: str, preceding: Sequ
 
 
 def _is_last(talk: Sequence[Speech], at: int) -> bool:
-    """Whether no later turn of the agent exists, so that the talk does not answer the agent's question."""
+    """Return True if the agent has no later turn, so that the conversation does not answer the agent's question."""
     return not any(speech.is_agent for speech in talk[at + 1 :])
 
 
 def _at_work(
     talk: Sequence[Speech], at: int, spoken: Sequence[Sentence], done: Sequence[Call], refusals: Collection[int]
 ) -> Iterator[Sentence]:
-    """Yield a turn's self-contained sentences, and the lines that sum up the turn."""
+    """Yield a turn's self-contained sentences, and the lines that summarise the turn."""
     speech = talk[at]
     names = (speech.speaker.name, speech.speaker.addressee or speech.speaker.name)
     if speech.is_agent:
@@ -126,7 +126,7 @@ def _at_work(
 
 
 def _is_of_work(one: Sentence) -> bool:
-    """Whether an agent's sentence reports its work, a state, or input that it needs."""
+    """Return True if an agent's sentence reports its work, a state, or input that it needs."""
     if "request" in one.fired:
         return True
     return (
@@ -151,7 +151,9 @@ def _of_calls(done: Sequence[Call], events: Mapping[int, Event], agent: str) -> 
 
 
 def cleaned(event: Event) -> Event:
-    """Return the event without machinery. Secrets are redacted before the cut: half a secret would not be found."""
+    """Return the event without machine output. Secrets are redacted before the cut, because half a secret would not be
+    found.
+    """
     text = redact(event.content).text
     if len(text) > MAX_EVENT_CHARACTERS:
         half = MAX_EVENT_CHARACTERS // 2
@@ -176,7 +178,7 @@ def _run_of(event: Event) -> str | None:
 
 
 def _spoken(speech: Speech, time_zone: str, *, with_agent: bool, at_work: bool, is_last: bool) -> Iterator[Sentence]:
-    """Yield the sentences of a turn. at_work: an agent takes part in the talk; is_last: the agent's last turn."""
+    """Yield the sentences of a turn. at_work: True if an agent takes part; is_last: True for the agent's last turn."""
     content = speech.event.content
     parts = plain(content) if at_work and speech.is_agent else list(sentences(content))
     mine = set(own_with_lists(content)) if at_work and not speech.is_agent else None
@@ -213,7 +215,8 @@ def _sentence(speech: Speech, said: str, fired: tuple[str, ...], time_zone: str,
     what = asked_to(trim(whole) or whole, bids=to_agent and {"decision", "rule"}.isdisjoint(fired))
     facet: Facet
     if what is not None:
-        facet = "state" if speech.is_agent else "wanted"  # the agent can't continue before its question is answered
+        # the agent can't continue before the person answers its question
+        facet = "state" if speech.is_agent else "wanted"
         text = _asked_to(what, whole, speaker)
     elif "question" in fired:
         facet = "wanted" if to_agent else "said"
@@ -236,7 +239,7 @@ def _clear(named: tuple[Mention, ...], said: str, at: datetime) -> tuple[Mention
 
 
 def _asked_to(what: str, whole: str, speaker: Speaker) -> str:
-    """Word a request as "Maya asked to book a room."; quote it if it mentions the speaker or the listener."""
+    """Write a request as "Maya asked to book a room."; quote it if it mentions the speaker or the listener."""
     if _OF_TWO.search(what) or not is_clear(what, speaker):
         return f"{speaker.name} asked: {quoted(whole, MAX_SENTENCE)}"
     plain = third_person(what, speaker).removeprefix(f"{speaker.name}: ")

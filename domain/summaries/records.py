@@ -1,7 +1,7 @@
-"""What a tool call's record shows: the arguments, identifiers from the answer, and amounts paid or refunded.
+"""Read a tool call's record: the arguments, identifiers from the answer, and amounts paid or refunded.
 
 If both the arguments and the answer contain a field, the argument counts, because an answer may still show the old
-state. In a list of payments, only those count that an earlier answer about the same object did not show.
+state. In a list of payments, a payment counts only if no earlier answer about the same object showed it.
 """
 
 import json
@@ -39,12 +39,12 @@ def details_of(call: Call) -> dict[str, str]:
 
 
 def is_target(key: str, call: Call) -> bool:
-    """Whether a field identifies the call's object: the reservation_id of cancel_reservation."""
+    """Return True if a field identifies the call's object: the reservation_id of cancel_reservation."""
     return _MARK.search(key) is not None and key.split("_", maxsplit=1)[0] in call.name.lower()
 
 
 def amounts_of(call: Call, before: Sequence[Call]) -> list[float]:
-    """Return the amounts paid (above zero) and refunded (below zero). before: calls, the earlier ones included."""
+    """Return the amounts paid (above zero) and refunded (below zero). before: all earlier calls."""
     if call.error is not None or not call.changes_state:
         return []
     rows = _amounts(call)
@@ -65,13 +65,15 @@ def _is_no_news(name: str, value: str) -> bool:
 
 
 def _names_target(call: Call) -> bool:
-    """Whether the call changes an existing object: it passes the object's identifier, and the answer repeats it."""
+    """Return True if the call changes an existing object: it passes the object's identifier, and the answer
+    repeats it.
+    """
     told = set(pairs(call.answer))
     return any(is_target(key, call) and (key, value) in told for key, value in call.arguments)
 
 
 def _same(one: Call, other: Call) -> bool:
-    """Whether both answers show the same object, by their first identifiers."""
+    """Return True if both answers show the same object, by their first identifiers."""
     first = _first_mark(one)
     return first is not None and first == _first_mark(other)
 

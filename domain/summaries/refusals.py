@@ -42,12 +42,12 @@ _QUOTE = re.compile(r"\"")
 
 
 def refuses(sentence: str) -> bool:
-    """Whether an agent's sentence is a refusal."""
+    """Return True if an agent's sentence is a refusal."""
     return _REFUSES.search(sentence) is not None and _NONE.search(sentence) is None
 
 
 def refused_in(text: str, sentence: str) -> bool:
-    """Whether a sentence of this turn is a refusal by the agent itself: early in the turn and outside quotes."""
+    """Return True if a sentence of this turn is a refusal by the agent itself: early in the turn and outside quotes."""
     if not refuses(sentence):
         return False
     before = normalise(text).partition(sentence[: len(sentence) // 2])[0]

@@ -38,9 +38,10 @@ _BID_WORDS = re.compile(
 
 
 def asked_to(sentence: str, *, bids: bool) -> str | None:
-    """Return the request as it follows "asked ": "to book a room", "not to push on Fridays"; None if it is not one.
+    """Return the request in the form that follows "asked ": "to book a room", "not to push on Fridays"; None if it is
+    no request.
 
-    bids: imperatives such as "Book a room" count as requests.
+    bids: True if imperatives such as "Book a room" count as requests.
     """
     asked = _CAN_YOU.match(sentence)
     if asked is None and bids and not sentence.rstrip().endswith("?") and _BID_WORDS.match(sentence):

@@ -31,8 +31,8 @@ def summarize_segment(
         events: events of one session, by seq.
         session: the session's name.
         agent: the agent's name, for its own statements.
-        time_zone: IANA zone that resolves "yesterday".
-        preceding: the event before the segment, which a short answer may refer to.
+        time_zone: the IANA zone in which "yesterday" is resolved.
+        preceding: the event before the segment, to which a short answer may refer.
 
     Returns:
         The chosen lines, without secrets.
@@ -60,6 +60,6 @@ def _line(sentence: Sentence, session: str) -> Line:
 
 
 def _redacted(line: Line) -> Line:
-    """Redact again: speaker names were not redacted before, and rewording can reveal a secret."""
+    """Redact again, because speaker names were not redacted before, and rewording can reveal a secret."""
     run = None if line.run is None else redact(line.run).text
     return replace(line, text=redact(line.text).text, speaker=redact(line.speaker).text, run=run)

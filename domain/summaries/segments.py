@@ -1,7 +1,7 @@
 """Split a session's events of one day into segments of bounded size.
 
-The event that reaches a limit closes its segment, so only the segment's own events decide whether it is full. Appended
-events never change a full segment, and splitting can start after any full segment.
+The event that reaches a limit is the last of its segment, so only the segment's own events decide whether it is full.
+Later events never change a full segment, and splitting can start after any full segment.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ MAX_EVENT_CHARACTERS = 12_000
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Events of one session and day, at least one, by seq. full: the segment accepts no further event."""
+    """Events of one session and day, at least one, by seq. full: True if the segment accepts no further event."""
 
     events: tuple[Event, ...]
     full: bool
@@ -35,8 +35,8 @@ class Segment:
 def cut_segments(events: Iterable[Event]) -> Iterator[Segment]:
     """Yield the segments of a session's events of one day; only the last one may be incomplete.
 
-    `events` come by seq, from the day's first event on or from the first event after a full segment. The function holds
-    one segment in memory at a time.
+    events: sorted by seq, from the day's first event on, or from the first event after a full segment. The function
+    holds one segment in memory at a time.
     """
     run: list[Event] = []
     characters = 0

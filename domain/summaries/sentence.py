@@ -10,7 +10,7 @@ from slowwave_server.domain.summaries.lines import Facet
 class Sentence:
     """One sentence in its summary form.
 
-    fired: its signals and further properties for the weights; run: the run id of a milestone.
+    fired: the names of its signals and of further properties that have weights; run: the run id of a milestone.
     """
 
     facet: Facet

@@ -98,12 +98,12 @@ def stance_of(parts: Sequence[str]) -> Stance | None:
 
 
 def is_slogan(sentence: str) -> bool:
-    """Whether a sentence only cheers ("Let's make this happen!") and names no choice."""
+    """Return True if a sentence only cheers ("Let's make this happen!") and names no choice."""
     return _SLOGAN.search(sentence) is not None
 
 
 def chooses(sentence: str) -> bool:
-    """Whether a sentence names its choice."""
+    """Return True if a sentence names its choice."""
     return _CHOOSES.search(sentence) is not None and not is_slogan(sentence)
 
 

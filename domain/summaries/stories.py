@@ -49,6 +49,6 @@ def _narrates(text: str) -> bool:
 
 
 def _means_it(text: str) -> bool:
-    """Whether a person leaves the story and makes a request to the agent."""
+    """Return True if a person leaves the story and makes a real request to the agent."""
     parts = all_of(text)
     return any(_TO_THE_AGENT.search(part) for part in parts) and "ask" in acts_of(parts, by_agent=False)

@@ -1,4 +1,4 @@
-"""Lines that sum up turns of a person and an agent: choices, agreements, deliveries and refusals."""
+"""Lines that summarise turns of a person and an agent: choices, agreements, deliveries and refusals."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ _VAGUE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class DraftLine:
-    """A line that sums up part of a turn. fired: properties for the weights."""
+    """A line that summarises part of a turn. fired: the names of properties that have weights."""
 
     facet: Facet
     text: str
@@ -65,7 +65,7 @@ class DraftLine:
 
 
 def of_person(speech: Speech, *, decided_by_tool: bool) -> Iterator[DraftLine]:
-    """Yield a person's choices and agreements. decided_by_tool: a tool's line already reports the decision."""
+    """Yield a person's choices and agreements. decided_by_tool: True if a tool's line already reports the decision."""
     name, heard = speech.speaker.name, speech.before or ""
     parts = plain(speech.event.content)
     for part in parts:
@@ -88,7 +88,7 @@ def of_person(speech: Speech, *, decided_by_tool: bool) -> Iterator[DraftLine]:
 
 
 def asks_for(heard: str) -> bool:
-    """Whether an agent's last question requests information: an answer to it is not an agreement."""
+    """Return True if an agent's last question requests information: an answer to it is not an agreement."""
     parts = plain(heard)
     asked = [part for part in parts if part.endswith("?") and not is_courtesy(part)] or parts[-_LAST:]
     return bool(asked) and _ASKS_FOR.search(asked[-1]) is not None and not _LIKES.search(asked[-1])
@@ -107,7 +107,8 @@ def outcomes(text: str, *, with_tools: bool) -> list[str]:
 def of_agent(speech: Speech, *, accepted: bool, with_tools: bool) -> Iterator[DraftLine]:
     """Yield lines for the work, deliveries and refusals of an agent's turn.
 
-    accepted: the next turn agrees, and that turn gives the "decided" line; with_tools: the talk has tool calls.
+    accepted: True if the next turn agrees, which gives the "decided" line; with_tools: True if the conversation has
+    tool calls.
     """
     name, text = speech.speaker.name, speech.event.content
     done = outcomes(text, with_tools=with_tools)
@@ -121,7 +122,7 @@ def of_agent(speech: Speech, *, accepted: bool, with_tools: bool) -> Iterator[Dr
 
 
 def is_empty(text: str, names: Sequence[str], *, least: int = 1) -> bool:
-    """Whether a line has no content: a request without an object, or fewer than `least` content words."""
+    """Return True if a line has no content: a request without an object, or fewer than `least` content words."""
     bare = text
     for name in names:
         bare = bare.replace(name, " ").replace(name.lower(), " ")
@@ -132,7 +133,7 @@ def is_empty(text: str, names: Sequence[str], *, least: int = 1) -> bool:
 
 
 def is_aside(sentence: str) -> bool:
-    """Whether a person only thanks, reacts or agrees; the ending of the talk reports the agreement."""
+    """Return True if a person only thanks, reacts or agrees; the ending reports the agreement."""
     if is_courtesy(sentence):
         return True
     return act_of(sentence, by_agent=False) == "accept" and _DECIDED.search(sentence) is None

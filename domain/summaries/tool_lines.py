@@ -1,4 +1,4 @@
-"""Lines about tools: successful changes, changes that failed finally, and conversations handed to a person."""
+"""Lines about tools: successful changes, changes that never succeeded, and conversations transferred to a person."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ _MARK = re.compile(r"(?:^|_)(?:id|ids|number|code|ref|reference)$")
 
 
 def hands_over(call: Call) -> bool:
-    """Whether a call transferred the conversation to a person."""
+    """Return True if a call transferred the conversation to a person."""
     return call.error is None and _TO_A_PERSON.search(call.name) is not None
 
 

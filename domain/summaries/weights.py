@@ -1,8 +1,8 @@
 """The weight of each property of a sentence in the choice for a summary.
 
 `KEEP` and the values derived from it were tuned on three conversations of LoCoMo (see bench/days.py), where small
-changes make small differences. Milestones, requests, decisions and results do not occur in such talk; their weights are
-set by hand.
+changes make small differences. These conversations contain no milestones, requests, decisions and results, so their
+weights are set by hand.
 """
 
 from collections.abc import Collection
@@ -41,7 +41,7 @@ def weight_of(fired: Collection[str], facet: Facet) -> float:
     """Return the weight of a sentence with these signals, independent of other sentences."""
     kept = keep_score(fired)
     if "question" in fired:
-        kept -= HAND_SET["question"]  # a question states nothing, which does not count against it in a summary
+        kept -= HAND_SET["question"]  # a question states nothing, but in a summary it is not penalised
     if "request" in fired:
         kept -= HAND_SET["imperative"] if "imperative" in fired else 0.0
     score = KEEP * max(_LEAST, min(_MOST, kept)) + FACETS.get(facet, 0.0)

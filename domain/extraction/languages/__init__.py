@@ -1,4 +1,4 @@
-"""Rules for languages other than English: one data file for each language, and the weight of every signal.
+"""Load the rules for languages other than English: one data file per language, and the weight of every signal.
 
 A phrase of a data file is plain text with these marks:
 
@@ -33,7 +33,7 @@ _LEAST_ACCENTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """The effect of a signal: on the keep score, on the importance, and on the type of the memory."""
+    """The effect of a signal on the keep score, on the importance, and on the type of the memory."""
 
     keep: float
     importance: float = 0.0
@@ -58,11 +58,11 @@ class Language:
     """A language as described by its data file.
 
     Attributes:
-        spaced: spaces separate words.
-        ordinal_dot: "3." is a number in a date.
-        capital_names: inside a sentence, only names have a capital.
-        implied_self: a sentence without a subject is about its speaker.
-        loose_accents: people often omit accents.
+        spaced: True if spaces separate words.
+        ordinal_dot: True if "3." is a number in a date.
+        capital_names: True if only names have a capital inside a sentence.
+        implied_self: True if a sentence without a subject is about its speaker.
+        loose_accents: True if people often omit accents.
     """
 
     code: str
@@ -77,7 +77,7 @@ class Language:
     dates: Mapping[str, Any]
 
     def has(self, signal: str, low: str) -> bool:
-        """Whether a signal fires in a lower-case text."""
+        """Return True if a signal fires in a lower-case text."""
         return self.signals[signal].search(low) is not None
 
 

@@ -43,7 +43,7 @@ def mentions(text: str, today: date, code: str, tense: Tense) -> tuple[Mention, 
     for match, rule in sorted(matches, key=lambda one: (one[0].start() - one[0].end(), one[0].start())):
         start, end = match.span()
         if any(start < last and end > first for first, last in taken):
-            continue  # a longer ambiguous form hides the shorter forms inside it
+            continue  # a longer ambiguous form excludes the shorter forms inside it
         taken.append((start, end))
         meant = _resolved(rule, match, today, tense)
         if meant is not None:
@@ -52,7 +52,7 @@ def mentions(text: str, today: date, code: str, tense: Tense) -> tuple[Mention, 
 
 
 def is_dated(text: str, code: str) -> bool:
-    """Whether a text names a day other than the day on which it was said."""
+    """Return True if a text names a day other than the day on which it was said."""
     return any(mention.first != _ANY_DAY for mention in mentions(text, _ANY_DAY, code, "future"))
 
 

@@ -1,4 +1,4 @@
-"""Surface features of a sentence, independent of its meaning: figures, identifiers, names, questions, length."""
+"""Find surface features of a sentence, independent of its meaning: numbers, identifiers, names, questions, length."""
 
 import re
 
@@ -32,7 +32,7 @@ LETTERS = re.compile(r"[^\W\d_]")
 
 
 def shape_of(bare: str, language: Language) -> set[str]:
-    """Return the shape signals of a sentence: figures, identifiers, names, quoted titles, length."""
+    """Return the shape signals of a sentence: numbers, identifiers, names, quoted titles, length."""
     holds = {
         "digit": NUMERAL.search(bare) is not None,
         "identifier": IDENTIFIER.search(bare) is not None,
@@ -47,7 +47,7 @@ def shape_of(bare: str, language: Language) -> set[str]:
 
 
 def is_question(sentence: str, language: Language) -> bool:
-    """Whether a sentence ends or begins as a question."""
+    """Return True if a sentence ends or begins as a question."""
     return ASKS.search(sentence) is not None or language.has("question", sentence.lower())
 
 

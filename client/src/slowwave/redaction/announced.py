@@ -100,7 +100,7 @@ def announced(text: str, low: str, words: frozenset[str], *, digits: bool) -> It
 
 
 def _kind_of(noun: Noun, name: str) -> str:
-    """Return the kind of a secret; a weak word such as "key" is itself the kind."""
+    """Return the kind of a secret; after a weak word such as "key", the phrase decides."""
     if noun.value != "weak":
         return noun.kind
     return next((kind for kind, parts in _WEAK_KINDS.items() if any(part in name for part in parts)), noun.kind)

@@ -145,8 +145,7 @@ def year_span(year: int) -> Span:
 def month_span(today: date, month: int, year: int | None, offset: int = 0) -> Span:
     """Return a month as a span.
 
-    year: None with `which` 0 for the last month that has begun, -1 for the last that has ended, 1 for the next to
-    begin.
+    offset: used without a year: 0 is the last month that has begun, -1 the last that has ended, 1 the next to begin.
     """
     chosen = today.year if year is None else year
     if year is None:
@@ -157,7 +156,10 @@ def month_span(today: date, month: int, year: int | None, offset: int = 0) -> Sp
 
 
 def season_span(today: date, month: int, year: int | None, offset: int = 0) -> Span:
-    """Return three months from this one on. Without a year: the last that has begun, -1: has ended, 1: will begin."""
+    """Return three months, of which `month` is the first.
+
+    offset: used without a year: 0 is the last season that has begun, -1 the last that has ended, 1 the next to begin.
+    """
     first = date(today.year if year is None else year, month, 1)
     if year is None:
         first = first if first <= today else add_months(first, -12)
