@@ -1,12 +1,10 @@
-"""Cost at a hundred times the size: load both sizes, check them, measure every operation, explain its statements.
+"""Cost at a hundred times the size: load both sizes, check them, measure every operation.
 
     python -m proof.scale [--sessions 1000000] [--memories 1000000] [--fraction 0.01] [--keep FOLDER] [--write]
-                         [--plans FILE]
 
 --keep: leave the loaded databases in that folder, or measure existing ones. --write: docs/proof/scale.md.
---plans: write the plan of every statement, some 35,000 lines. Ends with 1 if an operation costs more than twice what it
-costs at the fraction. A tenth of the full size took 2 GB of disk and, on a machine with ten times as much to do as it
-has processors, 19 minutes to load.
+Ends with 1 if an operation costs more than twice what it costs at the fraction. A tenth of the full size took 2 GB of
+disk and, on a machine with ten times as much to do as it has processors, 19 minutes to load.
 """
 
 import argparse
@@ -28,8 +26,7 @@ from proof.scale.checks import check
 from proof.scale.loading import load
 from proof.scale.measuring import Operation, measure
 from proof.scale.place import Place, open_place
-from proof.scale.plans import explain
-from proof.scale.report import Line, Setting, as_markdown, plans_as_markdown
+from proof.scale.report import Line, Setting, as_markdown
 from proof.scale.server import Server, running_server
 from proof.scale.world import Sizes
 from slowwave_server.models.engine import make_engine
@@ -135,7 +132,7 @@ def describe(server: Server, loaded: list[tuple[Sizes, float]], load_now: tuple[
 
 
 def run(options: argparse.Namespace, server: Server, scratch: Path) -> int:
-    """Load, measure, explain, write. Returns 1 if an operation exceeds the bound."""
+    """Load, measure, write. Returns 1 if an operation exceeds the bound."""
     now = datetime.now(UTC)
     large = Sizes(options.sessions, options.memories, now)
     small = Sizes(int(options.sessions * options.fraction), int(options.memories * options.fraction), now)
@@ -147,14 +144,11 @@ def run(options: argparse.Namespace, server: Server, scratch: Path) -> int:
             for place, (name, (sizes, _)) in enumerate(zip(NAMES, loaded, strict=True))
         ]
         lines = measure_all(places, options.only, options.rounds)
-        plans = [(o.name, explain(o, places[1])) for o in OPERATIONS if options.only in o.name and options.plans]
     page = as_markdown(lines, describe(server, loaded, load_now))
     print(page)
     if options.write:
         FOLDER.mkdir(parents=True, exist_ok=True)
         (FOLDER / "scale.md").write_text(page, "utf-8")
-    if options.plans:
-        options.plans.write_text(plans_as_markdown(plans, large), "utf-8")
     return 0 if all(line.holds for line in lines) else 1
 
 
@@ -168,7 +162,6 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=60, help="at most so many of each operation")
     parser.add_argument("--only", default="", help="operations whose names hold this")
     parser.add_argument("--write", action="store_true", help="write docs/proof/scale.md")
-    parser.add_argument("--plans", type=Path, metavar="FILE", help="write the plan of every statement to FILE")
     options = parser.parse_args()
     scratch = Path(tempfile.mkdtemp(prefix="slowwave-scale-spool-"))
     try:

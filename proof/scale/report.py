@@ -1,4 +1,4 @@
-"""The reports: a table of what each operation costs at both sizes, ratio first, and the plans of its statements."""
+"""The report: a table of what each operation costs at both sizes, ratio first."""
 
 import os
 import platform
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proof.scale.measuring import Timing
-from proof.scale.plans import Plan
 from proof.scale.world import Sizes
 
 BOUND = 2.0
@@ -129,8 +128,7 @@ The ledger is complete (I1, I2 and I5 were checked in SQL after loading).
 | --- | ---: | ---: |
 {tables}
 
-Vector search is not measured: without an index it reads all vectors of a scope. `python -m proof.scale --plans
-FILE` writes the plans of all statements."""
+Vector search is not measured: without an index it reads all vectors of a scope."""
 
 
 def _explained(setting: Setting) -> str:
@@ -143,24 +141,3 @@ def _explained(setting: Setting) -> str:
         size=setting.size_bytes / 2**30,
         tables="\n".join(f"| {name} | {large:,} | {small:,} |" for name, small, large in setting.counts),
     )
-
-
-_PLANS = """\
-# Plans at full size
-
-`EXPLAIN (ANALYZE, BUFFERS)` of each statement, with {sessions:,} sessions and {memories:,} memories in one scope.
-Written by `python -m proof.scale`. Statements inside functions are explained just before they run, each in a
-savepoint that is rolled back, planned for the values that they have then; the figures of the outer statement count
-that explaining, too.
-Literals of more than a few words are left out.
-"""
-
-
-def plans_as_markdown(plans: Sequence[tuple[str, Sequence[Plan]]], sizes: Sizes) -> str:
-    """The plans of all operations, as Markdown."""
-    parts = [_PLANS.format(sessions=sizes.sessions, memories=sizes.memories)]
-    for name, found in plans:
-        parts += [f"## {name[0].upper()}{name[1:]}", ""]
-        for plan in found:
-            parts += [f"In `{plan.of}`:" if plan.of else "Sent:", "", "```", plan.text, "```", ""]
-    return "\n".join(parts)
