@@ -55,9 +55,10 @@ NEEDS_DATA = {
 }
 HEAD = """# Benchmarks
 
-Written by `python -m bench --markdown FILE`. Each line compares two things that were measured in one run on one
-machine, by their medians; the ratio is read as its bound reads it, and where there is none, ours by the other. Parts
-are measured one after the other, by `--rows FOLDER` some of them again: both sides of a line are always of one run.
+Written by `python -m bench --markdown FILE`. Each row compares two medians that were measured in one run on one
+machine: Slowwave's (*measured*) and that of the alternative (*beside*). Parts ran one after the other; some were
+measured again later (`--rows FOLDER`), always with both sides. *Ratio* is measured divided by beside, unless the bound
+of the row needs the opposite. ✓ marks a bound that holds, ✗ one that does not.
 """
 ROOT = Path(__file__).parent.parent
 

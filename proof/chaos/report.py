@@ -15,15 +15,16 @@ from slowwave_server.workers.celery_settings import VISIBILITY_SECONDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "proof" / "chaos.md"
 _LEGEND = (
-    "Seconds after the end of a fault: after the kill, or after the server answers again. *First flush*: the first",
-    "commit of a session that was dirty before. *All due*: all sessions requested by then were flushed. *Hook*: the",
-    "first hook returned; for a killed process of agents, its own. *Longest*: the longest hook call during the fault.",
-    "Other faults continue meanwhile, and count.",
+    "The first three columns count seconds from the end of the fault: from the kill, or when the server answers again.",
+    "*First flush*: until the first commit of a session that was dirty before. *All due*: until all sessions that were",
+    "due at the end of the fault were flushed. *Hook*: until the first hook returned (for a killed process of agents:",
+    "its own first hook). *Longest*: the duration of the longest hook call during the fault. Other faults happen",
+    "meanwhile and prolong these times.",
 )
 _COUNTED = (
-    "Events are counted in the journals of the talking processes, including events forgotten later. Overlaps: pairs",
-    "of flushes of one agent that ran at once because a fault removed a lease or a clock was wrong; still, no event",
-    "was in two windows.",
+    "The processes that play the agents count the events, including events that are forgotten later. Explained",
+    "overlaps: pairs of flushes of one agent that ran at the same time because a fault removed a lease or a clock was",
+    "wrong. No event was committed twice by them.",
 )
 _PROMISES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "redis")
 
@@ -127,9 +128,9 @@ def _promises(outcomes: Sequence[Outcome]) -> Iterable[str]:
 def _settings(*, short: bool) -> Iterable[str]:
     yield "## Settings"
     yield ""
-    yield "All other settings are the defaults, including leases and sweeps. Times are shorter, so that they fit into"
-    yield "minutes. A window that loses its worker again and again is retried more often, because here no text is at"
-    yield "fault. A model's answer has room for every line of a window."
+    yield "All other settings are the defaults, including leases and sweeps. Times are shorter than the defaults, so that"
+    yield "a run takes minutes. `max_retries` is higher, because faults and not texts make flushes fail here. A model's"
+    yield "answer has room for every line of a window."
     yield ""
     yield _row(("setting", "here", "default"))
     yield _row(("---", "---", "---"))

@@ -49,11 +49,12 @@ def _head(costs: Costs) -> Iterator[str]:
 def _million(costs: Costs, assumed: Assumed) -> Iterator[str]:
     yield "## Needs of a million turns a day\n"
     yield (
-        f"The peak is {assumed.peak:g} times the mean, and no part is busier than {assumed.busy:.0%} then; a window"
-        f" reads {assumed.turns_per_flush:g} turns; a reply reads {assumed.contexts_per_turn:g} context a turn; a model"
-        f" takes {assumed.model_seconds:g} s and {assumed.tokens:g} tokens a window; {assumed.queued} messages wait."
+        f"These needs assume: the peak load is {assumed.peak:g} times the mean; at the peak no component is busier than"
+        f" {assumed.busy:.0%}; a flush reads {assumed.turns_per_flush:g} turns; an agent reads"
+        f" {assumed.contexts_per_turn:g} context a turn; a model takes {assumed.model_seconds:g} s and"
+        f" {assumed.tokens:g} tokens a flush; {assumed.queued} messages wait in the queues."
     )
-    yield "Change them: `python -m proof.sizing report --turns-per-flush 8 --peak 6 --model-seconds 5`.\n"
+    yield "To assume other values: `python -m proof.sizing report --turns-per-flush 8 --peak 6 --model-seconds 5`.\n"
     yield "| resource | needed |"
     yield "| --- | ---: |"
     figures: Needs = needs(costs, assumed)
@@ -86,8 +87,8 @@ def _limits() -> Iterator[str]:
     yield "- Needs are computed from the costs of one worker process, and no run checked them at a full load. The"
     yield "  [load report](load.md) has the highest load that this machine carried."
     yield "- Lost messages, dead workers and outages are not included: the chaos proof covers those."
-    yield "- Needs assume sessions that arrive alone. With a backlog a worker continues with the sessions behind, and"
-    yield "  each of these costs as much as the second line on windows."
+    yield "- Needs assume that the queue is empty when a session arrives. With a backlog a worker continues with the"
+    yield "  next sessions of the queue, which cost less: the fourth line of the unit costs."
     yield "- Costs apply to small tables with warm caches; the scale proof has the costs of a large database."
     yield "- Consolidation passes are not included: they run off-peak, and the consolidation benchmark has their cost."
     yield "- Networks between machines are not included. Each flush makes a handful of round trips to Postgres."
