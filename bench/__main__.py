@@ -39,7 +39,6 @@ PARTS = {
     "model_cost": "what a model costs for the same conversations",
     "gateway": "what HTTP costs, beside the hook and a bare route",
     "console": "what every page of the console takes at 100,000 memories",
-    "budgets": "eight workers at one budget, and an endpoint of which a fifth fails",
 }
 NEEDS_DATA = {
     "extraction": "realmem-dev.json",
