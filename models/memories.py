@@ -19,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
-from slowwave_server.models.base import Base, BigId, CreatedAt, Moment
+from slowwave_server.models.base import Base, BigId, Moment
 from slowwave_server.models.search import GIN_OPTIONS
 
 
@@ -38,7 +38,7 @@ def _profile_index(place: int) -> Index:
 
 
 class Memory(Base):
-    """One durable statement of a scope. Live unless archived; of live ones no two say the same (I2, mistake 27)."""
+    """One durable statement of a scope. Of the memories that are not archived, no two say the same (I2, mistake 27)."""
 
     __tablename__ = "memories"
     __table_args__ = (
@@ -63,7 +63,7 @@ class Memory(Base):
         Index(
             "memories_important_idx",
             "scope_id",
-            text("importance DESC"),
+            text("slowwave.learned_importance(importance, use_gain) DESC"),
             text("valid_from DESC"),
             postgresql_where=text("status IN ('inbox', 'episode', 'active') AND valid_to IS NULL"),
         ),
@@ -90,6 +90,7 @@ class Memory(Base):
             "scope_id",
             postgresql_where=text("content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): '"),
         ),
+        Index("memories_use_idx", "id", postgresql_where=text("use_gain <> 0")),
         Index("memories_merged_idx", "merged_into", postgresql_where=text("merged_into IS NOT NULL")),
         Index("memories_superseded_idx", "superseded_by", postgresql_where=text("superseded_by IS NOT NULL")),
         # What no pass has looked at since it was made or said again, the oldest first.
@@ -113,31 +114,34 @@ class Memory(Base):
     status: Mapped[str] = mapped_column(server_default=text("'inbox'"))
     confidence: Mapped[float] = mapped_column(Float)
     importance: Mapped[float] = mapped_column(Float)
+    # What use adds to the importance (domain.learned_importance).
+    use_gain: Mapped[float] = mapped_column(Float, server_default=text("0"))
     trust: Mapped[str]
     entities: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     valid_from: Mapped[Moment]
     valid_to: Mapped[Moment | None]
-    # The latest time from which somebody said that it holds; valid_from is the first.
+    # The latest time at which somebody said the memory; valid_from is the first.
     reaffirmed_at: Mapped[Moment]
     recorded_at: Mapped[Moment]
     superseded_by: Mapped[UUID | None] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"))
     merged_into: Mapped[UUID | None] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"))
     archive_reason: Mapped[str | None]
-    # Counts up with every change: what was read is compared with it before anything is written.
+    # Each change raises it. A writer changes the row only if it still has the revision that the writer read.
     revision: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     checked_at: Mapped[Moment | None]
     search: Mapped[str] = mapped_column(TSVECTOR)
-    # ISO 639-1 (domain.languages): how its words are stemmed.
+    # ISO 639-1 (domain.languages): the language whose stemming its words get.
     language: Mapped[str] = mapped_column(server_default=text("'en'"))
-    # What it says of its speaker, at most two of {person, attribute, value, ended} (domain.profile).
+    # What the memory says about its speaker: at most two of {person, attribute, value, ended} (domain.profile).
     profile: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))
 
 
 class MemorySource(Base):
-    """Provenance: this memory names that event. Repeats and merges add sources; only an undo takes one away.
+    """The source of a memory in a conversation: one event. Repeats and merges add sources; only an undo removes one.
 
-    The other columns are the event's scores for the memory; slowwave.score_memory computes the memory's own from all
-    sources. via: the merged memory that brought this source; NULL where the event says it in these words.
+    The other columns are the scores of this event for the memory; slowwave.score_memory computes the memory's
+    scores from all sources. via: the merged memory that brought this source; NULL if the event states the memory's
+    own text.
     """
 
     __tablename__ = "memory_sources"
@@ -157,9 +161,9 @@ class MemorySource(Base):
 
 
 class MemoryUse(Base):
-    """A reply in a conversation used this memory: one row for each conversation, however often it did.
+    """A reply in a conversation used this memory: one row for each conversation, however often.
 
-    session_id: NULL for all conversations that Slowwave does not know.
+    session_id: NULL for all conversations that Slowwave has not recorded.
     """
 
     __tablename__ = "memory_uses"
@@ -171,5 +175,5 @@ class MemoryUse(Base):
     id: Mapped[BigId]
     memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.memories.id", ondelete="CASCADE"))
     session_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id", ondelete="CASCADE"))
-    first_used_at: Mapped[CreatedAt]
-    last_used_at: Mapped[CreatedAt]
+    shown_at: Mapped[Moment | None]
+    last_used_at: Mapped[Moment | None]

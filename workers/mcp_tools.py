@@ -130,9 +130,10 @@ def _explained(found: Explanation) -> str:
         f" on the word of: {found.trust}, holds from {found.valid_from:%Y-%m-%d}"
         + (f" to {found.valid_to:%Y-%m-%d}" if found.valid_to else "")
     )
+    use = [f"- {found.use}"] if found.use else []
     return fenced(
         [
-            Block(f"Memory {found.id}", [f"- {_short(found.content)}", standing]),
+            Block(f"Memory {found.id}", [f"- {_short(found.content)}", standing, *use]),
             Block("Said in", [_source_line(source) for source in found.sources[:SOURCES_TOLD]]),
             Block("Noted as", [f"- {_short(note.content)}" for note in found.notes[:SOURCES_TOLD]]),
             Block("Changes", [_change_line(change) for change in found.changes[-CHANGES_TOLD:]]),
@@ -159,6 +160,7 @@ def _explanation(found: Explanation) -> dict[str, Any]:
         "content": found.content,
         "confidence": found.confidence,
         "importance": found.importance,
+        "use": found.use,
         "trust": found.trust,
         "valid_from": found.valid_from.isoformat(),
         "valid_to": found.valid_to.isoformat() if found.valid_to else None,

@@ -1,8 +1,8 @@
 -- memory_record: one memory as programs read it, as JSON: its columns, the name of its scope, the first 20 events that
--- say it, and in how many conversations a reply used it.
+-- say it, in how many conversations a context showed it and a reply used it, and the importance that follows from it.
 --
 -- The function checks nothing: read_memories and explain_memory check the tenant first.
--- A use of a memory that was merged into this one counts for this one, too.
+-- What happened to a memory that was merged into this one counts for this one, too.
 CREATE OR REPLACE FUNCTION slowwave.memory_record(p_id uuid) RETURNS jsonb
 LANGUAGE plpgsql STABLE
 -- One plan for a session: planning takes longer than reading, and the callers plan anew each time.
@@ -15,8 +15,9 @@ BEGIN
         'trust', m.trust, 'valid_from', m.valid_from, 'valid_to', m.valid_to,
         'recorded_at', m.recorded_at, 'superseded_by', m.superseded_by,
         'merged_into', m.merged_into, 'archive_reason', m.archive_reason,
-        'revision', m.revision, 'source_count', s.source_count, 'sources', s.sources, 'used', u.used,
-        'last_used_at', u.last_used_at
+        'revision', m.revision, 'source_count', s.source_count, 'sources', s.sources, 'shown', u.shown,
+        'used', u.used, 'last_used_at', u.last_used_at,
+        'learned_importance', slowwave.learned_importance(m.importance, m.use_gain)
     )
     FROM slowwave.memories m
     JOIN slowwave.scopes k ON k.id = m.scope_id
@@ -35,7 +36,9 @@ BEGIN
         ) AS o
     ) AS s
     CROSS JOIN LATERAL (
-        SELECT count(DISTINCT coalesce(y.session_id, 0)) AS used, max(y.last_used_at) AS last_used_at
+        SELECT count(DISTINCT y.session_id) FILTER (WHERE y.shown_at IS NOT NULL) AS shown,
+               count(DISTINCT coalesce(y.session_id, 0)) FILTER (WHERE y.last_used_at IS NOT NULL) AS used,
+               max(y.last_used_at) AS last_used_at
         FROM slowwave.memory_uses y
         WHERE y.memory_id = p_id
            OR y.memory_id IN (SELECT p.id FROM slowwave.memories p WHERE p.merged_into = p_id)

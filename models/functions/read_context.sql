@@ -197,12 +197,13 @@ BEGIN
                b.importance / (1 + greatest(extract(epoch FROM at_time - b.valid_from)::float8, 0) / 2592000) AS weight
         FROM unnest(ids) AS k (id)
         CROSS JOIN LATERAL (
-            (SELECT i.id, i.valid_from, i.importance FROM slowwave.memories i
+            (SELECT i.id, i.valid_from, slowwave.learned_importance(i.importance, i.use_gain) AS importance
+             FROM slowwave.memories i
              WHERE i.scope_id = k.id AND i.status IN ('inbox', 'episode', 'active') AND i.valid_to IS NULL
-             ORDER BY i.importance DESC, i.valid_from DESC
+             ORDER BY slowwave.learned_importance(i.importance, i.use_gain) DESC, i.valid_from DESC
              LIMIT 60)
             UNION
-            (SELECT n.id, n.valid_from, n.importance
+            (SELECT n.id, n.valid_from, slowwave.learned_importance(n.importance, n.use_gain)
              FROM (SELECT * FROM slowwave.memories m
                    WHERE m.scope_id = k.id AND m.status <> 'archived'
                    ORDER BY m.valid_from DESC

@@ -22,6 +22,7 @@
 --   session   the mean word score of the events of its session: a conversation about the topic lifts all its parts
 --   cosine    of the vectors of question and document. A document without a vector yet counts as average
 --   interval  a share of the best score of the rest
+--   use       of a memory: another such share, for replies that used it, or lost to contexts that showed it in vain
 -- The second passage of one event counts less than the first, the third less than the second.
 --
 -- coverage is the share of the words of the question that the document holds, weighted by rarity, from 0 to 1.
@@ -67,7 +68,7 @@ BEGIN
         SELECT x.* FROM jsonb_to_record(p_ranking) AS x (
             fields float4[], saturation float8, length_share float8, memory float8, ended float8, tool float8,
             session float8, session_events float8, vector float8, least_cosine float8, least_deviation float8, "interval" float8,
-            diversity float8)
+            diversity float8, use float8)
     ), q AS MATERIALIZED (
         SELECT
             p_terms[#] AS q#, s[#] AS s#,
@@ -128,7 +129,7 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT m.id, m.search FROM slowwave.memories m
             WHERE m.scope_id = k.id AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL
-            ORDER BY m.importance DESC, m.valid_from DESC
+            ORDER BY slowwave.learned_importance(m.importance, m.use_gain) DESC, m.valid_from DESC
             LIMIT 500
         ) AS n
         WHERE p_late IS NOT NULL AND n.search @@ p_late AND NOT n.search @@ p_any
@@ -267,7 +268,8 @@ BEGIN
                (p_from IS NOT NULL OR p_to IS NOT NULL)
                          AND coalesce(m.valid_from, (SELECT e.happened_at FROM slowwave.events e
                                                      WHERE e.session_id = c.session_id AND e.seq = c.seq))
-                             BETWEEN coalesce(p_from, '-infinity') AND coalesce(p_to, 'infinity') AS inside
+                             BETWEEN coalesce(p_from, '-infinity') AND coalesce(p_to, 'infinity') AS inside,
+               coalesce(m.use_gain, 0) * r.use AS use
         FROM compared c
         CROSS JOIN spread s CROSS JOIN r
         CROSS JOIN LATERAL (SELECT coalesce((c.cosine - s.mean) / s.deviation, 0) AS z) AS z
@@ -280,11 +282,13 @@ BEGIN
             AND (m.status IN ('inbox', 'episode', 'active') OR p_review AND m.status = 'review')
     ), summed AS MATERIALIZED (
         -- Sums of equal numbers in another order differ in their last digits.
-        SELECT w.*, round((w.words + w.session + w.vector + i."interval")::numeric, 9)::float8 AS score, i."interval"
+        SELECT w.*, round((w.words + w.session + w.vector + i."interval" + i.use)::numeric, 9)::float8 AS score,
+               i."interval"
         FROM weighed w CROSS JOIN r
         CROSS JOIN (SELECT max(m.words + m.session + m.vector) AS best FROM weighed m) AS m
         CROSS JOIN LATERAL (
-            SELECT CASE WHEN w.inside THEN r."interval" * greatest(m.best, 0) ELSE 0 END AS "interval") AS i
+            SELECT CASE WHEN w.inside THEN r."interval" * greatest(m.best, 0) ELSE 0 END AS "interval",
+                   w.use * greatest(m.best, 0) AS use) AS i
     ), spaced AS MATERIALIZED (
         SELECT s.*, s.score - (1 - r.diversity ^ (row_number() OVER (
             PARTITION BY coalesce(s.memory_id::text, s.session_id || '#' || s.seq) ORDER BY s.score DESC, s.part) - 1

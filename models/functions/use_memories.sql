@@ -16,8 +16,8 @@ BEGIN
     FROM slowwave.sessions s
     JOIN slowwave.agents a ON a.id = s.agent_id
     WHERE a.tenant = p_tenant AND a.name = p_agent AND s.name = p_session;
-    INSERT INTO slowwave.memory_uses AS u (memory_id, session_id)
-    SELECT m.id, v_session_id
+    INSERT INTO slowwave.memory_uses AS u (memory_id, session_id, last_used_at)
+    SELECT m.id, v_session_id, now()
     FROM slowwave.memories m
     JOIN slowwave.scopes k ON k.id = m.scope_id
     WHERE m.id = ANY (p_ids) AND k.tenant = p_tenant AND (k.kind <> 'agent' OR k.name = p_agent)

@@ -22,6 +22,7 @@ from slowwave_server.services.consolidation.questions import WAITING
 from slowwave_server.services.consolidation.scope_pass import Order, PassReport, consolidate, in_full, in_words
 from slowwave_server.services.llm.build import with_command
 from slowwave_server.services.maintenance.scheduler import JobContext, JobOutcome, JobRunner
+from slowwave_server.services.memories.use import learn_from_use
 from slowwave_server.services.review.decisions import expire_due
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ def due_scopes(engine: Engine, context: JobContext, kind: PassKind) -> Iterator[
 
 
 def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
-    """Run a pass over each scope with due work, then ask the model, if one is configured, about open conflicts.
+    """Learn importance from use, run a pass over each scope with due work, then ask a model about open conflicts.
 
     If the pass over one scope fails or stops, the job continues with the other scopes.
     """
@@ -69,6 +70,9 @@ def run_passes(context: JobContext, *, kind: PassKind) -> JobOutcome:
     if not settings.enabled:
         return JobOutcome("consolidation is switched off (memory.consolidation.enabled)")
     work, go_on = _Work(context, kind), context.patience()
+    if not context.dry_run:
+        on = settings.learn_from_use
+        work.counts["learned"] = learn_from_use(context.engine, on=on, now=context.clock(), go_on=go_on)
     for scope_id in due_scopes(context.engine, context, kind):
         if not go_on():
             break
@@ -157,7 +161,7 @@ def _model_use(context: JobContext) -> ModelUse | None:
 
 
 def _count(counts: Counter[str], report: PassReport) -> None:
-    counts["scopes"] += report.state in {"completed", "stopped"}
+    counts["scopes"] += report.state in {"completed", "rolled_back", "stopped"}
     counts["scopes_busy"] += report.state == "busy"
     counts["checked"] += report.checked
     counts["failed"] += report.failed

@@ -24,7 +24,7 @@ from slowwave_server.services.consolidation.batch import thresholds_of
 from slowwave_server.services.consolidation.neighbours import candidates, index_blocks, load
 from slowwave_server.services.consolidation.scope_lock import lock_scope
 from slowwave_server.services.consolidation.witnesses import WITNESSES
-from slowwave_server.services.curation.notes import ELIGIBLE, why_none
+from slowwave_server.services.curation.notes import ELIGIBLE, IMPORTANCE, why_none
 from slowwave_server.services.memories.changes import Author, Stale, change_memory, changes_of_run
 from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, start_run
 
@@ -34,9 +34,9 @@ _PAGE = 200
 _MOST_UNINDEXED = 2000
 
 _NOTES = text(
-    f"SELECT m.id, m.revision, m.status, m.confidence, m.importance, ({WITNESSES}) AS witnesses"
+    f"SELECT m.id, m.revision, m.status, m.confidence, {IMPORTANCE} AS importance, ({WITNESSES}) AS witnesses"
     f" FROM slowwave.memories m WHERE m.scope_id = :scope AND {ELIGIBLE}"
-    " ORDER BY m.importance * m.confidence DESC, m.id"
+    f" ORDER BY {IMPORTANCE} * m.confidence DESC, m.id"
 ).execution_options(yield_per=_PAGE)
 _CLOCK = text(
     "SELECT coalesce(a.time_zone, 'UTC') AS zone, coalesce(a.cutoff_hour, 0) AS cutoff_hour FROM slowwave.scopes k"

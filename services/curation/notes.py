@@ -23,8 +23,10 @@ _NOT_UNDONE = (
     "NOT EXISTS (SELECT FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
     f" WHERE c.memory_id = m.id AND c.action = 'curated' AND {NOT_AGAIN.replace(':again', 'false')})"
 )
+IMPORTANCE = "slowwave.learned_importance(m.importance, m.use_gain)"
+"""Of a memory `m`, in SQL: with what its use adds."""
 ELIGIBLE = (
-    f"m.status IN ('inbox', 'episode') AND {_HOLDS} AND m.importance * m.confidence >= :least"
+    f"m.status IN ('inbox', 'episode') AND {_HOLDS} AND {IMPORTANCE} * m.confidence >= :least"
     f" AND ({_BORNE_OUT}) AND {_UNCONTESTED} AND {_NOT_UNDONE}"
 )
 """Which memories `m` may be curated, in SQL, by :now and :least (what one is worth, about)."""

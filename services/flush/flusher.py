@@ -8,6 +8,8 @@
       │
     commit_flush: memories, ledger, passages, watermark
       │
+     note which of the memories shown the replies repeat
+      │
      end memories that the new ones contradict (a cancelled plan, a lifted order), in another run
        │
     release (and take the next session), then enqueue sessions requested meanwhile: the agent's next parked session,
@@ -41,6 +43,7 @@ from slowwave_server.domain.windows import PRECEDING_EVENTS, cut_window
 from slowwave_server.models.engine import driver_connection
 from slowwave_server.services.flush.endings import FlushedMemories, end_after_flush
 from slowwave_server.services.flush.store import Begun, Commit, Failure, begin_flush, commit_flush, fail_flush
+from slowwave_server.services.memories.use import note_citations
 
 T = TypeVar("T")
 
@@ -195,6 +198,7 @@ class Flusher:
             log.info("extraction of %s/%s: %s", ref.agent, ref.session, note)
         commit = Commit.of_extraction(begun, window, extraction, self.extractor, self.settings, now)
         result = self._commit(begun, window, commit, now)
+        note_citations(self.engine, begun.session_id, (*begun.preceding, *window.events))
         if result.flush_id is not None and begun.scope_id is not None:
             made = (result.flush_id, extraction.candidates, result.repeated)
             flushed = FlushedMemories(begun.session_id, begun.scope_id, window.from_seq, *made)

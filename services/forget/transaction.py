@@ -17,6 +17,7 @@ from slowwave_server.services.forget.receipts import sessions_before, was_forgot
 from slowwave_server.services.forget.rows import CONVERSATIONS, MEMORIES, close_runs, mark_runs, take_away
 from slowwave_server.services.forget.statistics import STATISTICS
 from slowwave_server.services.forget.target import CannotForget, Target
+from slowwave_server.services.memories.use import relearn
 
 STATEMENT_MINUTES = 30
 PATIENCE_SECONDS = 60.0
@@ -24,6 +25,11 @@ FIRST_PAUSE_SECONDS = 0.05
 LAST_PAUSE_SECONDS = 1.0
 # A lock that wasn't to be had, a deadlock, a row that points to what goes and was written in between.
 _AGAIN = frozenset({"55P03", "40P01", "40001", "23503"})
+# Memories whose importance conversations changed that go.
+_LEARNED = text(
+    "SELECT DISTINCT u.memory_id FROM slowwave.memory_uses u JOIN gone_sessions s ON s.id = u.session_id"
+    " JOIN slowwave.memories m ON m.id = u.memory_id AND m.use_gain <> 0"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +101,13 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     scopes = _scopes(connection, "gone_scopes")
     near = tuple(scope for scope in _scopes(connection, "near_scopes") if scope not in scopes)
     known, before = _is_known(connection, target), sessions_before(connection, target)
+    learned = connection.execute(_LEARNED).scalars().all()
     counts: Counter[str] = take_away(connection, STATISTICS, values)
     counts += take_away(connection, MEMORIES, values)
     counts += take_away(connection, ALIASES, values)
     counts += take_away(connection, CONVERSATIONS, values)
     remains.weigh()
+    relearn(connection, learned, now=clock())
     close_runs(connection, values)
     counts["dead letters"] = take_dead_letters(connection, target)
     counts["memories that stand for themselves again"] = len(remains.standing)

@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select
 
+from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import (
     Agent,
     Event,
@@ -23,6 +24,7 @@ from slowwave_server.models import (
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memories.file_lines import ReadLine, lines_of
 from slowwave_server.services.memories.masking import masked, masked_values
+from slowwave_server.services.memories.use import UseCounts, count_uses
 from slowwave_server.services.reports import relations
 
 SOURCES_READ = 200
@@ -90,6 +92,7 @@ class Explanation:
     content: str
     confidence: float
     importance: float
+    learned_importance: float
     trust: str
     entities: tuple[str, ...]
     valid_from: datetime
@@ -113,6 +116,15 @@ class Explanation:
     chain: tuple[relations.Part, ...]
     triples: tuple[relations.Relation, ...]
     lines: tuple[ReadLine, ...]
+    uses: UseCounts
+
+    @property
+    def use(self) -> str:
+        """What its use does to its importance, in words; "" if no context showed it and no reply used it."""
+        if self.uses == UseCounts():
+            return ""
+        shown, used = (f"in {pluralize(number, 'conversation')}" for number in self.uses[:2])
+        return f"shown {shown}, used {used}: importance {self.importance:.2f} → {self.learned_importance:.2f}"
 
 
 def _query(tenant: str, memory: UUID) -> Select[*tuple[Any, ...]]:
@@ -124,6 +136,7 @@ def _query(tenant: str, memory: UUID) -> Select[*tuple[Any, ...]]:
             Memory.content,
             Memory.confidence,
             Memory.importance,
+            func.slowwave.learned_importance(Memory.importance, Memory.use_gain).label("learned_importance"),
             Memory.trust,
             Memory.entities,
             Memory.valid_from,
@@ -177,6 +190,7 @@ def explain_memory(connection: Connection, tenant: str, memory: UUID, *, reveal:
         chain=relations.chain_of(connection, scope_id, memory),
         triples=relations.triples_of(connection, scope_id, memory),
         lines=lines_of(connection, scope_id, memory),
+        uses=count_uses(connection, [memory]).get(memory, UseCounts()),
     )
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, func, select
 
 from slowwave_server.models import Memory, Scope
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.lookup import UnknownName
+from slowwave_server.services.memories.use import UseCounts, count_uses
 from slowwave_server.services.reports.memories import ListedMemory, Source, sources_of
 
 _NOW = (
@@ -27,23 +28,18 @@ _NOW = (
     Memory.merged_into,
     Memory.archive_reason,
     Memory.revision,
-)
-
-_USES = text(
-    "SELECT w.id, count(DISTINCT coalesce(y.session_id, 0)) AS used, max(y.last_used_at) AS last_used_at FROM ("
-    " SELECT m.id, m.id AS part FROM unnest(CAST(:memories AS uuid[])) AS m (id)"
-    " UNION ALL SELECT p.merged_into, p.id FROM slowwave.memories p WHERE p.merged_into = ANY (:memories)) AS w"
-    " JOIN slowwave.memory_uses y ON y.memory_id = w.part GROUP BY w.id"
+    func.slowwave.learned_importance(Memory.importance, Memory.use_gain).label("learned_importance"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One memory. scope: "agent:NAME", "room:NAME" or "team:NAME". sources: the first of `source_count`. used: the
-    number of conversations in which a reply used it or a memory merged into it.
+    """One memory. scope: "agent:NAME", "room:NAME" or "team:NAME". sources: the first of `source_count`.
 
-    confidence and importance: 0..1. valid_to is None while it holds. At an earlier `known_at`, later values are None:
-    recorded_at of a deleted memory, superseded_by, merged_into, archive_reason and revision.
+    confidence and importance: 0..1; learned_importance: with what its use adds. shown, used: the number of conversations
+    in which a context showed, and a reply used, it or a memory merged into it. valid_to is None while it holds. At an
+    earlier `known_at`, later values are None: recorded_at of a deleted memory, superseded_by, merged_into,
+    archive_reason and revision.
     """
 
     id: UUID
@@ -63,8 +59,10 @@ class Record:
     revision: int | None
     source_count: int
     sources: tuple[Source, ...]
+    shown: int
     used: int
     last_used_at: datetime | None
+    learned_importance: float
 
 
 def read_record(connection: Connection, tenant: str, memory: UUID, reach: Reach) -> Record:
@@ -96,14 +94,13 @@ def _current(
     rows = connection.execute(query).mappings().all()
     found = [row["id"] for row in rows]
     counts, sources = sources_of(connection, tenant, found)
-    uses = {row.id: row for row in connection.execute(_USES, {"memories": found})} if found else {}
+    uses = count_uses(connection, found)
     return {
         row["id"]: Record(
             **row,
             source_count=counts[row["id"]],
             sources=tuple(sources[row["id"]]),
-            used=uses[row["id"]].used if row["id"] in uses else 0,
-            last_used_at=uses[row["id"]].last_used_at if row["id"] in uses else None,
+            **uses.get(row["id"], UseCounts())._asdict(),
         )
         for row in rows
     }
@@ -128,6 +125,8 @@ def _as_known(listed: ListedMemory, scope: str, current: Record | None) -> Recor
         revision=None,
         source_count=listed.source_count,
         sources=listed.sources,
+        shown=0 if current is None else current.shown,
         used=0 if current is None else current.used,
         last_used_at=None if current is None else current.last_used_at,
+        learned_importance=listed.importance if current is None else current.learned_importance,
     )

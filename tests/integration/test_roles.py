@@ -199,6 +199,7 @@ def test_i8_a_producer_of_another_tenant_is_refused_at_every_entrance(roles: Rol
         "read_memories": "('acme', 'atlas', 'agent', 'atlas', null, null, null, null, null, null, null, 10)",
         "explain_memory": f"('acme', '{roles.world.memories(PLACES[0])[0]}')",
         "use_memories": f"('acme', 'atlas', '{{{roles.world.memories(PLACES[0])[0]}}}', null)",
+        "show_memories": f"('acme', 'atlas', 's1', '{{{roles.world.memories(PLACES[0])[0]}}}', now())",
         "read_changes": "('acme', '0-0', NULL, 10)",
         "await_changes": "('acme', 10)",
     }

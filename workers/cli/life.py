@@ -51,6 +51,7 @@ def _head(found: "Explanation") -> list[tuple[str, str]]:
         ("holds", f"from {found.valid_from:%Y-%m-%d %H:%M}{until} UTC; {recorded}{again}"),
         ("confidence", f"{found.confidence:.2f}"),
         ("importance", f"{found.importance:.2f}"),
+        *([("use", found.use)] if found.use else []),
         ("because of", ", ".join(found.signals) or "no signal was recorded"),
     ]
     if found.entities:

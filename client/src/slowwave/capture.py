@@ -11,7 +11,7 @@ from slowwave.identity import SessionRef, check_name, shared_scope
 from slowwave.postgres import Postgres, PreparedStatement, Row
 from slowwave.settings import MemorySettings
 
-Trigger = Literal["idle", "compaction", "reset", "unread", "note"]
+Trigger = Literal["idle", "compaction", "reset", "unread", "note", "shown"]
 
 # An empty text stands for NULL, because parameters of a prepared statement are sent unchanged.
 _ONE = PreparedStatement(

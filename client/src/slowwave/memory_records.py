@@ -51,8 +51,10 @@ class MemoryRecord:
         revision: a number that grows with every change; `Memory.correct` and `Memory.archive` compare it.
         source_count: the number of its source events.
         sources: the first 20 of its source events.
-        used: the number of conversations in which a reply used it, from `Memory.used`.
+        used: the number of conversations in which a reply used it: by `Memory.used`, or because the reply repeats it.
         last_used_at: the time of the last use.
+        shown: the number of conversations in which a context showed it.
+        learned_importance: the importance with what its use adds or takes away; rankings and promotions read it.
     """
 
     id: str
@@ -74,6 +76,8 @@ class MemoryRecord:
     sources: tuple[MemorySource, ...]
     used: int = 0
     last_used_at: datetime | None = None
+    shown: int = 0
+    learned_importance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +131,12 @@ class MemoryChange:
     Attributes:
         action: the kind of the change.
         reason: the reason, as a sentence.
-        made_at: when the change was made.
+        made_at: the time of the change.
         flush: the number of the flush that made it, if one did.
         run: the number of the run that made it, if one did.
         by: the person or program that asked for it.
-        before: the changed fields before.
-        after: the changed fields after.
+        before: the changed fields with their old values.
+        after: the changed fields with their new values.
     """
 
     action: str
@@ -197,12 +201,12 @@ class ForgetReceipt:
     """The receipt of a deletion.
 
     Attributes:
-        receipt: its number.
+        receipt: the number of the receipt.
         target: what was deleted.
         counts: the number of deleted rows of each kind.
         sessions: some of the deleted conversations.
         hints: notes about consequences.
-        problems: what could not be deleted yet; the same call deletes it.
+        problems: data that could not be deleted yet; repeat the same call to delete it.
     """
 
     receipt: int
@@ -214,7 +218,7 @@ class ForgetReceipt:
 
 
 def memory_id(value: str | UUID) -> UUID:
-    """The UUID of a memory. Raises InvalidQuery for anything else."""
+    """Return the UUID of a memory. Raises InvalidQuery for any other text."""
     try:
         return value if isinstance(value, UUID) else UUID(value)
     except (ValueError, AttributeError, TypeError):
@@ -222,7 +226,7 @@ def memory_id(value: str | UUID) -> UUID:
 
 
 def record_of(value: Mapping[str, Any]) -> MemoryRecord:
-    """A memory from its JSON. Fields of a newer server are left out."""
+    """Parse a memory from JSON. Fields of a newer server are ignored."""
     return MemoryRecord(
         **_picked(value, "id", "scope", "type", "status", "content", "confidence", "importance", "trust"),
         **_optional(value, "superseded_by", "merged_into", "archive_reason", "revision"),
@@ -233,11 +237,13 @@ def record_of(value: Mapping[str, Any]) -> MemoryRecord:
         source_count=value["source_count"],
         sources=tuple(MemorySource(**_picked(one, "agent", "session", "seq")) for one in value["sources"]),
         used=value.get("used") or 0,
+        shown=value.get("shown") or 0,
+        learned_importance=value.get("learned_importance"),
     )
 
 
 def explanation_of(value: Mapping[str, Any]) -> MemoryExplanation:
-    """An explanation from its JSON."""
+    """Parse an explanation from JSON."""
     return MemoryExplanation(
         record_of(value["memory"]),
         tuple(_event_of(one) for one in value["sources"]),
@@ -246,18 +252,18 @@ def explanation_of(value: Mapping[str, Any]) -> MemoryExplanation:
 
 
 def correction_of(value: Mapping[str, Any]) -> Correction:
-    """The outcome of a correction from its JSON."""
+    """Parse the outcome of a correction from JSON."""
     return Correction(record_of(value["memory"]), value["run"])
 
 
 def preview_of(value: Mapping[str, Any]) -> ForgetPreview:
-    """The preview of a forget from its JSON."""
+    """Parse the preview of a forget from JSON."""
     fields = {name: _texts(value, name) for name in ("sessions", "hints")}
     return ForgetPreview(value["target"], value["counts"], **fields, confirm=value["confirm"])
 
 
 def receipt_of(value: Mapping[str, Any]) -> ForgetReceipt:
-    """The receipt of a forget from its JSON."""
+    """Parse the receipt of a forget from JSON."""
     fields = {name: _texts(value, name) for name in ("sessions", "hints", "problems")}
     return ForgetReceipt(value["receipt"], value["target"], value["counts"], **fields)
 

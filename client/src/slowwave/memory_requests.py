@@ -21,7 +21,9 @@ MAX_PAGE = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """A checked turn. events, about: in the form of Postgres; messages, scope, room_id, thread_id: as the host gave."""
+    """A checked turn. events, about: values in the form of Postgres; messages, scope, room_id, thread_id: the host's
+    arguments.
+    """
 
     agent: str
     session: str
@@ -37,7 +39,7 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MilestoneRequest:
-    """A checked milestone of a task. events: in the form of Postgres."""
+    """A checked milestone of a task. events: the events in the form of Postgres."""
 
     agent: str
     session: str
@@ -51,7 +53,7 @@ class MilestoneRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """The arguments of `Memory.search`. now: None is the time of the call."""
+    """The arguments of `Memory.search`. now: the reference time; None means the time of the call."""
 
     agent: str
     query: str
@@ -65,7 +67,7 @@ class SearchRequest:
     around: int = 0
 
     def check(self) -> None:
-        """Raise InvalidName or InvalidQuery for an argument that can't be used."""
+        """Raise InvalidName or InvalidQuery for an invalid argument."""
         from slowwave.recall.scopes import reader  # noqa: PLC0415 (hosts that only record need none of it)
         from slowwave.recall.search import check_search  # noqa: PLC0415 (as above)
         from slowwave.recall.selection import Selection  # noqa: PLC0415 (as above)
@@ -79,7 +81,10 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRequest:
-    """The arguments of `Memory.context`. now: None is the time of the call."""
+    """The arguments of `Memory.context`. now: None is the time of the call.
+
+    noted: True if the memories of the context count as shown; False if the caller shows only some of them.
+    """
 
     agent: str
     session: str | None = None
@@ -90,9 +95,10 @@ class ContextRequest:
     count_tokens: Callable[[str], int] | None = None
     format: "Format" = "markdown"
     now: datetime | None = None
+    noted: bool = True
 
     def check(self) -> None:
-        """Raise InvalidName or InvalidQuery for an argument that can't be used."""
+        """Raise InvalidName or InvalidQuery for an invalid argument."""
         from slowwave.recall.context_query import check_context_query  # noqa: PLC0415 (as above)
         from slowwave.recall.scopes import reader  # noqa: PLC0415 (as above)
 
@@ -113,7 +119,7 @@ class MemoriesRequest:
     after: str | None = None
 
     def check(self) -> None:
-        """Raise InvalidName or InvalidQuery for an argument that can't be used."""
+        """Raise InvalidName or InvalidQuery for an invalid argument."""
         check_name("agent", self.agent)
         scope_of(self.agent, self.scope)
         status, kind, as_of, limit = self.status, self.type, self.as_of, self.limit
@@ -148,5 +154,5 @@ class ForgetTarget:
     memory: str | None = None
 
     def to_json(self) -> dict[str, str]:
-        """The names that are set."""
+        """Return the names that are set."""
         return {name: value for name, value in asdict(self).items() if value is not None}

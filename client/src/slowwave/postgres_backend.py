@@ -1,12 +1,13 @@
 """The backend of `Memory.from_env`: it records and reads in Postgres, and wakes workers through Redis."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from slowwave.capture import Entry, Trigger
 from slowwave.errors import ScopeConflict
 from slowwave.event_json import EventJson
-from slowwave.identity import check_name
+from slowwave.identity import SessionRef, check_name
 from slowwave.memory_records import Correction, MemoryExplanation, MemoryPage, MemoryRecord, memory_id
 from slowwave.memory_requests import (
     ChangesRequest,
@@ -50,42 +51,36 @@ class PostgresBackend:
         return self.store.settings
 
     def for_tenant(self, tenant: str | None) -> "PostgresBackend":
-        """The backend of another tenant on the same store; None is the tenant of the settings."""
+        """Return the backend of another tenant on the same store; None is the tenant of the settings."""
         return PostgresBackend(self.store, self.settings.tenant if tenant is None else tenant)
 
     def new_key(self) -> str:
-        """A fresh idempotency key for one call."""
         return self.store.new_key()
 
     def record_turn(self, turn: TurnRequest) -> Receipt:
-        """Record a turn."""
         return self._record(turn.agent, turn.session, turn.events, about=turn.about, ignored=turn.ignored)
 
     def record_milestone(self, request: MilestoneRequest) -> Receipt:
-        """Record a milestone of a task."""
         return self._record(request.agent, request.session, request.events)
 
     def request_flush(self, agent: str, session: str, trigger: Trigger) -> Receipt:
-        """Make a flush of the session due."""
         return self._record(agent, session, [], trigger=trigger)
 
     def boost(self, agent: str, session: str) -> tuple[str, ...]:
-        """Flush the agent's other sessions first; return their names."""
+        """Flush the agent's other sessions first, and return their names."""
         return tuple(self.store.boost(self.tenant, agent, session))
 
     def note(self, request: NoteRequest) -> Noted:
-        """Write a note to working memory."""
         key = self.new_key() if request.key is None else request.key
         return note(self.store.postgres, self.settings.memory, self.tenant, request, key=key)
 
     def consolidate(self, agent: str, scope: str | None) -> bool:
-        """Ask for a consolidation cycle; False if one is already queued."""
+        """Request a consolidation cycle. Return False if one is already queued."""
         from slowwave.coordination.consolidation_queue import ask_for_pass  # noqa: PLC0415 (brings redis)
 
         return ask_for_pass(self.store.offers.redis(), self.tenant, *scope_of(agent, scope))
 
     def stats(self, agent: str, scope: str | None) -> WorkingStats:
-        """Count the notes of a scope by outcome."""
         kind, name = scope_of(agent, scope)
         return self.store.postgres.read(lambda connection: read_stats(connection, self.tenant, kind, name))
 
@@ -96,19 +91,19 @@ class PostgresBackend:
         return Status(int(count or 0), float(age) if age else None, queues, *waiting)
 
     def search(self, request: SearchRequest) -> "list[Hit]":
-        """Search memories and events."""
         from slowwave import read_routing  # noqa: PLC0415 (hosts that only record need none of it)
 
         return read_routing.search(self.store.source(), self.tenant, request)
 
     def context(self, request: ContextRequest) -> "Context":
-        """Read the context of a prompt."""
         from slowwave import read_routing  # noqa: PLC0415 (as above)
 
-        return read_routing.context(self.store.source(), self.tenant, request)
+        found = read_routing.context(self.store.source(), self.tenant, request)
+        if request.session is not None and request.noted:
+            self.show(request.agent, request.session, [hit.id for hit in (*found.memories, *found.recent)])
+        return found
 
     def memories(self, request: MemoriesRequest) -> MemoryPage:
-        """List the memories of a scope."""
         from slowwave import memory_queries  # noqa: PLC0415 (as above)
 
         return self.store.postgres.read(
@@ -116,7 +111,6 @@ class PostgresBackend:
         )
 
     def get(self, memory: UUID) -> MemoryRecord:
-        """Read one memory."""
         from slowwave import memory_queries  # noqa: PLC0415 (as above)
 
         return self.store.postgres.read(
@@ -124,7 +118,6 @@ class PostgresBackend:
         )
 
     def explain(self, memory: UUID) -> MemoryExplanation:
-        """Read the sources and changes of one memory."""
         from slowwave import memory_queries  # noqa: PLC0415 (as above)
 
         told = self.store.postgres.read(
@@ -133,13 +126,17 @@ class PostgresBackend:
         return memory_queries.found(told, memory)
 
     def follow(self, request: ChangesRequest) -> "Following":
-        """Prepare to follow changes; nothing is read yet."""
+        """Prepare to follow changes, without reading."""
         from slowwave.change_following import followed  # noqa: PLC0415 (as above)
 
         return followed(self.store, self.tenant, request)
 
+    def show(self, agent: str, session: str, memories: Iterable[str]) -> None:
+        """Note that a context of the session showed these memories."""
+        self.store.show(SessionRef(self.tenant, agent, session), memories)
+
     def note_use(self, agent: str, ids: list[UUID], session: str | None) -> int:
-        """Note that a reply used memories; return how many of them the agent may read."""
+        """Note that a reply used memories. Return how many of them the agent may read."""
         from slowwave import memory_queries  # noqa: PLC0415 (as above)
 
         return self.store.postgres.read(
@@ -163,7 +160,7 @@ class PostgresBackend:
         return self._ask("forget", target.to_json() | {"confirm": confirm})
 
     def warm(self) -> None:
-        """Connect mem0 in a thread, if it is the backend."""
+        """Connect to mem0 in a thread, if mem0 is the backend."""
         self.store.warm()
 
     def flush(self, timeout: float) -> bool:

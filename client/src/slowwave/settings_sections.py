@@ -12,7 +12,7 @@ _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^@\s]*@")
 
 
 class Section(BaseModel):
-    """A part of the settings: an unknown key is an error, and the values are frozen."""
+    """A part of the settings. An unknown key is an error, and the values are frozen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -23,10 +23,11 @@ class Section(BaseModel):
 
 
 class Llm(Section):
-    """A model, its uses, and its budgets. Off by default; everything works without a model. Budgets of 0: no limit.
+    """A model, its uses, and its budgets. Off by default; everything works without a model. A budget of 0 means no
+    limit.
 
-    driver openai: any endpoint with OpenAI's chat API, at `base_url`; command: a program that reads the prompt from
-    stdin. Token budgets apply to the tenant, and those of an agent to each agent.
+    driver: "openai" calls any endpoint with OpenAI's chat API at `base_url`; "command" runs a program that reads the
+    prompt from stdin. Token budgets apply to the tenant; those with `agent` in their names apply to each agent.
     """
 
     driver: Literal["none", "openai", "command"] = "none"
@@ -51,9 +52,10 @@ class Llm(Section):
 
 
 class Embeddings(Section):
-    """Vectors of memories and events, made by workers. Off by default; search without them is full text.
+    """Vectors of memories and events, made by workers. Off by default; a search without vectors is a full-text search.
 
-    local: a small model that runs here (the extra `embeddings`); openai: any endpoint that speaks OpenAI's API.
+    driver: "local" is a small model that runs here (the extra `embeddings`); "openai" is any endpoint with OpenAI's
+    API.
     """
 
     driver: Literal["none", "local", "openai"] = "none"
@@ -65,27 +67,29 @@ class Embeddings(Section):
 
 
 class Mem0(Section):
-    """The configuration of the package `mem0ai`: a YAML or JSON file in its own format; empty: vectors in Postgres."""
+    """The configuration of the package `mem0ai`: a YAML or JSON file in its own format; if empty, vectors are in
+    Postgres.
+    """
 
     config: str = ""
 
 
 class Agno(Section):
-    """Where Agno keeps its sessions, if events come from there: sqlite:///…, or postgresql://…."""
+    """The database in which Agno keeps its sessions, if events come from Agno: sqlite:///…, or postgresql://…."""
 
     db_url: str = ""
     session_table: str = ""
 
 
 class Tools(Section):
-    """Whether tool calls and their results are recorded, and their maximum length."""
+    """Recording of tool calls and their results, and their maximum length."""
 
     record: bool = True
     max_characters: int = Field(2000, ge=200, le=100_000)
 
 
 class Retention(Section):
-    """Days after which data is removed, and after which an open task is no longer current (task_days); 0: never."""
+    """Days after which data is removed; task_days: days after which an open task is no longer current. 0: never."""
 
     event_days: int = Field(0, ge=0, le=36_500)
     session_log_days: int = Field(30, ge=0, le=36_500)
@@ -93,7 +97,7 @@ class Retention(Section):
 
 
 class Webhooks(Section):
-    """Changes that Slowwave sends to URLs. allow_private: comma-separated private networks that are allowed, as
+    """Changes that Slowwave sends to URLs. allow_private: comma-separated private networks that are allowed, such as
     10.1.0.0/16; other addresses that are not public are refused. disable_after_days: days of failures after which an
     endpoint is disabled.
     """
@@ -114,11 +118,11 @@ class Webhooks(Section):
 
 
 class Gateway(Section):
-    """Slowwave over HTTP: limits of one request, one key and one tenant. Rates and quotas of 0: no limit.
+    """Slowwave over HTTP: limits of one request, one key and one tenant. A rate or quota of 0 means no limit.
 
-    A bucket holds `burst` requests and refills at `requests_per_second`. streams_per_key: the most streams of changes
-    that a key may have at each process. cors_origins: comma-separated origins of browsers; none by default. access_log:
-    whether each request is logged.
+    A bucket holds `burst` requests and refills at `requests_per_second`. streams_per_key: the highest number of streams
+    of changes that a key may have at each process. cors_origins: comma-separated origins of browsers; none by default.
+    access_log: True if each request is logged.
     """
 
     max_body_bytes: int = Field(1_048_576, ge=1024, le=67_108_864)
@@ -135,21 +139,23 @@ class Gateway(Section):
 
 
 class Console(Section):
-    """Pages for people. session_hours: the lifetime of a login; flower_url: the address of Flower, or ""."""
+    """The console, which has web pages for people. session_hours: the lifetime of a login; flower_url: the URL of
+    Flower, or "".
+    """
 
     session_hours: float = Field(12, gt=0, le=8760)
     flower_url: str = ""
 
 
 class Files(Section):
-    """Where memory files and session logs are stored, and how often Slowwave checks for hand edits."""
+    """Folders of memory files and session logs, and how often Slowwave checks the files for hand edits."""
 
     root: Path = Path("~/.local/state/slowwave/memory")
     sync_seconds: float = Field(30, ge=1, le=86_400)
 
 
 class Sessions(Section):
-    """Limits of sessions without an end. 0: no limit. The log is one file of JSON lines for each session."""
+    """Limits of sessions that never end. 0: no limit. The log is one file of JSON lines for each session."""
 
     session_ttl_minutes: int = Field(1440, ge=0, le=5_256_000)
     max_active_sessions: int = Field(0, ge=0, le=1_000_000)
@@ -157,7 +163,9 @@ class Sessions(Section):
 
 
 class Curation(Section):
-    """Notes of days into `MEMORY.md`, a few lines in each pass. append_only: they also stay in their day's file."""
+    """Curation moves notes of days into `MEMORY.md`, a few lines in each pass. append_only: True to keep them also in
+    their day's file.
+    """
 
     enabled: bool = False
     max_lines_per_pass: int = Field(20, ge=1, le=1000)
@@ -168,7 +176,10 @@ class Curation(Section):
 class Consolidation(Section):
     """How memories are consolidated. Thresholds are similarities or confidences, 0..1.
 
-    judge: whether passes use slowwave-judge's model of pairs, if it is installed.
+    judge: True if passes use slowwave-judge's model of pairs, if it is installed. learn_from_use: True if memories that
+    replies use gain importance, and memories that contexts show in vain lose some. replay_questions: the most questions
+    that a pass replays to prove that search still finds the evidence; 0 replays none. max_evidence_lost: the share of
+    the evidence of these questions that the changes of one transaction may lose; a larger loss is rolled back.
     """
 
     enabled: bool = True
@@ -187,3 +198,6 @@ class Consolidation(Section):
     promote_importance: float = Field(0.5, ge=0, le=1)
     max_memories_per_run: int = Field(5000, ge=1, le=1_000_000)
     max_archived_share: float = Field(0.3, gt=0, le=1)
+    learn_from_use: bool = True
+    replay_questions: int = Field(1000, ge=0, le=100_000)
+    max_evidence_lost: float = Field(0.1, ge=0, le=1)

@@ -1,4 +1,4 @@
-"""Notes in the spool while Postgres is down, for callers that can't repeat their call."""
+"""Entries that are no events: notes in the spool while Postgres is down, and the memories that contexts showed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,15 +7,17 @@ from typing import Any
 from slowwave.capture import Capture, Delivery, Entry
 from slowwave.errors import SlowwaveError, StoreUnavailable, WasForgotten
 from slowwave.event_json import EventJson
-from slowwave.postgres import Postgres
+from slowwave.postgres import Postgres, PreparedStatement
 from slowwave.settings import MemorySettings
 from slowwave.working import NoteRequest, Remember, note, scope_of
 
+_NO_EVENTS = frozenset({"note", "shown"})
+_SHOW = PreparedStatement(b"slowwave_show", b"SELECT slowwave.show_memories($1, $2, $3, $4, $5)")
 _CARRIED = ("importance", "type", "marked", "ttl_seconds")
 
 
 def entry_of(tenant: str, asked: Remember, key: str) -> Entry:
-    """A note in the spool's form. It names its scope, so that a forget finds it."""
+    """Return a note in the spool's form. It names its scope, so that a forget finds it."""
     fields = asked.model_dump(mode="json")
     event: EventJson = {"key": key, "kind": "task", "step": 0, "content": asked.content}
     event["metadata"] = {name: fields[name] for name in _CARRIED}
@@ -28,26 +30,36 @@ def entry_of(tenant: str, asked: Remember, key: str) -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Delivers the spool: events to `capture`, notes to working memory. Repeated delivery is harmless."""
+    """Delivers entries: events to `capture`, notes and shown memories to Postgres. Repeated delivery is harmless."""
 
     capture: Capture
     postgres: Postgres
     settings: MemorySettings
 
     def deliver(self, entries: Sequence[Entry]) -> Delivery:
-        """Record the entries. Raises StoreUnavailable; some of them may be recorded then."""
-        delivery = self.capture.deliver([entry for entry in entries if entry.trigger != "note"])
+        """Record the entries. Raises StoreUnavailable; some of them may then be recorded already."""
+        delivery = self.capture.deliver([entry for entry in entries if entry.trigger not in _NO_EVENTS])
         for entry in entries:
-            if entry.trigger == "note":
-                try:
-                    self._note(entry)
-                except StoreUnavailable:
+            deliver = {"note": self._note, "shown": self._show}.get(entry.trigger or "")
+            if deliver is None:
+                continue
+            try:
+                deliver(entry)
+            except StoreUnavailable:
+                if entry.trigger == "note":
                     raise
-                except WasForgotten:
-                    continue  # meanwhile: it stays forgotten (I10)
-                except (SlowwaveError, LookupError, TypeError, ValueError) as error:
-                    delivery.rejected.append((entry, str(error)))
+                # What was shown is a hint: it holds up no event.
+            except WasForgotten:
+                continue  # forgotten in the meantime: it stays forgotten (I10)
+            except (SlowwaveError, LookupError, TypeError, ValueError) as error:
+                delivery.rejected.append((entry, str(error)))
         return delivery
+
+    def _show(self, entry: Entry) -> None:
+        for event in entry.events:
+            memories = "{" + ",".join(event["metadata"]["memories"]) + "}"
+            values = (entry.tenant, entry.agent, entry.session, memories, event["at"])
+            self.postgres.call(_SHOW, tuple(value.encode() for value in values))
 
     def _note(self, entry: Entry) -> None:
         about = entry.about or {}

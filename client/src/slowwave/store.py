@@ -9,19 +9,21 @@ import itertools
 import os
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from slowwave.background import Writer
 from slowwave.capture import Capture, Captured, Entry
 from slowwave.embedding import Embedders
-from slowwave.errors import SlowwaveError, StoreUnavailable
+from slowwave.errors import SlowwaveError, SpoolFull, StoreUnavailable
 from slowwave.identity import SessionRef
 from slowwave.offers import Offers, ThrottledLog
 from slowwave.postgres import NotPermitted, Postgres, PreparedStatement
 from slowwave.replica import ReplicaReads
 from slowwave.settings import Settings
+from slowwave.shown import Shown
 from slowwave.spool import Spool, spooled
 from slowwave.spool_owners import Acting, RecorderFor
 from slowwave.spooled_notes import Recorder
@@ -42,17 +44,17 @@ OFFER_SECONDS = 2.0
 _BOOST = PreparedStatement(b"slowwave_boost", b"SELECT * FROM slowwave.boost_sessions($1, $2, $3, $4)")
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
-# What a forked child inherits and must neither use nor close: closing would speak on the parent's connections.
+# Objects that a forked child inherits and must neither use nor close: closing would use the parent's connections.
 _inherited: list[object] = []
 
 
 class Store:
-    """Records entries in the given mode, and spools entries that Postgres can't take now.
+    """Records entries in the given mode, and spools entries that Postgres can't accept now.
 
-    durable: `record` returns after the commit. background: it returns at once, and a thread commits in batches.
-    raise_errors: raise StoreUnavailable after an entry was spooled.
-    queue: the flush queue for offers; None connects to the broker of the settings for the first offer.
-    acting: the current owner, if the process works for several, as a gateway does.
+    mode: with "durable", `record` returns after the commit; with "background" it returns at once, and a thread commits
+    in batches. raise_errors: True to raise StoreUnavailable after an entry was spooled. queue: the flush queue for
+    offers; with None, the first offer connects to the broker of the settings. acting: the current owner, if the process
+    works for several, as a gateway does.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Store:
         recorder = Recorder(self.capture, self.postgres, settings.memory)
         deliverer = recorder if self._acting is None else RecorderFor(recorder, self._acting)
         self._writer = Writer(deliverer, self._spool, self._offer_due)
+        self._shown = Shown()
         self._mem0: Mem0Connection | None = None
         self._questions: Questions | None = None
         self._closed = False
@@ -102,7 +105,7 @@ class Store:
 
     @property
     def mem0(self) -> "Mem0Connection":
-        """The mem0 of the settings; it is imported and connected on first use."""
+        """Return the mem0 client of the settings; it is imported and connected on first use."""
         if self._mem0 is None:
             from slowwave.mem0_backend import Mem0Connection  # noqa: PLC0415 (few have this backend)
 
@@ -110,12 +113,12 @@ class Store:
         return self._mem0
 
     def warm(self) -> None:
-        """Start to connect mem0 in a thread, if it is the backend."""
+        """Start to connect to mem0 in a thread, if mem0 is the backend."""
         if self.settings.memory.backend == "mem0":
             self.mem0.warm()
 
     def source(self) -> "Source":
-        """The sources for reads."""
+        """Return the sources for reads."""
         from slowwave.read_routing import Source  # noqa: PLC0415 (writers need none of it)
 
         if self._questions is None:
@@ -125,26 +128,36 @@ class Store:
         return Source(self.settings, self._reads.read, lambda: self.mem0, self._questions)
 
     def record(self, entry: Entry) -> tuple[Captured | None, Stored]:
-        """Record an entry; the outcome is None unless the entry is in Postgres already.
+        """Record an entry. Return its outcome, or None if the entry is not in Postgres yet.
 
         Raises `Refused`, `SpoolFull`, and with `raise_errors` StoreUnavailable after the entry was spooled.
         """
         if self._closed:
             raise SlowwaveError("this memory is closed")
         with hook_span("hook/record", entry.ref):
-            return self._record(entry)
+            recorded = self._record(entry)
+        if (shown := self._shown.take(entry.ref)) is not None:
+            shown.by = None if self._acting is None else self._acting.current()
+            with suppress(SpoolFull):
+                self._writer.put(shown)
+        return recorded
+
+    def show(self, ref: SessionRef, memories: Iterable[str]) -> None:
+        """Note that a context showed memories: a thread does it after the next record of the session."""
+        if self.settings.memory.consolidation.learn_from_use:
+            self._shown.add(ref, memories)
 
     def _record(self, entry: Entry) -> tuple[Captured | None, Stored]:
         if self._mode == "background":
             entry.stamp(_now())
             return None, self._writer.put(entry)
-        # What waits on the disk comes first: nothing may overtake it.
+        # Spooled entries come first, because no entry may overtake an older one.
         if not self._spool.pending:
             try:
                 captured = self.capture.one(entry)
             except StoreUnavailable as error:
                 if self._acting is not None and isinstance(error, NotPermitted):
-                    raise  # whoever this is for may not any more: waiting does not change that
+                    raise  # this caller has lost the right, and waiting does not change this
                 self._spool_away(entry, error)
                 return None, "spool"
             if captured.due:
@@ -154,7 +167,7 @@ class Store:
         return None, "spool"
 
     def set_aside(self, entry: Entry, error: StoreUnavailable) -> None:
-        """Spool an entry until Postgres is back; it is on the disk when this returns. Raises SpoolFull."""
+        """Spool an entry until Postgres is available; it is on the disk when the call returns. Raises SpoolFull."""
         if self._closed:
             raise SlowwaveError("this memory is closed")
         entry.stamp(_now())
@@ -164,9 +177,9 @@ class Store:
         self._throttled_log.warn("what was said or noted waits in %s: %s", self._spool.folder, error)
 
     def boost(self, tenant: str, agent: str, session: str) -> list[str]:
-        """Mark the other dirty sessions of an agent as due, and offer them first; returns their names.
+        """Mark the other dirty sessions of an agent as due, and offer them first. Return their names.
 
-        A lost boost costs only time, so it is not spooled. With `raise_errors` raises StoreUnavailable.
+        A lost boost only delays work, so it is not spooled. With `raise_errors` raises StoreUnavailable.
         """
         flushing = self.settings.memory.auto_flush
         if not flushing.enabled or not flushing.max_cross_session_reprioritize:
@@ -185,7 +198,7 @@ class Store:
             return names
 
     def flush(self, timeout: float) -> bool:
-        """Deliver queue, spool and offers now; False if that took longer than `timeout` seconds."""
+        """Deliver queue, spool and offers now. Return False if this takes longer than `timeout` seconds."""
         end = time.monotonic() + timeout
         return self._writer.flush(timeout) and self.offers.settle(max(0.0, end - time.monotonic()))
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
+from slowwave.memory_requests import ContextRequest
 from slowwave_server.workers.gateway.replies import reply
 from slowwave_server.workers.gateway.routing import GatewayRoute
 from slowwave_server.workers.gateway.schemas import read as shapes
@@ -19,15 +20,17 @@ Reading = Annotated[Visit, reads]
 def read_context(agent: Named, visit: Reading, given: shapes.ContextWanted | None = None) -> Response:
     """Read what the agent should know as a conversation begins or goes on."""
     wanted = given or shapes.ContextWanted()
-    known = visit.memory.context(
-        visit.agent(agent),
-        wanted.session,
-        wanted.query,
-        wanted.days,
+    request = ContextRequest(
+        agent=visit.agent(agent),
+        session=wanted.session,
+        query=wanted.query,
+        days=wanted.days,
         scopes=visit.caller.all_scopes(wanted.scopes),
         max_tokens=wanted.max_tokens,
         format=wanted.format,
+        noted=wanted.noted,
     )
+    known = visit.memory.backend.context(request)
     told = {"text": known.render(wanted.format), "tokens": known.tokens, "left_out": known.left_out}
     return reply(told | known.to_json())
 

@@ -99,7 +99,7 @@ def note(agent: Named, given: shapes.Note, visit: Recording) -> Response:
 
 @router.post("/v1/agents/{agent}/used", response_model=shapes.Marked)
 def mark_used(agent: Named, given: shapes.UsedMemories, visit: Recording) -> Response:
-    """Say that a reply was made with these memories. A repetition changes nothing."""
+    """Say that a reply was made with these memories, or that a prompt showed them. A repetition changes nothing."""
     visit.agent(agent)
     with visit.reading() as connection:
         reached = connection.execute(
@@ -108,6 +108,9 @@ def mark_used(agent: Named, given: shapes.UsedMemories, visit: Recording) -> Res
             .where(Memory.id.in_(given.memories), Scope.tenant == visit.tenant, visit.reach.scopes_condition())
         ).scalars()
         ids = list(reached)
+    if given.shown and given.session is not None:
+        visit.memory.backend.show(agent, given.session, map(str, ids))
+        return reply({"marked": len(ids)})
     return reply({"marked": visit.memory.used(agent, ids, given.session) if ids else 0})
 
 

@@ -45,6 +45,8 @@ class Memory(Answer):
     sources: list[MemorySource] = Field(description="At most 20 of `source_count`.")
     used: int = Field(description="In how many conversations a reply used it.")
     last_used_at: datetime | None
+    shown: int = Field(description="In how many conversations a context showed it.")
+    learned_importance: Share = Field(description="The importance with what its use adds or takes away.")
 
 
 class MemoryPage(Page):

@@ -23,6 +23,7 @@ class ContextWanted(Body):
     scopes: Scopes = ()
     max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     format: Format = Field("markdown", description="The form of `text`.")
+    noted: bool = Field(True, description="Whether the memories of the context count as shown to the session.")
 
 
 class Context(Answer):

@@ -105,10 +105,11 @@ class Boosted(Answer):
 
 
 class UsedMemories(Body):
-    """Memories that a reply was made with."""
+    """Memories that a reply was made with, or that a prompt showed."""
 
     memories: Annotated[list[UUID], Field(min_length=1, max_length=200)]
     session: str | None = None
+    shown: bool = Field(False, description="A prompt of `session` showed them; whether a reply uses them is not known.")
 
 
 class Marked(Answer):

@@ -2,10 +2,13 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from slowwave.errors import SlowwaveError
 from slowwave.memory import Memory
+from slowwave.memory_requests import ContextRequest
 from slowwave.recall import Context, Hit
 
 MAX_BYTES = 9000
@@ -46,17 +49,20 @@ class Contexts:
         self._told.move_to_end(key)
         if len(self._told) > MAX_SESSIONS:
             self._told.popitem(last=False)
+        if memories := [one for one in ids if "#" not in one]:  # passages have names of events
+            with suppress(SlowwaveError):
+                self._memory.backend.show(*key, memories)
 
     def _whole(self, agent: str, session: str, query: str | None) -> tuple[str, set[str]]:
         for tokens in TOKENS:
-            found = self._memory.context(agent, session, query, max_tokens=tokens)
+            found = self._read(agent, session, query, max_tokens=tokens)
             text = found.to_text()
             if len(text.encode()) <= MAX_BYTES:
                 return text, {hit.id for hit in (*found.memories, *found.recent, *found.passages)}
         return "", set()
 
     def _relevant(self, agent: str, session: str, query: str, told: set[str]) -> tuple[str, set[str]]:
-        found = self._memory.context(agent, session, query, days=0)
+        found = self._read(agent, session, query, days=0)
         memories = [hit for hit in found.memories if _is_news(hit, told)][:PROMPT_MEMORIES]
         passages = [hit for hit in found.passages if _is_news(hit, told)][:PROMPT_PASSAGES]
         while memories or passages:
@@ -65,6 +71,10 @@ class Contexts:
                 return text, {hit.id for hit in (*memories, *passages)}
             (passages or memories).pop()
         return "", set()
+
+    def _read(self, agent: str, session: str, query: str | None, **limits: Any) -> Context:
+        request = ContextRequest(agent=agent, session=session, query=query, noted=False, **limits)
+        return self._memory.backend.context(request)
 
 
 def _is_news(hit: Hit, told: set[str]) -> bool:

@@ -1,6 +1,7 @@
 """Curation calls over HTTP: note the use of memories, edit, archive and forget them."""
 
 import time
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +24,11 @@ class GatewayCuration(BoundGateway):
         """Note that a reply used memories. Return how many of them the agent may read."""
         body = {"memories": [str(one) for one in ids]} | given(session=session)
         return int(self._change("POST", path_of("agents", agent, "used"), body).body["marked"])
+
+    def show(self, agent: str, session: str, memories: Iterable[str]) -> None:
+        """Note that a context of the session showed these memories."""
+        body = {"memories": list(memories), "session": session, "shown": True}
+        self._change("POST", path_of("agents", agent, "used"), body)
 
     def correct(self, memory: UUID, fields: dict[str, Any]) -> Correction:
         """Have a worker edit a memory."""

@@ -48,6 +48,7 @@ class GatewayReads(BoundGateway):
             scopes=list(request.scopes) or None,
             format=request.format,
             max_tokens=request.max_tokens if request.count_tokens is None else None,
+            noted=None if request.noted else False,
         )
         found = context_of(self._ask(path_of("agents", request.agent, "context"), body))
         return found if request.count_tokens is None else fitted(found, budget)

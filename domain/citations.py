@@ -1,0 +1,40 @@
+"""Whether a reply plainly repeats a memory: the least that shows that the reply used it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from uuid import UUID
+
+from slowwave_server.domain.similarity.tokens import tokenise
+
+LEAST_SHARE = 0.5
+"""Of the words that only the memory has, a reply that uses it repeats at least this share."""
+LEAST_WEIGHT = 3.0
+"""So much the repeated words weigh at least: three words, or two names or numbers."""
+MAX_CHARACTERS = 20_000
+"""So much of a text is read."""
+_WEIGHTS = {"name": 1.5, "number": 1.5}
+_IDENTIFIER = re.compile(r"(?=\S*\d)(?=\S*[^\W\d])\S{3,}|[^\W\d]{2,}[._/][^\W\d]{2,}\S*|(?!(?:19|20)\d\d\Z)\d{3,}\Z")
+
+
+def cites(reply: str, memory: UUID, content: str, others: Iterable[str]) -> bool:
+    """Whether a reply names a memory by its mark, or repeats an identifier or enough of the words that only it has.
+
+    content: what the memory says. others: what people and tools said; a reply may have these words from them.
+    """
+    if str(memory).rpartition("-")[2] in reply:
+        return True
+    own, said = _words(content), _words(reply)
+    for other in others:
+        own = {word: weight for word, weight in own.items() if word not in _words(other)}
+    repeated = {word: weight for word, weight in own.items() if word in said}
+    if any(map(_IDENTIFIER.match, repeated)):
+        return True
+    return len(repeated) >= LEAST_SHARE * len(own) and sum(repeated.values()) >= LEAST_WEIGHT
+
+
+@lru_cache(maxsize=512)
+def _words(text: str) -> Mapping[str, float]:
+    """The content words of a text, stemmed, with their weights."""
+    tokens = tokenise(text[:MAX_CHARACTERS])
+    return {token.stem: _WEIGHTS.get(token.kind, 1.0) for token in tokens if token.carries_content}
