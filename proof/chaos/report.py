@@ -128,9 +128,9 @@ def _promises(outcomes: Sequence[Outcome]) -> Iterable[str]:
 def _settings(*, short: bool) -> Iterable[str]:
     yield "## Settings"
     yield ""
-    yield "All other settings are the defaults, including leases and sweeps. Times are shorter than the defaults, so that"
-    yield "a run takes minutes. `max_retries` is higher, because faults and not texts make flushes fail here. A model's"
-    yield "answer has room for every line of a window."
+    yield "All other settings are the defaults, including leases and sweeps. Times are shorter than the defaults, so"
+    yield "that a run takes minutes. `max_retries` is higher, because faults and not texts make flushes fail here. A"
+    yield "model's answer has room for every line of a window."
     yield ""
     yield _row(("setting", "here", "default"))
     yield _row(("---", "---", "---"))

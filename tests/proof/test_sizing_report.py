@@ -32,5 +32,5 @@ def test_what_is_needed_grows_with_the_peak_and_shrinks_with_longer_windows() ->
 def test_the_report_names_the_machine_and_shows_needs_and_costs() -> None:
     text = written(replace(Costs(machine="a machine"), capture=Cost(141e-6, 711e-6)), Assumed(peak=8.0))
     assert "Measured on: a machine." in text
-    assert "The peak is 8 times the mean" in text
+    assert "the peak load is 8 times the mean" in text
     assert "| a turn recorded (`turn_completed`) | 141 | 711 | 0 |" in text
