@@ -1,4 +1,4 @@
-"""Catalogue of health issues: a title, a fix and a severity for each.
+"""List all health issues with title, fix and severity.
 
 The doctor, the console, the alert rules and the runbook use these texts unchanged, so an operator finds the same
 sentence everywhere. Each check adds the details of the case (which queue, which tenant) after the title.
@@ -15,9 +15,9 @@ Severity = Literal["critical", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class HealthIssue:
-    """One issue. name: its key, and its page of the runbook. title: the problem, in a sentence. cure: the fix.
+    """One issue. name: its key, and the name of its runbook page. title: the problem as a sentence. cure: the fix.
 
-    severity: critical if agents notice the issue soon or memories may be lost for good, else warning.
+    severity: "critical" if agents notice the issue soon or memories may be lost permanently, else "warning".
     """
 
     name: str
@@ -27,7 +27,7 @@ class HealthIssue:
 
     @property
     def alert(self) -> str:
-        """The name of the alert: `no-worker` is SlowwaveNoWorker."""
+        """The name of the alert: `no-worker` becomes SlowwaveNoWorker."""
         return "Slowwave" + "".join(word.capitalize() for word in self.name.split("-"))
 
 
@@ -177,6 +177,13 @@ _ALL = (
         "jobs-fail",
         "A maintenance job fails again and again.",
         "Fix the error that `slowwave job list` shows, then run `slowwave job run JOB`.",
+        "warning",
+    ),
+    HealthIssue(
+        "passes-rolled-back",
+        "Consolidation passes were rolled back, because search would have found less.",
+        "Run `slowwave run show RUN`: it names the memories. Restore the thresholds under memory.consolidation, or set "
+        "memory.consolidation.judge to false.",
         "warning",
     ),
     HealthIssue(

@@ -16,6 +16,8 @@ LATE_TICKS = 2
 """No worker runs a job that is overdue by more ticks than this."""
 FAILED_RUNS = 3
 """A job needs an operator if this many of its latest runs all failed."""
+ROLLED_BACK_SHOWN = timedelta(days=7)
+"""A pass that was rolled back is an issue for this time, unless a deep pass over its scope completes before."""
 BROKER_FULL_SHARE = 0.8
 """At this share of `maxmemory` the broker may soon refuse messages."""
 SPOOL_ROOM_BYTES = 100_000_000

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 import psycopg
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.engine import make_url
 
 STATEMENT_TIMEOUT_MS = 30_000
@@ -70,3 +70,8 @@ def driver_connection(engine: Engine) -> Iterator[psycopg.Connection[Any]]:
         raise
     finally:
         pooled.close()
+
+
+def driver_of(connection: Connection) -> psycopg.Connection[Any]:
+    """The driver's connection of an open connection, for the client's reads in the same transaction."""
+    return cast("psycopg.Connection[Any]", connection.connection.driver_connection)

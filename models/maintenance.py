@@ -12,7 +12,7 @@ from slowwave_server.models.base import Base, BigId, CreatedAt, Moment
 
 
 class MaintenanceJob(Base):
-    """One periodic job. Windows are local times of `time_zone`; one that ends before it begins crosses midnight."""
+    """One scheduled job. Its window is in local time of `time_zone`; a window may cross midnight."""
 
     __tablename__ = "maintenance_jobs"
     __table_args__ = (
@@ -27,12 +27,12 @@ class MaintenanceJob(Base):
     job_type: Mapped[str]
     cadence: Mapped[str]
     interval_minutes: Mapped[int | None] = mapped_column(Integer)
-    # Of weekly jobs: Monday is 0. NULL: a week after the last run.
+    # For weekly jobs: 0 is Monday. NULL: a week after the last run.
     weekday: Mapped[int | None] = mapped_column(Integer)
     window_start: Mapped[time | None] = mapped_column(Time)
     window_end: Mapped[time | None] = mapped_column(Time)
     time_zone: Mapped[str] = mapped_column(server_default=text("'UTC'"))
-    # NULL: not computed yet, by the first tick that sees it.
+    # NULL: the next tick computes it.
     next_due_at: Mapped[Moment | None]
     last_run_at: Mapped[Moment | None]
     last_status: Mapped[str | None]
@@ -44,11 +44,11 @@ class MaintenanceJob(Base):
 
 
 class MaintenanceRun(Base):
-    """One execution: of a job, of a cycle of working memory, or by hand. A running one holds a lease that it renews.
+    """One run: of a job, a pass, a cycle of working memory, an answer or an edit. A process renews its run's lease.
 
-    scope_id: of a run over one scope. undoes: the run that this one took back; undone_by: the run that took this back.
-    part_of: the run that started this one (a job starts one for each scope) and whose undo covers it. no_repeat: of an
-    undo: no later pass repeats the decisions of the undone run.
+    scope_id: the scope of a run over one scope. undoes: the run that this undo reverted; undone_by: the undo that
+    reverted this run. part_of: the run that started this one (a job starts one run for each scope); its undo also
+    undoes this run. no_repeat: for an undo: no later pass repeats the decisions of the undone run.
     """
 
     __tablename__ = "maintenance_runs"
@@ -57,7 +57,9 @@ class MaintenanceRun(Base):
             "kind IN ('working', 'light', 'deep', 'review', 'undo', 'import', 'files', 'curation', 'other', 'rebuild')",
             name="kind",
         ),
-        CheckConstraint("status IN ('running', 'completed', 'failed', 'stopped', 'undone')", name="status"),
+        CheckConstraint(
+            "status IN ('running', 'completed', 'rolled_back', 'failed', 'stopped', 'undone')", name="status"
+        ),
         Index(
             "maintenance_runs_running_idx",
             "job_id",
@@ -67,6 +69,7 @@ class MaintenanceRun(Base):
         Index("maintenance_runs_job_idx", "job_id", "id"),
         Index("maintenance_runs_scope_idx", "scope_id", "id"),
         Index("maintenance_runs_part_idx", "part_of", postgresql_where=text("part_of IS NOT NULL")),
+        Index("maintenance_runs_rolled_back_idx", "started_at", postgresql_where=text("status = 'rolled_back'")),
         Index("maintenance_runs_error_idx", "scope_id", postgresql_where=text("error IS NOT NULL")),
     )
 

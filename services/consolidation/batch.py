@@ -13,11 +13,10 @@ from slowwave_server.domain.consolidation.groups import Group, groups, survivor
 from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.consolidation.promotion import Bounds, evidence_for
 from slowwave_server.domain.consolidation.values import Valued, settle_values, valued
-from slowwave_server.domain.similarity import Thresholds, read
+from slowwave_server.domain.similarity import MeaningOf, Thresholds, read
 from slowwave_server.domain.triples import triples
 from slowwave_server.services.consolidation.effects import Effects
 from slowwave_server.services.consolidation.endings import Endings, settle_endings
-from slowwave_server.services.consolidation.meaning import pair_judge
 from slowwave_server.services.consolidation.neighbours import index_blocks, load
 from slowwave_server.services.consolidation.questions import MOST_ASKED
 from slowwave_server.services.consolidation.witnesses import count_witnesses
@@ -49,8 +48,8 @@ _PROMOTED = text(
 class Batch:
     """The inputs of a batch. A batch is one transaction and never waits for a model.
 
-    again: also decide about pairs whose earlier decision was undone. may_ask: the largest number of questions about
-    contradictions that the batch may add to the inbox.
+    meaning: the model of pairs, if there is one. again: also decide about pairs whose earlier decision was undone.
+    may_ask: the largest number of questions about contradictions that the batch may add to the inbox.
     """
 
     connection: Connection
@@ -58,6 +57,7 @@ class Batch:
     settings: Consolidation
     author: Author
     now: datetime
+    meaning: MeaningOf | None = None
     again: bool = False
     may_ask: int = MOST_ASKED
 
@@ -81,7 +81,7 @@ def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
         batch.scope_id,
         thresholds_of(batch.settings),
         again=batch.again,
-        meaning=pair_judge(batch.settings),
+        meaning=batch.meaning,
     )
     world.look(memories)
     for component in world.components(memories):

@@ -14,17 +14,18 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from slowwave.settings import Consolidation
 from slowwave_server.domain.consolidation.known import LIVE, MemoryRevision
-from slowwave_server.domain.similarity import judge, read
+from slowwave_server.domain.similarity import MeaningOf, judge, read
 from slowwave_server.models import Memory
 from slowwave_server.services.consolidation.asking import Asking
 from slowwave_server.services.consolidation.batch import Batch, promote, settle
 from slowwave_server.services.consolidation.effects import Effects
-from slowwave_server.services.consolidation.neighbours import load
+from slowwave_server.services.consolidation.neighbours import index_blocks, load
 from slowwave_server.services.consolidation.questions import MOST_ASKED
 from slowwave_server.services.consolidation.relating import relate, unread
+from slowwave_server.services.consolidation.replays import Harmful, Replays
 from slowwave_server.services.consolidation.synthesis import Outcome, Pair, keep, propose
 from slowwave_server.services.consolidation.world import RESTORED
-from slowwave_server.services.memories.changes import Author, Stale
+from slowwave_server.services.memories.changes import Author, Stale, mark_checked
 from slowwave_server.services.runs.store import Run, renew_run
 
 log = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ def next_due(
     now: datetime,
     place: tuple[datetime, UUID] = BEGINNING,
 ) -> Sequence[Row[tuple[UUID, datetime]]]:
-    """The next memories (id, recorded_at) after `place` that are due for this kind of pass and old enough."""
+    """Return the next memories (id, recorded_at) after `place` that are due for this kind of pass and old enough."""
     parameters = {
         "scope": scope_id,
         "until": now - timedelta(days=settings.min_age_days),
@@ -75,7 +76,7 @@ def next_due(
 
 
 class RunawayStopped(Exception):
-    """The circuit breaker stopped the run before a batch with too many archivals. A person may allow it."""
+    """The circuit breaker stopped the run before a batch with too many archivals. A person may allow the batch."""
 
 
 class LeaseLost(Exception):
@@ -89,6 +90,7 @@ Transaction = Callable[[], AbstractContextManager[Connection]]
 class Pass:
     """A pass in progress. `transaction` opens a transaction, which commits at its end or rolls back on an error.
 
+    replays: the questions that prove that a transaction does no harm. meaning: the model of pairs, None for none.
     asking: the model, or None. synthesize: ask it for one sentence from two memories. triples: ask it for the relations
     of new memories.
     """
@@ -101,6 +103,8 @@ class Pass:
     run: Run
     clock: Callable[[], datetime]
     allow_archive: bool
+    replays: Replays
+    meaning: MeaningOf | None
     asking: Asking | None = None
     synthesize: bool = False
     triples: bool = False
@@ -150,16 +154,17 @@ class Pass:
             for memory in ids:
                 self._settle_alone(memory)
 
-    def _settle_alone(self, memory: UUID) -> None:
+    def _settle_alone(self, memory: UUID, *, harmed: bool = False) -> None:
         try:
-            self._settle([memory])
+            self._settle([memory], harmed=harmed)
         except (RunawayStopped, LeaseLost):
             raise
         except Exception:
             log.exception("memory %s could not be consolidated", memory)
             self.failed += 1
 
-    def _settle(self, ids: Sequence[UUID]) -> None:
+    def _settle(self, ids: Sequence[UUID], *, harmed: bool = False) -> None:
+        """Settle these memories in one transaction. harmed: a batch with them was rolled back because it did harm."""
         new: Sequence[UUID] = ()
         if self.triples:
             with self.transaction() as connection:
@@ -167,14 +172,32 @@ class Pass:
         for attempt in range(1, TRIES + 1):
             try:
                 with self.transaction() as connection:
-                    middle = self._settle_in(connection, ids)
+                    middle = self._settle_in(connection, ids, harmed=harmed)
+            except Harmful:
+                return self._settle_apart(ids)
             except (Stale, OperationalError):
-                # A flush changed one of these memories meanwhile, or two transactions needed the same rows: read again.
+                # A flush changed one of these memories in the meantime, or two transactions needed the same rows: read
+                # again.
                 if attempt == TRIES:
                     raise
             else:
                 return self._ask(middle, new)
         return None
+
+    def _settle_apart(self, ids: Sequence[UUID]) -> None:
+        """Settle each of these memories alone, so that only what does harm stays undone.
+
+        A memory that does harm alone counts as checked: light passes take it again when it is said again.
+        """
+        alone = len(ids) == 1
+        with self.transaction() as connection:
+            index_blocks(connection, self.scope_id, load(connection, self.scope_id, ids).values())
+            if alone:
+                mark_checked(connection, list(ids), self.clock())
+        self.checked += alone
+        self.counts["rolled_back"] += alone
+        for memory in () if alone else ids:
+            self._settle_alone(memory, harmed=True)
 
     def _ask(self, middle: Sequence[frozenset[UUID]], new: Sequence[UUID]) -> None:
         """Ask the model, if there is one. Without a model, the two memories of a pair stay linked as related."""
@@ -207,13 +230,17 @@ class Pass:
                 kept = keep(connection, pair, content, model=model, author=self.author, now=now)
                 effects = Effects(connection, self.scope_id, self.author, now)
                 promote(self._batch_in(connection, now), effects, {kept})
+                self.replays.check(connection, (pair.first.id, pair.second.id))
+        except Harmful:
+            self.counts["rolled_back"] += 1
+            return "refused"
         except (Stale, OperationalError, IntegrityError) as error:
             log.info("a sentence of a model came too late: %s", error)
             return "refused"
         self.counts.update(effects.counts)
         return "synthesised"
 
-    def _settle_in(self, connection: Connection, ids: Sequence[UUID]) -> list[frozenset[UUID]]:
+    def _settle_in(self, connection: Connection, ids: Sequence[UUID], *, harmed: bool) -> list[frozenset[UUID]]:
         now = self.clock()
         if not renew_run(connection, self.run, now):
             raise LeaseLost(f"run {self.run.id} was taken over by another worker")
@@ -221,14 +248,15 @@ class Pass:
         memories = [known[memory] for memory in ids if memory in known and known[memory].live]
         effects = settle(self._batch_in(connection, now), memories)
         self._check_share(connection, effects.counts["merged"])
+        self.replays.check(connection, effects.shown_otherwise, again=harmed)
         self.counts.update(effects.counts)
         self.checked += len(memories)
-        # Always in the same order, so that the result of a synthesis depends on nothing else.
+        # Use a fixed order, so that the result of a synthesis depends on nothing else.
         return sorted(effects.middle, key=lambda pair: sorted(str(memory) for memory in pair))
 
     def _batch_in(self, connection: Connection, now: datetime) -> Batch:
         again = self.kind == "deep"
-        return Batch(connection, self.scope_id, self.settings, self.author, now, again, self._may_ask)
+        return Batch(connection, self.scope_id, self.settings, self.author, now, self.meaning, again, self._may_ask)
 
     def _check_share(self, connection: Connection, archived: int) -> None:
         total = self.counts["merged"] + archived

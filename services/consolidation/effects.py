@@ -25,6 +25,8 @@ from slowwave_server.services.review.conflicts import open_review, register_conf
 
 ENDED = "it ended: "
 """The beginning of a change's reason if the words of another memory ended the memory (domain.endings)."""
+_UNSEEN = frozenset({"promoted", "demoted"})
+"""Changes that no search shows: a memory with evidence ranks like any other."""
 _CORRECTED = text(
     "SELECT EXISTS (SELECT FROM slowwave.memory_changes c WHERE c.memory_id = :id AND c.action = 'superseded'"
     f" AND (c.flush_id IS NOT NULL OR c.reason LIKE '{ENDED}%') AND c.after ->> 'superseded_by' = :by)"
@@ -39,7 +41,8 @@ def _is_earlier(one: datetime | None, other: datetime | None) -> bool:
 class Effects:
     """Carries out the decisions of one run in one transaction, and counts them.
 
-    may_ask: the number of further questions about contradictions that the run may add to the inbox.
+    may_ask: the number of further questions about contradictions that the run may add to the inbox. touched: the
+    memories that changed; shown_otherwise: those of them that search shows differently or no more.
     """
 
     connection: Connection
@@ -49,6 +52,7 @@ class Effects:
     may_ask: int = MOST_ASKED
     counts: Counter[str] = field(default_factory=Counter)
     touched: set[UUID] = field(default_factory=set)
+    shown_otherwise: set[UUID] = field(default_factory=set)
     # Pairs about the same matter. A model may write one sentence from each pair.
     middle: set[frozenset[UUID]] = field(default_factory=set)
 
@@ -256,3 +260,5 @@ class Effects:
     def _did(self, what: str, *memories: UUID) -> None:
         self.counts[what] += 1
         self.touched.update(memories)
+        if what not in _UNSEEN:
+            self.shown_otherwise.update(memories)

@@ -50,7 +50,7 @@ def page_scopes(engine: Engine, query: TextClause, values: Mapping[str, Any]) ->
 
 
 def due_scopes(engine: Engine, context: JobContext, kind: PassKind) -> Iterator[int]:
-    """The scopes that have a due memory, or a contradiction that waits for a question to a person."""
+    """Return the scopes with a due memory, or with a contradiction that waits for a question to a person."""
     query = text(
         "SELECT s.id FROM slowwave.scopes s WHERE s.id > :after AND (EXISTS ("
         f"  SELECT FROM slowwave.memories m WHERE m.scope_id = s.id AND {OLD_ENOUGH} AND {DUE[kind]})"
@@ -102,7 +102,7 @@ class _Work:
         try:
             self.use = _model_use(self.context)
         except InvalidSettings as error:
-            # Invalid model settings count as no model: passes leave its work undone.
+            # Invalid model settings count as no model: passes do not do the model's work.
             self.not_asked.append(str(error))
 
     def consolidate(self, scope_id: int) -> None:
@@ -149,7 +149,8 @@ class _Work:
 
 
 def _model_use(context: JobContext) -> ModelUse | None:
-    """The model of the settings, or the command that the job names. All calls are charged to this run of the job.
+    """Return the model of the settings, or the command that the job names. All calls are charged to this run of the
+    job.
 
     Raises InvalidSettings.
     """

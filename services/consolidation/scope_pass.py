@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, func, select
 
@@ -12,6 +12,7 @@ from slowwave.settings import Consolidation
 from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.domain.consolidation.known import LIVE
 from slowwave_server.domain.model_calls import Spender
+from slowwave_server.domain.similarity import MeaningOf
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import Memory, MemoryConflict, ReviewItem
 from slowwave_server.services.consolidation.asking import Asking, ModelUse, spender_of
@@ -23,13 +24,16 @@ from slowwave_server.services.consolidation.batches import (
     Transaction,
     next_due,
 )
+from slowwave_server.services.consolidation.meaning import pair_judge
 from slowwave_server.services.consolidation.questions import any_unasked
+from slowwave_server.services.consolidation.replays import Replays
 from slowwave_server.services.consolidation.scope_lock import scope_lock
 from slowwave_server.services.memories.changes import Author, changes_of_run
 from slowwave_server.services.runs.heartbeat import RunHeartbeat
 from slowwave_server.services.runs.signals import consolidation_completed, consolidation_failed, consolidation_started
 from slowwave_server.services.runs.store import LEASE_SECONDS, Run, RunEnd, finish_run, start_run
 
+PassEnd = Literal["completed", "rolled_back", "stopped"]
 CHANGES_SHOWN = 10_000
 _ONE = {"conflicts": "conflict", "triples": "triple"}
 
@@ -39,16 +43,18 @@ class PassReport:
     """The result of a consolidation pass over one scope.
 
     Attributes:
-        state: completed; stopped (by the circuit breaker); busy (another pass works on this scope); nothing (no memory
+        state: completed; rolled_back (search would have found less evidence, so the changes that did the harm were not
+            committed); stopped (by the circuit breaker); busy (another pass works on this scope); nothing (no memory
             was due).
         checked: the number of memories that the pass compared.
         failed: the number of memories that raised an error; the next pass tries them again.
         more: a cap ended the pass before all due memories were compared.
         not_asked: the cap that prevented calls of the model, in words; "" if none did.
+        replayed: the figures of the replayed questions (`Replays.figures`).
         changes: of a dry run, the changes that the pass would have made, in order.
     """
 
-    state: Literal["completed", "stopped", "busy", "nothing"]
+    state: "PassEnd | Literal['busy', 'nothing']"
     run: int | None = None
     checked: int = 0
     failed: int = 0
@@ -56,6 +62,7 @@ class PassReport:
     counts: dict[str, int] = field(default_factory=dict)
     summary: str = ""
     not_asked: str = ""
+    replayed: dict[str, Any] = field(default_factory=dict)
     changes: tuple[ChangeLine, ...] = ()
 
 
@@ -72,6 +79,7 @@ class Order:
         model: the model that extracts relations from new memories and, in deep passes, writes one sentence from two
             memories. A dry run never calls it.
         part_of: the run that requests this pass.
+        meaning: a model of pairs that the pass uses instead of the installed one.
     """
 
     scope_id: int
@@ -81,6 +89,7 @@ class Order:
     allow_archive: bool = False
     model: ModelUse | None = None
     part_of: int | None = None
+    meaning: MeaningOf | None = None
 
 
 def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock: Callable[[], datetime]) -> PassReport:
@@ -88,8 +97,8 @@ def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock:
 
     A light pass takes the memories that no pass has checked since they were created or said again. A deep pass also
     takes all memories that are not active yet. Both take a memory only when its events are `min_age_days` old. At most
-    one pass works on a scope at a time; a second one reports busy. The report counts failures; the run stores how the
-    pass ended.
+    one pass works on a scope at a time; a second one reports busy. Changes after which search would find less evidence
+    are rolled back (`replays`). The report counts failures; the run stores how the pass ended.
     """
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     with scope_lock(engine, order.scope_id) as ours:
@@ -102,7 +111,7 @@ def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock:
         if order.dry_run:
             return _rehearse(engine, order, settings, clock)
         # A model call may last longer than the lease of the run, so a thread renews the lease.
-        work = _begin(engine.begin, order, settings, clock)
+        work = _begin(engine, engine.begin, order, settings, clock)
         with nullcontext() if order.model is None else RunHeartbeat(engine, work.run, clock):
             if order.model is not None:
                 _give_model(work, order.model, spender_of(engine, order.scope_id, order.model.run or work.run.id))
@@ -130,7 +139,7 @@ def _rehearse(engine: Engine, order: Order, settings: Consolidation, clock: Call
             with connection.begin_nested():
                 yield connection
 
-        report = _perform(_begin(nested, order, settings, clock), order)
+        report = _perform(_begin(engine, nested, order, settings, clock), order)
         if report.run is not None:
             report = replace(
                 report, changes=changes_of_run(connection, report.run, scope_id=order.scope_id, limit=CHANGES_SHOWN)
@@ -144,10 +153,11 @@ def _perform(work: Pass, order: Order) -> PassReport:
     began = clock()
     if not order.dry_run:
         consolidation_started.send(order.kind, run=run.id, scope=order.scope_id)
-    state: Literal["completed", "stopped"] = "completed"
+    state: PassEnd = "completed"
     said = ""
     try:
         work.work()
+        state = "rolled_back" if work.counts["rolled_back"] else state
     except RunawayStopped as stopped:
         state, said = "stopped", str(stopped)
     except Exception as error:
@@ -160,7 +170,9 @@ def _perform(work: Pass, order: Order) -> PassReport:
     return report
 
 
-def _begin(transaction: Transaction, order: Order, settings: Consolidation, clock: Callable[[], datetime]) -> Pass:
+def _begin(
+    engine: Engine, transaction: Transaction, order: Order, settings: Consolidation, clock: Callable[[], datetime]
+) -> Pass:
     with transaction() as connection:
         run = start_run(
             connection,
@@ -173,7 +185,18 @@ def _begin(transaction: Transaction, order: Order, settings: Consolidation, cloc
             dry_run=order.dry_run,
         )
     author = Author(run.id, order.by)
-    return Pass(transaction, order.scope_id, order.kind, settings, author, run, clock, order.allow_archive)
+    return Pass(
+        transaction,
+        order.scope_id,
+        order.kind,
+        settings,
+        author,
+        run,
+        clock,
+        order.allow_archive,
+        replays=Replays(engine, order.scope_id, settings.replay_questions, settings.max_evidence_lost),
+        meaning=order.meaning or pair_judge(settings),
+    )
 
 
 def _give_model(work: Pass, use: ModelUse, spender: Spender) -> None:
@@ -198,7 +221,7 @@ def _end(
     transaction: Transaction,
     order: Order,
     run: Run,
-    status: RunEnd,
+    status: RunEnd | PassEnd,
     report: "PassReport",
     clock: Callable[[], datetime],
     error: Exception | None,
@@ -209,7 +232,7 @@ def _end(
     if isinstance(error, LeaseLost):
         return
     with transaction() as connection:
-        stats = {"checked": report.checked, "failed": report.failed, **report.counts}
+        stats = {"checked": report.checked, "failed": report.failed, **report.counts, **report.replayed}
         finish_run(
             connection,
             run,
@@ -226,7 +249,7 @@ def _report(
     order: Order,
     run: Run,
     work: Pass,
-    state: Literal["completed", "stopped"],
+    state: PassEnd,
     said: str = "",
 ) -> PassReport:
     counts = dict(work.counts)
@@ -238,7 +261,8 @@ def _report(
     counts = {name: number for name, number in sorted(counts.items()) if number}
     not_asked = work.asking.reached if work.asking is not None else ""
     summary = in_full(said or _summary(work, counts), not_asked)
-    return PassReport(state, run.id, work.checked, work.failed, work.more, counts, summary, not_asked)
+    replayed = work.replays.figures()
+    return PassReport(state, run.id, work.checked, work.failed, work.more, counts, summary, not_asked, replayed)
 
 
 def in_words(counts: Mapping[str, int]) -> str:
@@ -260,4 +284,4 @@ def _summary(work: Pass, counts: dict[str, int]) -> str:
     done = in_words(counts) or "nothing to change"
     failed = f"; {work.failed} failed" if work.failed else ""
     more = "; more are due" if work.more else ""
-    return f"{pluralize(work.checked, 'memory', 'memories')} looked at: {done}{failed}{more}"
+    return f"{pluralize(work.checked, 'memory', 'memories')} looked at: {done}{failed}{more}{work.replays.words()}"

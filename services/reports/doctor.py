@@ -18,6 +18,7 @@ from slowwave_server.services.reports.copies import check_copies
 from slowwave_server.services.reports.files import check_files
 from slowwave_server.services.reports.jobs_check import check_maintenance
 from slowwave_server.services.reports.model_check import check_model
+from slowwave_server.services.reports.passes_check import check_passes
 from slowwave_server.services.reports.roles import check_roles
 from slowwave_server.services.reports.servers import check_broker, check_clocks, check_keys, check_postgres
 from slowwave_server.services.reports.source import check_source
@@ -74,6 +75,7 @@ def _in_postgres(connection: Connection, settings: Settings, now: datetime) -> I
     yield from check_backlog(connection, memory.auto_flush, now=now)
     yield check_maintenance(connection, memory.maintenance, now=now)
     yield check_unkept(connection, now=now)
+    yield check_passes(connection, now=now)
     yield check_files(connection, memory.backend, memory.files.sync_seconds, now=now)
     yield check_copies(connection, memory.backend, memory.files.sync_seconds, now=now)
     yield check_source(connection, memory.source, now=now)

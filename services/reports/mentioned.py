@@ -23,7 +23,13 @@ class Changed(Protocol):
 
 def contents_named(connection: Connection, tenant: str, changes: Iterable[Changed]) -> dict[UUID, str]:
     """The contents of the memories of `tenant` that these changes name, without secrets."""
-    wanted = {memory for change in changes for memory in mentioned(change.before, change.after)}
+    named = {memory for change in changes for memory in mentioned(change.before, change.after)}
+    return contents_of(connection, tenant, named)
+
+
+def contents_of(connection: Connection, tenant: str, memories: Iterable[UUID]) -> dict[UUID, str]:
+    """The contents of those of these memories that `tenant` has, without secrets."""
+    wanted = set(memories)
     if not wanted:
         return {}
     query = (

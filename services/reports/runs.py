@@ -5,7 +5,7 @@ A run of the installation (a job over all scopes) shows a tenant the changes of 
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -30,6 +30,7 @@ from slowwave_server.models import (
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memories.file_lines import files_among
+from slowwave_server.services.reports.mentioned import contents_of
 from slowwave_server.services.runs.store import RunKind
 
 EVIDENCE_SHOWN = 5
@@ -65,6 +66,7 @@ class RunStory:
 
     actions: how many of each action; added: rows that carry its number (links, triples, conflicts, questions, items).
     more_after: give it as `after` to read on; None where `changes` hold the last one. parts: the runs that it started.
+    lost: of a pass that was rolled back, the memories whose evidence answers would have lost, with their texts.
     """
 
     run: RunLine
@@ -74,6 +76,7 @@ class RunStory:
     changes: tuple[ChangeLine, ...]
     more_after: int | None
     parts: tuple[int, ...] = ()
+    lost: dict[UUID, str] = field(default_factory=dict)
 
 
 def list_runs(
@@ -133,6 +136,7 @@ def read_run(
         changes=tuple(_change_line(change, evidence[change.memory_id]) for change in changes),
         more_after=changes[-1].id if changes and len(read) > limit else None,
         parts=_parts(connection, tenant, run_id),
+        lost=contents_of(connection, tenant, map(UUID, row.stats.get("lost", ()))),
     )
 
 

@@ -100,7 +100,7 @@ def finish_run(
     connection: Connection,
     run: Run,
     *,
-    status: RunEnd,
+    status: RunEnd | Literal["rolled_back"],
     summary: str,
     stats: Mapping[str, Any],
     now: datetime,

@@ -107,6 +107,7 @@ def _show(story: "RunStory") -> None:
         rows.append(("started by", f"run {run.part_of}"))
     rows.extend((name, text) for name, text in (("summary", run.summary), ("error", run.error)) if text)
     rows.extend((name, str(value)) for name, value in run.stats.items() if not isinstance(value, (dict, list)))
+    rows.extend(("evidence at risk", f"{memory}: {one_line(content, 100)}") for memory, content in story.lost.items())
     counted = [f"{number:,} {action}" for action, number in story.actions.items()]
     rows.append(("changes", ", ".join(counted) or "none"))
     if story.parts:

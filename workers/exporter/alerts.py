@@ -127,6 +127,7 @@ _WORK = _rules(
         "{{ $labels.maintenance_job }} for {{ $value | humanizeDuration }}",
     ),
     ("jobs-fail", f"slowwave_job_failures >= {FAILED_RUNS}", 60, "{{ $labels.maintenance_job }}"),
+    ("passes-rolled-back", 'sum(slowwave_recent_runs{status="rolled_back"}) > 0', 60, f"{_COUNT} passes"),
 )
 
 _ASIDE = _rules(

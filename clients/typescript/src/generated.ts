@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Alive
-         * @description Report that the process is alive. A restart would not repair the servers, so they are not checked.
+         * @description Say that the process lives. Restarting it would not mend the servers behind it, so they are not asked.
          */
         get: operations["alive"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Ready
-         * @description Report whether the gateway can serve: after its first connection to Postgres, also during an outage.
+         * @description Say whether requests can be answered. A gateway that has reached Postgres once goes on recording without it.
          */
         get: operations["ready"];
         put?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Record Turn
-         * @description Record the messages of one turn.
+         * @description Record what one turn added.
          */
         post: operations["record_turn"];
         delete?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Announce Prompt
-         * @description Report that a prompt arrived in this session. Workers flush the agent's other sessions first.
+         * @description Say that somebody writes to the agent here: its other sessions are processed first.
          */
         post: operations["announce_prompt"];
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * End Pause
-         * @description Report that the conversation paused. Workers flush the session now.
+         * @description Say that the conversation went quiet: process it now.
          */
         post: operations["end_pause"];
         delete?: never;
@@ -135,7 +135,7 @@ export interface paths {
         put?: never;
         /**
          * Compact
-         * @description Report that the host shortened the conversation's history. Workers flush the session now.
+         * @description Say that the host cut the conversation's history short: process it now.
          */
         post: operations["compact"];
         delete?: never;
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Reset
-         * @description Report that the conversation ended. Workers flush the session now.
+         * @description Say that the conversation ends: process it now.
          */
         post: operations["reset"];
         delete?: never;
@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Note
-         * @description Add a note to the agent's working memory. The next consolidation cycle makes it a memory, or lets it expire.
+         * @description Note one statement in the agent's working memory; the next cycle makes it a memory, or lets it expire.
          */
         post: operations["note"];
         delete?: never;
@@ -195,7 +195,7 @@ export interface paths {
         put?: never;
         /**
          * Mark Used
-         * @description Report that a reply used these memories, or that a prompt contained them. A repeated request changes nothing.
+         * @description Say that a reply was made with these memories. A repetition changes nothing.
          */
         post: operations["mark_used"];
         delete?: never;
@@ -215,7 +215,7 @@ export interface paths {
         put?: never;
         /**
          * Read Context
-         * @description Read the context for the agent's next prompt.
+         * @description Read what the agent should know as a conversation begins or goes on.
          */
         post: operations["read_context"];
         delete?: never;
@@ -235,7 +235,7 @@ export interface paths {
         put?: never;
         /**
          * Search
-         * @description Search memories and events, the best hit first.
+         * @description Find memories and events that answer a question, the best first.
          */
         post: operations["search"];
         delete?: never;
@@ -283,7 +283,7 @@ export interface paths {
         head?: never;
         /**
          * Correct Memory
-         * @description Edit a memory's text or type. The edited memory replaces the old one and keeps its dates.
+         * @description Say a memory in other words, or give it another type. The new words take its place, with its dates.
          */
         patch: operations["correct_memory"];
         trace?: never;
@@ -297,7 +297,7 @@ export interface paths {
         };
         /**
          * Explain
-         * @description Read a memory with its sources, all changes, and related memories.
+         * @description Read a memory with its sources, every change, and related memories.
          */
         get: operations["explain"];
         put?: never;
@@ -319,7 +319,7 @@ export interface paths {
         put?: never;
         /**
          * Archive Memory
-         * @description Archive a memory: no search or context returns it. It stays readable by its id.
+         * @description Take a memory out of all answers. It stays readable by its id.
          */
         post: operations["archive_memory"];
         delete?: never;
@@ -337,7 +337,7 @@ export interface paths {
         };
         /**
          * List Agents Of Key
-         * @description List the agents that the key may access, by name.
+         * @description List the agents that the key reaches, by name.
          */
         get: operations["list_agents_of_key"];
         put?: never;
@@ -357,7 +357,7 @@ export interface paths {
         };
         /**
          * List Days
-         * @description List the days of an agent in all scopes that the key may access, the newest first.
+         * @description List the days of an agent in every scope that the key reaches, the newest first.
          */
         get: operations["list_days"];
         put?: never;
@@ -397,7 +397,7 @@ export interface paths {
         };
         /**
          * Why
-         * @description Explain in one sentence why a session is not processed yet.
+         * @description Say in one sentence why a session waits.
          */
         get: operations["why"];
         put?: never;
@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * Consolidate
-         * @description Request a consolidation cycle over the notes of an agent, a room or a team now, before the scheduled one.
+         * @description Ask the workers for a cycle over an agent's notes, or those of a room or a team. They make one anyway, later.
          */
         post: operations["consolidate"];
         delete?: never;
@@ -437,7 +437,7 @@ export interface paths {
         };
         /**
          * Stats
-         * @description Count an agent's notes by outcome, and the work of the consolidation cycles.
+         * @description Say what became of all that an agent noted, and what the cycles over its notes did.
          */
         get: operations["stats"];
         put?: never;
@@ -457,7 +457,7 @@ export interface paths {
         };
         /**
          * List Reviews
-         * @description List questions, the highest tier first.
+         * @description List questions, those with most at stake first.
          */
         get: operations["list_reviews"];
         put?: never;
@@ -477,7 +477,7 @@ export interface paths {
         };
         /**
          * Get Review
-         * @description Read one question, with the possible answers and the effect of each.
+         * @description Read one question, with the answers that may be given and what each would do.
          */
         get: operations["get_review"];
         put?: never;
@@ -517,7 +517,7 @@ export interface paths {
         };
         /**
          * List Runs Of Key
-         * @description List the runs over scopes that the key may access, the newest first.
+         * @description List the runs over scopes that the key reaches, the newest first.
          */
         get: operations["list_runs_of_key"];
         put?: never;
@@ -559,7 +559,7 @@ export interface paths {
         put?: never;
         /**
          * Undo Run
-         * @description Undo a run. The undo is a run, too. If later runs depend on the run, it is refused.
+         * @description Take a run back. The undo is a run itself; what later runs depend on can't be undone.
          */
         post: operations["undo_run"];
         delete?: never;
@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Forget
-         * @description Preview what a forget would delete. Changes nothing.
+         * @description Say what a forget would delete. Nothing is changed.
          */
         post: operations["preview_forget"];
         delete?: never;
@@ -617,7 +617,7 @@ export interface paths {
         };
         /**
          * Get Request
-         * @description Read the state of a request that this key made.
+         * @description Say how a request that this key made stands.
          */
         get: operations["get_request"];
         put?: never;
@@ -637,13 +637,13 @@ export interface paths {
         };
         /**
          * List Keys Of Tenant
-         * @description List the keys with at most this key's rights, the newest first, including revoked keys.
+         * @description List the keys that may do no more than this one, the newest first, revoked ones too.
          */
         get: operations["list_keys_of_tenant"];
         put?: never;
         /**
          * Make
-         * @description Create a key. Only this answer contains the key itself.
+         * @description Make a key. Its secret is in this answer and nowhere else.
          */
         post: operations["make"];
         delete?: never;
@@ -664,7 +664,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke
-         * @description Revoke a key at once.
+         * @description Revoke a key. It opens nothing from now on.
          */
         delete: operations["revoke"];
         options?: never;
@@ -681,7 +681,7 @@ export interface paths {
         };
         /**
          * Status
-         * @description Report the backlog, the time from turn to memory, and the failures of the last hour.
+         * @description Report the backlog, how long a turn takes to become memory, and what went wrong in the last hour.
          */
         get: operations["status"];
         put?: never;
@@ -701,10 +701,10 @@ export interface paths {
         };
         /**
          * Follow Changes
-         * @description Stream changes of memories as server-sent events: each at least once, in commit order.
+         * @description Follow changes of memories as events: each at least once, in the order of commits.
          *
-         *     Without `agent` and `scope` the stream has all changes that the key may access. `*` matches any characters. Without
-         *     `after` and Last-Event-ID the stream begins with the next change.
+         *     Without `agent` and `scope` the stream has all changes that the key reaches. `*` matches any characters. Without
+         *     `after` and Last-Event-ID the stream begins now.
          */
         get: operations["follow_changes"];
         put?: never;
@@ -724,13 +724,13 @@ export interface paths {
         };
         /**
          * List Webhooks
-         * @description List the webhooks whose agents and scopes the key may access.
+         * @description List the webhooks whose agents and scopes the key reaches.
          */
         get: operations["list_webhooks"];
         put?: never;
         /**
          * Make Webhook
-         * @description Create a webhook that receives changes from now on. Only this answer contains its secret.
+         * @description Have a URL told of changes from now on. Its secret is in this answer and nowhere else.
          */
         post: operations["make_webhook"];
         delete?: never;
@@ -774,7 +774,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate
-         * @description Create a new secret. For 24 hours deliveries are signed with both secrets.
+         * @description Make a new secret. The one before it signs as well for 24 hours.
          */
         post: operations["rotate"];
         delete?: never;
@@ -794,7 +794,7 @@ export interface paths {
         put?: never;
         /**
          * Enable
-         * @description Enable a disabled webhook. Deliveries continue with the changes that it missed.
+         * @description Send to a disabled webhook again, beginning with the changes that it has missed.
          */
         post: operations["enable"];
         delete?: never;
@@ -849,7 +849,7 @@ export interface components {
     schemas: {
         /**
          * Agent
-         * @description One agent. The counts `sessions` and `dirty` stop at 1,000.
+         * @description One agent. sessions and dirty are counted up to 1,000.
          */
         Agent: {
             /** Agent */
@@ -880,7 +880,7 @@ export interface components {
         AgentPage: {
             /**
              * Next Cursor
-             * @description Pass it as `cursor` for the next page; null on the last page.
+             * @description Give it as `cursor` to read on; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -888,28 +888,28 @@ export interface components {
         };
         /**
          * Archiving
-         * @description The archival of a memory.
+         * @description Why a memory is to be in no answer any more.
          */
         Archiving: {
             /**
              * Revision
-             * @description The revision that you read. If the memory has changed since, the answer is 409.
+             * @description The revision that you read. If the memory changed since, the answer is 409.
              */
             revision?: number | null;
             /**
              * Reason
-             * @description The reason; the run stores it.
+             * @description Why; the run tells it.
              */
             reason?: string | null;
         };
         /**
          * Boosted
-         * @description The sessions whose flushes were requested.
+         * @description The sessions that workers process first from now on.
          */
         Boosted: {
             /**
              * Boosted
-             * @description The agent's other sessions with unprocessed events.
+             * @description Sessions of the agent that hold what was not processed yet.
              */
             boosted: string[];
         };
@@ -975,7 +975,7 @@ export interface components {
             valid_to: string | null;
             /**
              * Revision
-             * @description each change raises it; ignore a change with a lower one than you have
+             * @description counts up with every change; ignore one lower than you have
              */
             revision: number | null;
         };
@@ -1000,22 +1000,22 @@ export interface components {
         };
         /**
          * Context
-         * @description The context for the agent's next prompt.
+         * @description What the agent should know.
          */
         Context: {
             /**
              * Text
-             * @description The text for a prompt, in which quoted conversation is fenced as data.
+             * @description For a prompt; what was said stands fenced, as data.
              */
             text: string;
             /**
              * Tokens
-             * @description The number of tokens of `text`, if the request had `max_tokens`.
+             * @description What `text` takes, where `max_tokens` was given.
              */
             tokens: number | null;
             /**
              * Left Out
-             * @description The number of lines that did not fit.
+             * @description How many lines found no room.
              */
             left_out: number;
             /**
@@ -1083,28 +1083,28 @@ export interface components {
         };
         /**
          * ContextWanted
-         * @description The conversation of the next prompt.
+         * @description The conversation that needs the context.
          */
         ContextWanted: {
             /**
              * Session
-             * @description The session of the prompt; its own latest events are left out.
+             * @description The session that asks: its own tail is left out.
              */
             session?: string | null;
             /**
              * Query
-             * @description The topic of the prompt.
+             * @description What the conversation is about.
              * @example Where do I live?
              */
             query?: string | null;
             /**
              * Days
-             * @description The number of local days whose summaries are included.
+             * @description How many local days count as recent.
              */
             days?: number | null;
             /**
              * Scopes
-             * @description `room:NAME` or `team:NAME`: other scopes to read, besides the agent's own.
+             * @description `room:NAME` or `team:NAME`, read besides the agent's own.
              * @default []
              */
             scopes?: string[];
@@ -1112,31 +1112,25 @@ export interface components {
             max_tokens?: number | null;
             /**
              * Format
-             * @description The format of `text`.
+             * @description The form of `text`.
              * @default markdown
              * @enum {string}
              */
             format?: "markdown" | "messages" | "json";
-            /**
-             * Noted
-             * @description Whether the memories of the context count as shown to the session.
-             * @default true
-             */
-            noted?: boolean;
         };
         /**
          * Corrected
          * @description The result of an edit. `POST /v1/runs/{run}/undo` reverts it.
          */
         Corrected: {
-            /** @description The memory that replaces the edited one. */
+            /** @description The memory that holds the statement from now on. */
             memory: components["schemas"]["Memory"];
             /** Run */
             run: number;
         };
         /**
          * Correction
-         * @description An edit of a memory: another text, another type, or both.
+         * @description A memory in other words, of another type, or both.
          */
         Correction: {
             /** Content */
@@ -1145,18 +1139,18 @@ export interface components {
             type?: ("fact" | "preference" | "instruction" | "decision" | "task" | "event" | "result" | "lesson" | "summary") | null;
             /**
              * Revision
-             * @description The revision that you read. If the memory has changed since, the answer is 409.
+             * @description The revision that you read. If the memory changed since, the answer is 409.
              */
             revision?: number | null;
             /**
              * Reason
-             * @description The reason; the run stores it.
+             * @description Why; the run tells it.
              */
             reason?: string | null;
         };
         /**
          * Day
-         * @description A local day of an agent in a scope, with the state of its summary.
+         * @description A local day of an agent in a scope, and how far it is summarised.
          */
         Day: {
             /** Agent */
@@ -1194,7 +1188,7 @@ export interface components {
         DayPage: {
             /**
              * Next Cursor
-             * @description Pass it as `cursor` for the next page; null on the last page.
+             * @description Give it as `cursor` to read on; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -1267,7 +1261,7 @@ export interface components {
         };
         /**
          * Decided
-         * @description The result of an answer. `POST /v1/runs/{run}/undo` reverts it.
+         * @description What an answer did. `POST /v1/runs/{run}/undo` takes it back.
          */
         Decided: {
             /** Number */
@@ -1281,7 +1275,7 @@ export interface components {
         };
         /**
          * Delivery
-         * @description One change for one webhook. skipped: the memory was deleted. dead: all attempts failed; a replay sends it.
+         * @description One change for one endpoint. skipped: the memory was deleted. dead: given up, until a replay.
          */
         Delivery: {
             /**
@@ -1349,7 +1343,7 @@ export interface components {
             reaffirmed_at: string;
             /**
              * Signals
-             * @description The extractor's reasons for keeping it.
+             * @description What spoke for keeping it, as the extractor named it.
              */
             signals: string[];
             /**
@@ -1376,12 +1370,12 @@ export interface components {
             questions: components["schemas"]["MemoryQuestion"][];
             /**
              * Parts
-             * @description The memories that were merged into it.
+             * @description What was merged into it.
              */
             parts: components["schemas"]["MemoryPart"][];
             /**
              * Chain
-             * @description Earlier and later values of the same attribute, including this one.
+             * @description The values that followed each other, this one among them.
              */
             chain: components["schemas"]["MemoryPart"][];
             /** Relations */
@@ -1391,7 +1385,7 @@ export interface components {
         };
         /**
          * ForgetConfirmation
-         * @description The confirmation of a preview.
+         * @description Repeats what the preview asked for.
          */
         ForgetConfirmation: {
             /** Confirm */
@@ -1399,7 +1393,7 @@ export interface components {
         };
         /**
          * ForgetPreview
-         * @description The data that would be deleted. Confirm within 7 days with `POST /v1/forgets/{id}/confirm`.
+         * @description What would go. Confirm within 7 days with `POST /v1/forgets/{id}/confirm`.
          */
         ForgetPreview: {
             /**
@@ -1415,14 +1409,14 @@ export interface components {
             };
             /**
              * Sessions
-             * @description Some of the conversations that would be deleted.
+             * @description Some of the conversations that would go.
              */
             sessions: string[];
             /** Hints */
             hints: string[];
             /**
              * Confirm
-             * @description Send it back to confirm.
+             * @description Repeat it to confirm.
              */
             confirm: string;
         };
@@ -1435,7 +1429,7 @@ export interface components {
             agent?: string | null;
             /**
              * Session
-             * @description A session of `agent`.
+             * @description Goes with `agent`.
              */
             session?: string | null;
             /**
@@ -1448,7 +1442,7 @@ export interface components {
         };
         /**
          * Forgotten
-         * @description The deleted data. A forget can't be undone.
+         * @description What went. It can't be undone.
          */
         Forgotten: {
             /** Receipt */
@@ -1465,13 +1459,13 @@ export interface components {
             hints: string[];
             /**
              * Problems
-             * @description Steps that failed; repeat the same forget to finish them.
+             * @description What could not be cleared; the same forget once more does the rest.
              */
             problems: string[];
         };
         /**
          * Found
-         * @description The hits of a search, the best first.
+         * @description What answers a question, the best first.
          */
         Found: {
             /** Hits */
@@ -1479,7 +1473,7 @@ export interface components {
         };
         /**
          * Health
-         * @description The health of a gateway.
+         * @description How a gateway is.
          */
         Health: {
             /**
@@ -1507,26 +1501,26 @@ export interface components {
             content: string;
             /**
              * Score
-             * @description Higher is better; comparable within one answer only.
+             * @description Higher is better, comparable within one answer.
              */
             score: number;
             /** Status */
             status: string;
             /**
              * Valid From
-             * @description The start of a memory's validity, or the time of an event, in ISO 8601.
+             * @description Since when it holds, or when it was said, in ISO 8601.
              */
             valid_from: string;
             /** Valid To */
             valid_to: string | null;
             /**
              * Sources
-             * @description [session, seq] of every source event.
+             * @description [session, seq] of every event that says it.
              */
             sources: unknown[][];
             /**
              * Scope
-             * @description Null for the agent's own scope.
+             * @description Null for the agent's own.
              */
             scope: string | null;
             /** Type */
@@ -1563,7 +1557,7 @@ export interface components {
             name: string;
             /**
              * Prefix
-             * @description The beginning of the key.
+             * @description How the key begins.
              */
             prefix: string;
             /**
@@ -1573,7 +1567,7 @@ export interface components {
             agents: string[];
             /**
              * Scopes
-             * @description `room:NAME`, `team:NAME` or patterns; empty: only the agents' own scopes.
+             * @description `room:NAME` or `team:NAME`, patterns too; empty: the agents' own alone.
              */
             scopes: string[];
             /** Rights */
@@ -1599,7 +1593,7 @@ export interface components {
         KeyPage: {
             /**
              * Next Cursor
-             * @description Pass it as `cursor` for the next page; null on the last page.
+             * @description Give it as `cursor` to read on; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -1617,7 +1611,7 @@ export interface components {
         };
         /**
          * MadeKey
-         * @description A new key. Only this answer contains the key itself.
+         * @description A new key with its secret, which no other answer holds.
          */
         MadeKey: {
             /**
@@ -1629,7 +1623,7 @@ export interface components {
             name: string;
             /**
              * Prefix
-             * @description The beginning of the key.
+             * @description How the key begins.
              */
             prefix: string;
             /**
@@ -1639,7 +1633,7 @@ export interface components {
             agents: string[];
             /**
              * Scopes
-             * @description `room:NAME`, `team:NAME` or patterns; empty: only the agents' own scopes.
+             * @description `room:NAME` or `team:NAME`, patterns too; empty: the agents' own alone.
              */
             scopes: string[];
             /** Rights */
@@ -1670,7 +1664,7 @@ export interface components {
         Marked: {
             /**
              * Marked
-             * @description The number of these memories that the key may access.
+             * @description Memories of these that the key reaches.
              */
             marked: number;
         };
@@ -1707,7 +1701,7 @@ export interface components {
             importance: number;
             /**
              * Trust
-             * @description The kind of its source: `user`, `assistant`, `task`, `hand` or `import`.
+             * @description Whose word it is: `user`, `assistant`, `task`, `hand` or `import`.
              */
             trust: string;
             /**
@@ -1717,7 +1711,7 @@ export interface components {
             valid_from: string;
             /**
              * Valid To
-             * @description Null while the memory is valid.
+             * @description Null while it holds.
              */
             valid_to: string | null;
             /** Recorded At */
@@ -1730,37 +1724,27 @@ export interface components {
             archive_reason: string | null;
             /**
              * Revision
-             * @description Each change raises it; send it with an edit.
+             * @description Counts up with every change; give it with a correction.
              */
             revision: number | null;
             /** Source Count */
             source_count: number;
             /**
              * Sources
-             * @description At most 20 of the `source_count` sources.
+             * @description At most 20 of `source_count`.
              */
             sources: components["schemas"]["MemorySource"][];
             /**
              * Used
-             * @description The number of conversations in which a reply used it.
+             * @description In how many conversations a reply used it.
              */
             used: number;
             /** Last Used At */
             last_used_at: string | null;
-            /**
-             * Shown
-             * @description In how many conversations a context showed it.
-             */
-            shown: number;
-            /**
-             * Learned Importance
-             * @description The importance with what its use adds or takes away.
-             */
-            learned_importance: number;
         };
         /**
          * MemoryChange
-         * @description One change of a memory. `before` and `after` contain the changed fields.
+         * @description One change of a memory. `before` and `after` hold what differed.
          */
         MemoryChange: {
             /** Action */
@@ -1821,7 +1805,7 @@ export interface components {
         };
         /**
          * MemoryFlush
-         * @description A flush that created or changed a memory.
+         * @description A flush that made or touched a memory.
          */
         MemoryFlush: {
             /** Id */
@@ -1852,7 +1836,7 @@ export interface components {
         };
         /**
          * MemoryLine
-         * @description A line of a memory file that is a source of a memory.
+         * @description A line of a memory file that says a memory.
          */
         MemoryLine: {
             /** File */
@@ -1901,7 +1885,7 @@ export interface components {
         };
         /**
          * MemoryNote
-         * @description A note that is a source of a memory.
+         * @description A note of an agent that a memory rests on.
          */
         MemoryNote: {
             /**
@@ -1934,7 +1918,7 @@ export interface components {
         MemoryPage: {
             /**
              * Next Cursor
-             * @description Pass it as `cursor` for the next page; null on the last page.
+             * @description Give it as `cursor` to read on; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -1942,7 +1926,7 @@ export interface components {
         };
         /**
          * MemoryPart
-         * @description A memory that was merged into this one, or an earlier or later value.
+         * @description A memory that was merged into this one, or one of the values that followed each other.
          */
         MemoryPart: {
             /**
@@ -2032,7 +2016,7 @@ export interface components {
         };
         /**
          * MemorySource
-         * @description An event that is a source of a memory.
+         * @description An event that says a memory.
          */
         MemorySource: {
             /** Agent */
@@ -2044,18 +2028,18 @@ export interface components {
         };
         /**
          * Message
-         * @description One message of a conversation, as in chat APIs. Other fields are ignored.
+         * @description One message of a conversation, in the shape that chat APIs have; other fields are left out.
          */
         Message: {
             /**
              * Role
-             * @description `user`, `assistant`, `tool`, `task` or `system` (not recorded).
+             * @description `user`, `assistant`, `tool`, `task` or `system` (left out).
              * @example user
              */
             role: string;
             /**
              * Content
-             * @description Text, or a list of parts as in chat APIs.
+             * @description Text, or parts as chat APIs have them.
              * @example I moved to Lisbon in March.
              */
             content?: string | (string | {
@@ -2065,12 +2049,12 @@ export interface components {
             } | null;
             /**
              * Name
-             * @description The name of the speaker.
+             * @description Who speaks.
              */
             name?: string | null;
             /**
              * At
-             * @description The time of the message, with a time zone; default: now.
+             * @description When it was said, with a time zone; now if left out.
              */
             at?: string | null;
             /** Metadata */
@@ -2079,7 +2063,7 @@ export interface components {
             } | null;
             /**
              * Key
-             * @description An idempotency key: a second message with the same key is not recorded.
+             * @description Makes a repetition of this message harmless.
              */
             key?: string | null;
             /** Tool Calls */
@@ -2093,7 +2077,7 @@ export interface components {
         };
         /**
          * Mistake
-         * @description One invalid field of a request.
+         * @description One thing that is wrong with a request.
          */
         Mistake: {
             /**
@@ -2110,7 +2094,7 @@ export interface components {
         };
         /**
          * NewKey
-         * @description A new key. It can't have more access, more rights or a later expiry than the key that creates it.
+         * @description A key to be made. It can't reach further, do more, or last longer than the key that makes it.
          */
         NewKey: {
             /** Name */
@@ -2119,23 +2103,23 @@ export interface components {
             rights: ("record" | "read" | "decide" | "forget" | "administer")[];
             /**
              * Agents
-             * @description Default: the agents of your own key. Empty: all agents.
+             * @description Those of your own key if left out. Empty: all agents.
              */
             agents?: string[] | null;
             /**
              * Scopes
-             * @description Default: the same as your own key.
+             * @description Those of your own key if left out.
              */
             scopes?: string[] | null;
             /**
              * Expires At
-             * @description Default: the expiry of your own key.
+             * @description When your own key ends if left out.
              */
             expires_at?: string | null;
         };
         /**
          * NewWebhook
-         * @description A new webhook. Without agents and scopes it receives all changes that the key may access.
+         * @description A URL that is to be told of changes from now on. Without agents and scopes: of all that the key reaches.
          */
         NewWebhook: {
             /**
@@ -2150,7 +2134,7 @@ export interface components {
             description?: string;
             /**
              * Agents
-             * @description names; `*` matches any characters
+             * @description names; `*` stands for any characters
              * @default []
              */
             agents?: string[];
@@ -2164,7 +2148,7 @@ export interface components {
             scopes?: string[];
             /**
              * Types
-             * @description types of changes; empty: all
+             * @description which changes; none for all
              * @default []
              */
             types?: ("created" | "changed" | "reaffirmed" | "superseded" | "merged" | "archived" | "restored" | "linked" | "disputed" | "removed" | "forgotten")[];
@@ -2194,13 +2178,13 @@ export interface components {
             type?: "fact" | "preference" | "instruction" | "decision" | "task" | "event" | "result" | "lesson" | "summary";
             /**
              * Marked
-             * @description True: the next cycle keeps it whatever its importance.
+             * @description The next cycle keeps it, however important it is.
              * @default false
              */
             marked?: boolean;
             /**
              * Scope
-             * @description `room:NAME` or `team:NAME`; default: the agent's own scope.
+             * @description `room:NAME` or `team:NAME`; the agent's own memory if left out.
              */
             scope?: string | null;
             /** Ttl Seconds */
@@ -2243,7 +2227,7 @@ export interface components {
         Problem: {
             /**
              * Type
-             * @description `/problems/NAME`, which does not change; programs compare it.
+             * @description Stable: `/problems/NAME`. Programs compare this.
              */
             type: string;
             /** Title */
@@ -2257,7 +2241,7 @@ export interface components {
             detail: string;
             /**
              * Cure
-             * @description The fix.
+             * @description What to do.
              * @default null
              */
             cure?: string | null;
@@ -2268,7 +2252,7 @@ export interface components {
             errors?: components["schemas"]["Mistake"][] | null;
             /**
              * Request Id
-             * @description The value of the header X-Request-Id, which the gateway's log contains.
+             * @description As in the header X-Request-Id; the gateway's log has it.
              */
             request_id: string;
         };
@@ -2279,34 +2263,34 @@ export interface components {
         Receipt: {
             /**
              * Added
-             * @description The number of new events.
+             * @description Events that are new.
              */
             added: number;
             /**
              * Repeated
-             * @description The number of events whose keys the session already had.
+             * @description Events that were there already, by their keys.
              */
             repeated: number;
             /**
              * Ignored
-             * @description The number of messages that are not recorded (system and empty messages).
+             * @description Messages that a memory leaves out.
              */
             ignored: number;
             /**
              * Last Seq
-             * @description The number of the session's last event; null if the turn is spooled.
+             * @description The number of the session's last event; null while it waits.
              */
             last_seq: number | null;
             /**
              * Due
-             * @description True if a flush of the session is due.
+             * @description Whether a flush was asked for.
              */
             due: boolean;
             /** Reason */
             reason: ("turns" | "idle" | "compaction" | "reset") | null;
             /**
              * Stored
-             * @description `spool`: waits on the gateway's disk for Postgres.
+             * @description `spool`: it waits on the gateway's disk for Postgres.
              * @enum {string}
              */
             stored: "postgres" | "spool";
@@ -2347,7 +2331,7 @@ export interface components {
         };
         /**
          * Review
-         * @description A question for a person, or for a program that answers instead.
+         * @description A question that a person, or a program in their place, answers.
          */
         Review: {
             /** Number */
@@ -2388,7 +2372,7 @@ export interface components {
         };
         /**
          * ReviewChoice
-         * @description A possible answer and its effect.
+         * @description An answer that may be given, and what it would do.
          */
         ReviewChoice: {
             /**
@@ -2398,7 +2382,7 @@ export interface components {
             decision: "accept" | "reject" | "merge" | "keep" | "neither";
             /**
              * Memory
-             * @description Send it with the decision; null if none is needed.
+             * @description Give it with the decision; null where none is needed.
              */
             memory: string | null;
             /** Effect */
@@ -2406,7 +2390,7 @@ export interface components {
         };
         /**
          * ReviewConflict
-         * @description The contradiction of a question. newer and older: ordered by the last time at which each was said.
+         * @description A contradiction that a question is about. newer and older: by when each was last said to hold.
          */
         ReviewConflict: {
             /** Id */
@@ -2449,7 +2433,7 @@ export interface components {
         };
         /**
          * ReviewDetail
-         * @description A question with its possible answers; no answers if it is decided.
+         * @description A question with the answers that may be given; none once it is decided.
          */
         ReviewDetail: {
             review: components["schemas"]["Review"];
@@ -2457,7 +2441,7 @@ export interface components {
             choices: components["schemas"]["ReviewChoice"][];
             /**
              * Seen
-             * @description Memories with their revisions. Send it with the decision: 409 if a memory has changed since.
+             * @description Memories with their revisions. Give it with the decision: if one changed since, the answer is 409.
              */
             seen: {
                 [key: string]: number;
@@ -2465,12 +2449,12 @@ export interface components {
         };
         /**
          * ReviewPage
-         * @description One page of questions, the highest tier first.
+         * @description One page of questions, those with most at stake first.
          */
         ReviewPage: {
             /**
              * Next Cursor
-             * @description Pass it as `cursor` for the next page; null on the last page.
+             * @description Give it as `cursor` to read on; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -2478,7 +2462,7 @@ export interface components {
         };
         /**
          * ReviewSide
-         * @description A memory in question.
+         * @description A memory that a question is about.
          */
         ReviewSide: {
             /**
@@ -2523,7 +2507,7 @@ export interface components {
         };
         /**
          * ReviewSource
-         * @description A source event of one side, with masked secrets.
+         * @description An event that says one side, without its secrets.
          */
         ReviewSource: {
             /** Agent */
@@ -2544,7 +2528,7 @@ export interface components {
         };
         /**
          * Run
-         * @description A run: the changes of one pass, decision, edit, import or undo.
+         * @description A pass, a decision, a correction, an import or an undo: what changed memories together.
          */
         Run: {
             /** Id */
@@ -2584,7 +2568,7 @@ export interface components {
         };
         /**
          * RunChange
-         * @description One change of a run. `before` and `after` contain the changed fields.
+         * @description One change of a run. `before` and `after` hold what differed.
          */
         RunChange: {
             /** Action */
@@ -2613,7 +2597,7 @@ export interface components {
         RunPage: {
             /**
              * Next Cursor
-             * @description Pass it as `cursor` for the next page; null on the last page.
+             * @description Give it as `cursor` to read on; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -2626,7 +2610,7 @@ export interface components {
         RunStory: {
             /**
              * Next Cursor
-             * @description Pass it as `cursor` for the next page; null on the last page.
+             * @description Give it as `cursor` to read on; null on the last page.
              */
             next_cursor: string | null;
             run: components["schemas"]["Run"];
@@ -2647,7 +2631,7 @@ export interface components {
         };
         /**
          * SearchWanted
-         * @description A search.
+         * @description A question.
          */
         SearchWanted: {
             /**
@@ -2662,7 +2646,7 @@ export interface components {
             limit?: number;
             /**
              * Scopes
-             * @description `room:NAME` or `team:NAME`: other scopes to read, besides the agent's own.
+             * @description `room:NAME` or `team:NAME`, read besides the agent's own.
              * @default []
              */
             scopes?: string[];
@@ -2674,7 +2658,7 @@ export interface components {
             include_review?: boolean;
             /**
              * Order
-             * @description `auto`: by time if the question asks for an order, else by relevance.
+             * @description `relevance`, `time`, or `auto`: by time for questions of order.
              * @default auto
              * @enum {string}
              */
@@ -2688,19 +2672,19 @@ export interface components {
             min_relevance?: number;
             /**
              * Now
-             * @description The time from which relative times in the query count; default: now.
+             * @description When the question is asked; at the moment, if left out.
              */
             now?: string | null;
             /**
              * Around
-             * @description Passages to add before and after an event.
+             * @description Passages before and behind an event.
              * @default 0
              */
             around?: number;
         };
         /**
          * SourceEvent
-         * @description A source event of a memory, with masked secrets.
+         * @description An event that says a memory, without its secrets.
          */
         SourceEvent: {
             /** Agent */
@@ -2722,13 +2706,13 @@ export interface components {
             happened_at: string;
             /**
              * Via
-             * @description The merged memory whose text the event states.
+             * @description The merged memory in whose words it says it.
              */
             via: string | null;
         };
         /**
          * Status
-         * @description The backlog, the time from turn to memory, and failures. Flushes: of the last hour, by outcome.
+         * @description The backlog, how long it takes, and what failed. Flushes are those of the last hour, by outcome.
          */
         Status: {
             /** Tenant */
@@ -2800,7 +2784,7 @@ export interface components {
         };
         /**
          * Turn
-         * @description The messages of one turn: usually a user's message and the reply.
+         * @description What one turn added: usually a user's message and the reply.
          * @example {
          *       "messages": [
          *         {
@@ -2819,7 +2803,7 @@ export interface components {
             messages: components["schemas"]["Message"][];
             /**
              * Scope
-             * @description `room:NAME` or `team:NAME`; default: the agent's own scope. A session keeps its first scope.
+             * @description `room:NAME` or `team:NAME`; the agent's own memory if left out. A session keeps the scope that it began with.
              */
             scope?: string | null;
             /** Room Id */
@@ -2829,19 +2813,19 @@ export interface components {
         };
         /**
          * UndoBody
-         * @description The options of an undo.
+         * @description How a run is undone.
          */
         UndoBody: {
             /**
              * No Repeat
-             * @description True: later passes don't make the same decisions again.
+             * @description Keep later passes from deciding the same again.
              * @default false
              */
             no_repeat?: boolean;
         };
         /**
          * Undone
-         * @description The result of an undo. It is a run, and can be undone.
+         * @description What an undo did. It is a run itself, and can be undone.
          */
         Undone: {
             /** Run */
@@ -2858,29 +2842,23 @@ export interface components {
             kept: number;
             /**
              * Refused
-             * @description For each part of the run that could not be undone, the reason.
+             * @description Of each part of the run that stays, why.
              */
             refused: string[];
         };
         /**
          * UsedMemories
-         * @description Memories that a reply used, or that a prompt contained.
+         * @description Memories that a reply was made with.
          */
         UsedMemories: {
             /** Memories */
             memories: string[];
             /** Session */
             session?: string | null;
-            /**
-             * Shown
-             * @description A prompt of `session` showed them; whether a reply uses them is not known.
-             * @default false
-             */
-            shown?: boolean;
         };
         /**
          * Webhook
-         * @description A webhook. failing_since: the first failure since the last success. disabled_why: the reason for disabling it.
+         * @description An endpoint. failing_since: the first failure since the last success. disabled_why: the reason.
          */
         Webhook: {
             /**
@@ -2916,7 +2894,7 @@ export interface components {
         };
         /**
          * WebhookList
-         * @description All webhooks that the key may access.
+         * @description All endpoints that the key reaches.
          */
         WebhookList: {
             /** Items */
@@ -2926,7 +2904,7 @@ export interface components {
         };
         /**
          * WebhookWithSecret
-         * @description A webhook and its new secret, which only this answer contains.
+         * @description An endpoint and its new secret, which is in this answer and nowhere else.
          */
         WebhookWithSecret: {
             /**
@@ -2967,7 +2945,7 @@ export interface components {
         };
         /**
          * Why
-         * @description The reason why a session is not processed yet.
+         * @description Why a session waits.
          */
         Why: {
             /** Reason */
@@ -2983,7 +2961,7 @@ export interface components {
         };
         /**
          * WorkingStats
-         * @description The numbers of notes by outcome. noted = open + consolidated + duplicates + expired + failed.
+         * @description The notes by their outcome. noted = open + consolidated + duplicates + expired + failed.
          */
         WorkingStats: {
             /** Noted */
@@ -3048,7 +3026,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3086,7 +3064,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3101,7 +3079,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3125,7 +3103,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description Postgres is unavailable; the data waits in the gateway's spool. */
+            /** @description Postgres is away: it waits in the gateway's spool. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3134,7 +3112,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3149,7 +3127,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3173,7 +3151,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description Postgres is unavailable; the data waits in the gateway's spool. */
+            /** @description Postgres is away: it waits in the gateway's spool. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3182,7 +3160,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3197,7 +3175,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3221,7 +3199,7 @@ export interface operations {
                     "application/json": components["schemas"]["Boosted"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3236,7 +3214,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3260,7 +3238,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description Postgres is unavailable; the data waits in the gateway's spool. */
+            /** @description Postgres is away: it waits in the gateway's spool. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3269,7 +3247,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3284,7 +3262,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3308,7 +3286,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description Postgres is unavailable; the data waits in the gateway's spool. */
+            /** @description Postgres is away: it waits in the gateway's spool. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3317,7 +3295,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3332,7 +3310,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3356,7 +3334,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description Postgres is unavailable; the data waits in the gateway's spool. */
+            /** @description Postgres is away: it waits in the gateway's spool. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3365,7 +3343,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3380,7 +3358,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3403,7 +3381,7 @@ export interface operations {
                     "application/json": components["schemas"]["Noted"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3418,7 +3396,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3441,7 +3419,7 @@ export interface operations {
                     "application/json": components["schemas"]["Marked"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3476,7 +3454,7 @@ export interface operations {
                     "application/json": components["schemas"]["Context"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3511,7 +3489,7 @@ export interface operations {
                     "application/json": components["schemas"]["Found"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3525,18 +3503,18 @@ export interface operations {
     list_memories_of_agent: {
         parameters: {
             query?: {
-                /** @description Without it, all but archived memories. */
+                /** @description Archived ones are listed only if asked for. */
                 status?: ("inbox" | "episode" | "active" | "archived" | "review") | null;
                 type?: ("fact" | "preference" | "instruction" | "decision" | "task" | "event" | "result" | "lesson" | "summary") | null;
                 /** @description `room:NAME` or `team:NAME`; the agent's own scope if left out. */
                 scope?: string | null;
-                /** @description Only memories that were valid at this time. */
+                /** @description Only what held then. */
                 as_of?: string | null;
-                /** @description The memories as they were stored at this time. */
+                /** @description As it was known then. */
                 known_at?: string | null;
-                /** @description The maximum number of items on a page. */
+                /** @description How many items a page has at most. */
                 limit?: number;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3565,7 +3543,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3605,7 +3583,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3620,7 +3598,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3661,7 +3639,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3701,7 +3679,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3716,7 +3694,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3757,7 +3735,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3771,9 +3749,9 @@ export interface operations {
     list_agents_of_key: {
         parameters: {
             query?: {
-                /** @description The maximum number of items on a page. */
+                /** @description How many items a page has at most. */
                 limit?: number;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3791,7 +3769,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentPage"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3805,11 +3783,11 @@ export interface operations {
     list_days: {
         parameters: {
             query?: {
-                /** @description Only this day and later days. */
+                /** @description Only this day and later ones. */
                 since?: string | null;
-                /** @description The maximum number of items on a page. */
+                /** @description How many items a page has at most. */
                 limit?: number;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3838,7 +3816,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3854,7 +3832,7 @@ export interface operations {
             query?: {
                 /** @description `room:NAME` or `team:NAME`; the agent's own scope if left out. */
                 scope?: string | null;
-                /** @description Default: the newest. */
+                /** @description The newest if left out. */
                 version?: number | null;
             };
             header?: never;
@@ -3884,7 +3862,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3925,7 +3903,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3940,7 +3918,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3963,7 +3941,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsolidationAsked"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3997,7 +3975,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkingStats"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4011,14 +3989,14 @@ export interface operations {
     list_reviews: {
         parameters: {
             query?: {
-                /** @description `agent:NAME`, `room:NAME` or `team:NAME`; default: all. */
+                /** @description `agent:NAME`, `room:NAME` or `team:NAME`; all if left out. */
                 scope?: string | null;
                 tier?: ("low" | "medium" | "high") | null;
-                /** @description Default: open questions. */
+                /** @description Open ones if left out. */
                 state?: "open" | "accepted" | "rejected" | "merged" | "expired";
-                /** @description The maximum number of items on a page. */
+                /** @description How many items a page has at most. */
                 limit?: number;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
             };
             header?: never;
@@ -4036,7 +4014,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewPage"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4076,7 +4054,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4091,7 +4069,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4132,7 +4110,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4146,12 +4124,12 @@ export interface operations {
     list_runs_of_key: {
         parameters: {
             query?: {
-                /** @description `agent:NAME`, `room:NAME` or `team:NAME`; default: all. */
+                /** @description `agent:NAME`, `room:NAME` or `team:NAME`; all if left out. */
                 scope?: string | null;
                 kind?: ("working" | "light" | "deep" | "review" | "undo" | "import" | "files" | "curation" | "other" | "rebuild") | null;
-                /** @description The maximum number of items on a page. */
+                /** @description How many items a page has at most. */
                 limit?: number;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
             };
             header?: never;
@@ -4169,7 +4147,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4183,9 +4161,9 @@ export interface operations {
     get_run: {
         parameters: {
             query?: {
-                /** @description The maximum number of items on a page. */
+                /** @description How many items a page has at most. */
                 limit?: number;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
             };
             header?: never;
@@ -4214,7 +4192,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4229,7 +4207,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4252,7 +4230,7 @@ export interface operations {
                     "application/json": components["schemas"]["Undone"];
                 };
             };
-            /** @description No worker has answered yet; Location names the request to poll. */
+            /** @description No worker answered yet; Location says where to look. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4288,7 +4266,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4303,7 +4281,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4324,7 +4302,7 @@ export interface operations {
                     "application/json": components["schemas"]["ForgetPreview"];
                 };
             };
-            /** @description No worker has answered yet; Location names the request to poll. */
+            /** @description No worker answered yet; Location says where to look. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4360,7 +4338,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4375,7 +4353,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4398,7 +4376,7 @@ export interface operations {
                     "application/json": components["schemas"]["Forgotten"];
                 };
             };
-            /** @description No worker has answered yet; Location names the request to poll. */
+            /** @description No worker answered yet; Location says where to look. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4434,7 +4412,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4474,7 +4452,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4488,9 +4466,9 @@ export interface operations {
     list_keys_of_tenant: {
         parameters: {
             query?: {
-                /** @description The maximum number of items on a page. */
+                /** @description How many items a page has at most. */
                 limit?: number;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
             };
             header?: never;
@@ -4508,7 +4486,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyPage"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4523,7 +4501,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4553,7 +4531,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4568,7 +4546,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4596,7 +4574,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4625,7 +4603,7 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4652,7 +4630,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events named `change`. The data of an event is a Change; its id is for Last-Event-ID. */
+            /** @description Events named `change`. The data of each is a Change, its id what Last-Event-ID resumes from. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4661,7 +4639,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Change"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4690,7 +4668,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookList"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4705,7 +4683,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4744,7 +4722,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4784,7 +4762,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4799,7 +4777,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4825,7 +4803,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4840,7 +4818,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4868,7 +4846,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4883,7 +4861,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4911,7 +4889,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4926,9 +4904,9 @@ export interface operations {
         parameters: {
             query?: {
                 state?: ("pending" | "delivered" | "skipped" | "dead") | null;
-                /** @description The maximum number of items on a page. */
+                /** @description How many items a page has at most. */
                 limit?: number;
-                /** @description `next_cursor` of the previous page. */
+                /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
             };
             header?: never;
@@ -4957,7 +4935,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4972,7 +4950,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An idempotency key: a repeated request with the same key changes nothing. */
+                /** @description Makes a repetition of this request harmless. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5001,7 +4979,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The error and its fix. */
+            /** @description What was wrong, and what to do. */
             default: {
                 headers: {
                     [name: string]: unknown;

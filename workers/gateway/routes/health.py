@@ -12,20 +12,20 @@ router = APIRouter(tags=["health"], route_class=GatewayRoute)
 
 
 class Health(Answer):
-    """The health of a gateway."""
+    """How a gateway is."""
 
     status: Literal["ok", "starting"]
 
 
 @router.get("/healthz", response_model=Health)
 async def alive() -> Response:
-    """Report that the process is alive. A restart would not repair the servers, so they are not checked."""
+    """Say that the process lives. Restarting it would not mend the servers behind it, so they are not asked."""
     return reply({"status": "ok"})
 
 
 @router.get("/readyz", response_model=Health, responses={503: {"model": Health}})
 def ready(request: Request) -> Response:
-    """Report whether the gateway can serve: after its first connection to Postgres, also during an outage."""
+    """Say whether requests can be answered. A gateway that has reached Postgres once goes on recording without it."""
     return reply({"status": "ok"}) if request.app.state.gate.ready() else reply({"status": "starting"}, 503)
 
 

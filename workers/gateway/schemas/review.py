@@ -13,7 +13,7 @@ DecisionKind = Literal["accept", "reject", "merge", "keep", "neither"]
 
 
 class ReviewSource(Answer):
-    """A source event of one side, with masked secrets."""
+    """An event that says one side, without its secrets."""
 
     agent: str
     session: str
@@ -24,7 +24,7 @@ class ReviewSource(Answer):
 
 
 class ReviewSide(Answer):
-    """A memory in question."""
+    """A memory that a question is about."""
 
     id: UUID
     content: str
@@ -44,7 +44,7 @@ class ReviewSide(Answer):
 
 
 class ReviewConflict(Answer):
-    """The contradiction of a question. newer and older: ordered by the last time at which each was said."""
+    """A contradiction that a question is about. newer and older: by when each was last said to hold."""
 
     id: int
     status: Literal["open", "resolved", "dismissed"]
@@ -56,7 +56,7 @@ class ReviewConflict(Answer):
 
 
 class Review(Answer):
-    """A question for a person, or for a program that answers instead."""
+    """A question that a person, or a program in their place, answers."""
 
     number: int
     scope: str
@@ -73,26 +73,26 @@ class Review(Answer):
 
 
 class ReviewPage(Page):
-    """One page of questions, the highest tier first."""
+    """One page of questions, those with most at stake first."""
 
     items: list[Review]
 
 
 class ReviewChoice(Answer):
-    """A possible answer and its effect."""
+    """An answer that may be given, and what it would do."""
 
     decision: DecisionKind
-    memory: UUID | None = Field(description="Send it with the decision; null if none is needed.")
+    memory: UUID | None = Field(description="Give it with the decision; null where none is needed.")
     effect: str
 
 
 class ReviewDetail(Answer):
-    """A question with its possible answers; no answers if it is decided."""
+    """A question with the answers that may be given; none once it is decided."""
 
     review: Review
     choices: list[ReviewChoice]
     seen: dict[UUID, int] = Field(
-        description="Memories with their revisions. Send it with the decision: 409 if a memory has changed since."
+        description="Memories with their revisions. Give it with the decision: if one changed since, the answer is 409."
     )
 
 
@@ -114,7 +114,7 @@ class ReviewDecision(Body):
 
 
 class Decided(Answer):
-    """The result of an answer. `POST /v1/runs/{run}/undo` reverts it."""
+    """What an answer did. `POST /v1/runs/{run}/undo` takes it back."""
 
     number: int
     text: str
