@@ -20,8 +20,8 @@ from slowwave_server.workers.gateway.visit import Visit
 MOST_CHANGES = 10_000
 """A list as of another time takes off so many changes at most: somebody waits for it."""
 
-Limit = Annotated[int, Query(ge=1, le=200, description="How many items a page has at most.")]
-Cursor = Annotated[str | None, Query(max_length=2000, description="`next_cursor` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="The maximum number of items on a page.")]
+Cursor = Annotated[str | None, Query(max_length=2000, description="`next_cursor` of the previous page.")]
 
 
 AgentName = Annotated[str, Path(min_length=1, max_length=200)]
@@ -31,7 +31,7 @@ SharedScope = Annotated[
 ]
 AnyScope = Annotated[
     str | None,
-    Query(max_length=206, description="`agent:NAME`, `room:NAME` or `team:NAME`; all if left out."),
+    Query(max_length=206, description="`agent:NAME`, `room:NAME` or `team:NAME`; default: all."),
 ]
 
 
@@ -42,7 +42,10 @@ def responses(*statuses: int, accepted: type[BaseModel] | None = None) -> dict[i
         status: {"description": HTTPStatus(status).phrase, "content": problem} for status in statuses
     }
     if accepted is not None:
-        told[202] = {"model": accepted, "description": "No worker answered yet; Location says where to look."}
+        told[202] = {
+            "model": accepted,
+            "description": "No worker has answered yet; Location names the request to poll.",
+        }
     return told
 
 

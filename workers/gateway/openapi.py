@@ -15,23 +15,23 @@ from slowwave_server.workers.gateway.schemas.problem import Mistake, Problem
 TITLE = "Slowwave"
 VERSION = "3.1.0"
 _PROBLEM: dict[str, Any] = {
-    "description": "What was wrong, and what to do.",
+    "description": "The error and its fix.",
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
 _KEY = {
     "type": "http",
     "scheme": "bearer",
-    "description": "A key of this installation, `sw_…`: `slowwave admin keys add` makes one, and shows it once.",
+    "description": "An API key, `sw_…`: `slowwave admin keys add` creates one and prints it once.",
 }
 _REPEATED = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
     "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[ -~]+$"},
-    "description": "Makes a repetition of this request harmless.",
+    "description": "An idempotency key: a repeated request with the same key changes nothing.",
 }
 _DESCRIPTION = (
-    "Long-term memory of AI agents: record what is said, read what is known. Every answer carries `X-Request-Id`;"
+    "Long-term memory of AI agents: record conversations, read memories. Every answer carries `X-Request-Id`;"
     " every error is `application/problem+json`."
 )
 

@@ -1,6 +1,6 @@
 """The memory of one key: it records only into sessions of scopes that the key reaches.
 
-A session keeps the scope that it began with. Whoever does not name a scope means the agent's own, unless the session
+A session keeps its first scope. Whoever does not name a scope means the agent's own, unless the session
 writes to one that the key reaches: a session of a room that it does not reach is not there for it.
 """
 

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Alive
-         * @description Say that the process lives. Restarting it would not mend the servers behind it, so they are not asked.
+         * @description Report that the process is alive. A restart would not repair the servers, so they are not checked.
          */
         get: operations["alive"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Ready
-         * @description Say whether requests can be answered. A gateway that has reached Postgres once goes on recording without it.
+         * @description Report whether the gateway can serve: after its first connection to Postgres, also during an outage.
          */
         get: operations["ready"];
         put?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Record Turn
-         * @description Record what one turn added.
+         * @description Record the messages of one turn.
          */
         post: operations["record_turn"];
         delete?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Announce Prompt
-         * @description Say that somebody writes to the agent here: its other sessions are processed first.
+         * @description Report that a prompt arrived in this session. Workers flush the agent's other sessions first.
          */
         post: operations["announce_prompt"];
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * End Pause
-         * @description Say that the conversation went quiet: process it now.
+         * @description Report that the conversation paused. Workers flush the session now.
          */
         post: operations["end_pause"];
         delete?: never;
@@ -135,7 +135,7 @@ export interface paths {
         put?: never;
         /**
          * Compact
-         * @description Say that the host cut the conversation's history short: process it now.
+         * @description Report that the host shortened the conversation's history. Workers flush the session now.
          */
         post: operations["compact"];
         delete?: never;
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Reset
-         * @description Say that the conversation ends: process it now.
+         * @description Report that the conversation ended. Workers flush the session now.
          */
         post: operations["reset"];
         delete?: never;
@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Note
-         * @description Note one statement in the agent's working memory; the next cycle makes it a memory, or lets it expire.
+         * @description Add a note to the agent's working memory. The next consolidation cycle makes it a memory, or lets it expire.
          */
         post: operations["note"];
         delete?: never;
@@ -195,7 +195,7 @@ export interface paths {
         put?: never;
         /**
          * Mark Used
-         * @description Say that a reply was made with these memories. A repetition changes nothing.
+         * @description Report that a reply used these memories, or that a prompt contained them. A repeated request changes nothing.
          */
         post: operations["mark_used"];
         delete?: never;
@@ -215,7 +215,7 @@ export interface paths {
         put?: never;
         /**
          * Read Context
-         * @description Read what the agent should know as a conversation begins or goes on.
+         * @description Read the context for the agent's next prompt.
          */
         post: operations["read_context"];
         delete?: never;
@@ -235,7 +235,7 @@ export interface paths {
         put?: never;
         /**
          * Search
-         * @description Find memories and events that answer a question, the best first.
+         * @description Search memories and events, the best hit first.
          */
         post: operations["search"];
         delete?: never;
@@ -283,7 +283,7 @@ export interface paths {
         head?: never;
         /**
          * Correct Memory
-         * @description Say a memory in other words, or give it another type. The new words take its place, with its dates.
+         * @description Edit a memory's text or type. The edited memory replaces the old one and keeps its dates.
          */
         patch: operations["correct_memory"];
         trace?: never;
@@ -297,7 +297,7 @@ export interface paths {
         };
         /**
          * Explain
-         * @description Read a memory with its sources, every change, and related memories.
+         * @description Read a memory with its sources, all changes, and related memories.
          */
         get: operations["explain"];
         put?: never;
@@ -319,7 +319,7 @@ export interface paths {
         put?: never;
         /**
          * Archive Memory
-         * @description Take a memory out of all answers. It stays readable by its id.
+         * @description Archive a memory: no search or context returns it. It stays readable by its id.
          */
         post: operations["archive_memory"];
         delete?: never;
@@ -337,7 +337,7 @@ export interface paths {
         };
         /**
          * List Agents Of Key
-         * @description List the agents that the key reaches, by name.
+         * @description List the agents that the key may access, by name.
          */
         get: operations["list_agents_of_key"];
         put?: never;
@@ -357,7 +357,7 @@ export interface paths {
         };
         /**
          * List Days
-         * @description List the days of an agent in every scope that the key reaches, the newest first.
+         * @description List the days of an agent in all scopes that the key may access, the newest first.
          */
         get: operations["list_days"];
         put?: never;
@@ -397,7 +397,7 @@ export interface paths {
         };
         /**
          * Why
-         * @description Say in one sentence why a session waits.
+         * @description Explain in one sentence why a session is not processed yet.
          */
         get: operations["why"];
         put?: never;
@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * Consolidate
-         * @description Ask the workers for a cycle over an agent's notes, or those of a room or a team. They make one anyway, later.
+         * @description Request a consolidation cycle over the notes of an agent, a room or a team now, before the scheduled one.
          */
         post: operations["consolidate"];
         delete?: never;
@@ -437,7 +437,7 @@ export interface paths {
         };
         /**
          * Stats
-         * @description Say what became of all that an agent noted, and what the cycles over its notes did.
+         * @description Count an agent's notes by outcome, and the work of the consolidation cycles.
          */
         get: operations["stats"];
         put?: never;
@@ -457,7 +457,7 @@ export interface paths {
         };
         /**
          * List Reviews
-         * @description List questions, those with most at stake first.
+         * @description List questions, the highest tier first.
          */
         get: operations["list_reviews"];
         put?: never;
@@ -477,7 +477,7 @@ export interface paths {
         };
         /**
          * Get Review
-         * @description Read one question, with the answers that may be given and what each would do.
+         * @description Read one question, with the possible answers and the effect of each.
          */
         get: operations["get_review"];
         put?: never;
@@ -517,7 +517,7 @@ export interface paths {
         };
         /**
          * List Runs Of Key
-         * @description List the runs over scopes that the key reaches, the newest first.
+         * @description List the runs over scopes that the key may access, the newest first.
          */
         get: operations["list_runs_of_key"];
         put?: never;
@@ -559,7 +559,7 @@ export interface paths {
         put?: never;
         /**
          * Undo Run
-         * @description Take a run back. The undo is a run itself; what later runs depend on can't be undone.
+         * @description Undo a run. The undo is a run, too. If later runs depend on the run, it is refused.
          */
         post: operations["undo_run"];
         delete?: never;
@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Forget
-         * @description Say what a forget would delete. Nothing is changed.
+         * @description Preview what a forget would delete. Changes nothing.
          */
         post: operations["preview_forget"];
         delete?: never;
@@ -617,7 +617,7 @@ export interface paths {
         };
         /**
          * Get Request
-         * @description Say how a request that this key made stands.
+         * @description Read the state of a request that this key made.
          */
         get: operations["get_request"];
         put?: never;
@@ -637,13 +637,13 @@ export interface paths {
         };
         /**
          * List Keys Of Tenant
-         * @description List the keys that may do no more than this one, the newest first, revoked ones too.
+         * @description List the keys with at most this key's rights, the newest first, including revoked keys.
          */
         get: operations["list_keys_of_tenant"];
         put?: never;
         /**
          * Make
-         * @description Make a key. Its secret is in this answer and nowhere else.
+         * @description Create a key. Only this answer contains the key itself.
          */
         post: operations["make"];
         delete?: never;
@@ -664,7 +664,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke
-         * @description Revoke a key. It opens nothing from now on.
+         * @description Revoke a key at once.
          */
         delete: operations["revoke"];
         options?: never;
@@ -681,7 +681,7 @@ export interface paths {
         };
         /**
          * Status
-         * @description Report the backlog, how long a turn takes to become memory, and what went wrong in the last hour.
+         * @description Report the backlog, the time from turn to memory, and the failures of the last hour.
          */
         get: operations["status"];
         put?: never;
@@ -701,10 +701,10 @@ export interface paths {
         };
         /**
          * Follow Changes
-         * @description Follow changes of memories as events: each at least once, in the order of commits.
+         * @description Stream changes of memories as server-sent events: each at least once, in commit order.
          *
-         *     Without `agent` and `scope` the stream has all changes that the key reaches. `*` matches any characters. Without
-         *     `after` and Last-Event-ID the stream begins now.
+         *     Without `agent` and `scope` the stream has all changes that the key may access. `*` matches any characters. Without
+         *     `after` and Last-Event-ID the stream begins with the next change.
          */
         get: operations["follow_changes"];
         put?: never;
@@ -724,13 +724,13 @@ export interface paths {
         };
         /**
          * List Webhooks
-         * @description List the webhooks whose agents and scopes the key reaches.
+         * @description List the webhooks whose agents and scopes the key may access.
          */
         get: operations["list_webhooks"];
         put?: never;
         /**
          * Make Webhook
-         * @description Have a URL told of changes from now on. Its secret is in this answer and nowhere else.
+         * @description Create a webhook that receives changes from now on. Only this answer contains its secret.
          */
         post: operations["make_webhook"];
         delete?: never;
@@ -774,7 +774,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate
-         * @description Make a new secret. The one before it signs as well for 24 hours.
+         * @description Create a new secret. For 24 hours deliveries are signed with both secrets.
          */
         post: operations["rotate"];
         delete?: never;
@@ -794,7 +794,7 @@ export interface paths {
         put?: never;
         /**
          * Enable
-         * @description Send to a disabled webhook again, beginning with the changes that it has missed.
+         * @description Enable a disabled webhook. Deliveries continue with the changes that it missed.
          */
         post: operations["enable"];
         delete?: never;
@@ -849,7 +849,7 @@ export interface components {
     schemas: {
         /**
          * Agent
-         * @description One agent. sessions and dirty are counted up to 1,000.
+         * @description One agent. The counts `sessions` and `dirty` stop at 1,000.
          */
         Agent: {
             /** Agent */
@@ -880,7 +880,7 @@ export interface components {
         AgentPage: {
             /**
              * Next Cursor
-             * @description Give it as `cursor` to read on; null on the last page.
+             * @description Pass it as `cursor` for the next page; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -888,28 +888,28 @@ export interface components {
         };
         /**
          * Archiving
-         * @description Why a memory is to be in no answer any more.
+         * @description The archival of a memory.
          */
         Archiving: {
             /**
              * Revision
-             * @description The revision that you read. If the memory changed since, the answer is 409.
+             * @description The revision that you read. If the memory has changed since, the answer is 409.
              */
             revision?: number | null;
             /**
              * Reason
-             * @description Why; the run tells it.
+             * @description The reason; the run stores it.
              */
             reason?: string | null;
         };
         /**
          * Boosted
-         * @description The sessions that workers process first from now on.
+         * @description The sessions whose flushes were requested.
          */
         Boosted: {
             /**
              * Boosted
-             * @description Sessions of the agent that hold what was not processed yet.
+             * @description The agent's other sessions with unprocessed events.
              */
             boosted: string[];
         };
@@ -975,7 +975,7 @@ export interface components {
             valid_to: string | null;
             /**
              * Revision
-             * @description counts up with every change; ignore one lower than you have
+             * @description each change raises it; ignore a change with a lower one than you have
              */
             revision: number | null;
         };
@@ -1000,22 +1000,22 @@ export interface components {
         };
         /**
          * Context
-         * @description What the agent should know.
+         * @description The context for the agent's next prompt.
          */
         Context: {
             /**
              * Text
-             * @description For a prompt; what was said stands fenced, as data.
+             * @description The text for a prompt, in which quoted conversation is fenced as data.
              */
             text: string;
             /**
              * Tokens
-             * @description What `text` takes, where `max_tokens` was given.
+             * @description The number of tokens of `text`, if the request had `max_tokens`.
              */
             tokens: number | null;
             /**
              * Left Out
-             * @description How many lines found no room.
+             * @description The number of lines that did not fit.
              */
             left_out: number;
             /**
@@ -1083,28 +1083,28 @@ export interface components {
         };
         /**
          * ContextWanted
-         * @description The conversation that needs the context.
+         * @description The conversation of the next prompt.
          */
         ContextWanted: {
             /**
              * Session
-             * @description The session that asks: its own tail is left out.
+             * @description The session of the prompt; its own latest events are left out.
              */
             session?: string | null;
             /**
              * Query
-             * @description What the conversation is about.
+             * @description The topic of the prompt.
              * @example Where do I live?
              */
             query?: string | null;
             /**
              * Days
-             * @description How many local days count as recent.
+             * @description The number of local days whose summaries are included.
              */
             days?: number | null;
             /**
              * Scopes
-             * @description `room:NAME` or `team:NAME`, read besides the agent's own.
+             * @description `room:NAME` or `team:NAME`: other scopes to read, besides the agent's own.
              * @default []
              */
             scopes?: string[];
@@ -1112,25 +1112,31 @@ export interface components {
             max_tokens?: number | null;
             /**
              * Format
-             * @description The form of `text`.
+             * @description The format of `text`.
              * @default markdown
              * @enum {string}
              */
             format?: "markdown" | "messages" | "json";
+            /**
+             * Noted
+             * @description Whether the memories of the context count as shown to the session.
+             * @default true
+             */
+            noted?: boolean;
         };
         /**
          * Corrected
          * @description The result of an edit. `POST /v1/runs/{run}/undo` reverts it.
          */
         Corrected: {
-            /** @description The memory that holds the statement from now on. */
+            /** @description The memory that replaces the edited one. */
             memory: components["schemas"]["Memory"];
             /** Run */
             run: number;
         };
         /**
          * Correction
-         * @description A memory in other words, of another type, or both.
+         * @description An edit of a memory: another text, another type, or both.
          */
         Correction: {
             /** Content */
@@ -1139,18 +1145,18 @@ export interface components {
             type?: ("fact" | "preference" | "instruction" | "decision" | "task" | "event" | "result" | "lesson" | "summary") | null;
             /**
              * Revision
-             * @description The revision that you read. If the memory changed since, the answer is 409.
+             * @description The revision that you read. If the memory has changed since, the answer is 409.
              */
             revision?: number | null;
             /**
              * Reason
-             * @description Why; the run tells it.
+             * @description The reason; the run stores it.
              */
             reason?: string | null;
         };
         /**
          * Day
-         * @description A local day of an agent in a scope, and how far it is summarised.
+         * @description A local day of an agent in a scope, with the state of its summary.
          */
         Day: {
             /** Agent */
@@ -1188,7 +1194,7 @@ export interface components {
         DayPage: {
             /**
              * Next Cursor
-             * @description Give it as `cursor` to read on; null on the last page.
+             * @description Pass it as `cursor` for the next page; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -1261,7 +1267,7 @@ export interface components {
         };
         /**
          * Decided
-         * @description What an answer did. `POST /v1/runs/{run}/undo` takes it back.
+         * @description The result of an answer. `POST /v1/runs/{run}/undo` reverts it.
          */
         Decided: {
             /** Number */
@@ -1275,7 +1281,7 @@ export interface components {
         };
         /**
          * Delivery
-         * @description One change for one endpoint. skipped: the memory was deleted. dead: given up, until a replay.
+         * @description One change for one webhook. skipped: the memory was deleted. dead: all attempts failed; a replay sends it.
          */
         Delivery: {
             /**
@@ -1343,7 +1349,7 @@ export interface components {
             reaffirmed_at: string;
             /**
              * Signals
-             * @description What spoke for keeping it, as the extractor named it.
+             * @description The extractor's reasons for keeping it.
              */
             signals: string[];
             /**
@@ -1370,12 +1376,12 @@ export interface components {
             questions: components["schemas"]["MemoryQuestion"][];
             /**
              * Parts
-             * @description What was merged into it.
+             * @description The memories that were merged into it.
              */
             parts: components["schemas"]["MemoryPart"][];
             /**
              * Chain
-             * @description The values that followed each other, this one among them.
+             * @description Earlier and later values of the same attribute, including this one.
              */
             chain: components["schemas"]["MemoryPart"][];
             /** Relations */
@@ -1385,7 +1391,7 @@ export interface components {
         };
         /**
          * ForgetConfirmation
-         * @description Repeats what the preview asked for.
+         * @description The confirmation of a preview.
          */
         ForgetConfirmation: {
             /** Confirm */
@@ -1393,7 +1399,7 @@ export interface components {
         };
         /**
          * ForgetPreview
-         * @description What would go. Confirm within 7 days with `POST /v1/forgets/{id}/confirm`.
+         * @description The data that would be deleted. Confirm within 7 days with `POST /v1/forgets/{id}/confirm`.
          */
         ForgetPreview: {
             /**
@@ -1409,14 +1415,14 @@ export interface components {
             };
             /**
              * Sessions
-             * @description Some of the conversations that would go.
+             * @description Some of the conversations that would be deleted.
              */
             sessions: string[];
             /** Hints */
             hints: string[];
             /**
              * Confirm
-             * @description Repeat it to confirm.
+             * @description Send it back to confirm.
              */
             confirm: string;
         };
@@ -1429,7 +1435,7 @@ export interface components {
             agent?: string | null;
             /**
              * Session
-             * @description Goes with `agent`.
+             * @description A session of `agent`.
              */
             session?: string | null;
             /**
@@ -1442,7 +1448,7 @@ export interface components {
         };
         /**
          * Forgotten
-         * @description What went. It can't be undone.
+         * @description The deleted data. A forget can't be undone.
          */
         Forgotten: {
             /** Receipt */
@@ -1459,13 +1465,13 @@ export interface components {
             hints: string[];
             /**
              * Problems
-             * @description What could not be cleared; the same forget once more does the rest.
+             * @description Steps that failed; repeat the same forget to finish them.
              */
             problems: string[];
         };
         /**
          * Found
-         * @description What answers a question, the best first.
+         * @description The hits of a search, the best first.
          */
         Found: {
             /** Hits */
@@ -1473,7 +1479,7 @@ export interface components {
         };
         /**
          * Health
-         * @description How a gateway is.
+         * @description The health of a gateway.
          */
         Health: {
             /**
@@ -1501,26 +1507,26 @@ export interface components {
             content: string;
             /**
              * Score
-             * @description Higher is better, comparable within one answer.
+             * @description Higher is better; comparable within one answer only.
              */
             score: number;
             /** Status */
             status: string;
             /**
              * Valid From
-             * @description Since when it holds, or when it was said, in ISO 8601.
+             * @description The start of a memory's validity, or the time of an event, in ISO 8601.
              */
             valid_from: string;
             /** Valid To */
             valid_to: string | null;
             /**
              * Sources
-             * @description [session, seq] of every event that says it.
+             * @description [session, seq] of every source event.
              */
             sources: unknown[][];
             /**
              * Scope
-             * @description Null for the agent's own.
+             * @description Null for the agent's own scope.
              */
             scope: string | null;
             /** Type */
@@ -1557,7 +1563,7 @@ export interface components {
             name: string;
             /**
              * Prefix
-             * @description How the key begins.
+             * @description The beginning of the key.
              */
             prefix: string;
             /**
@@ -1567,7 +1573,7 @@ export interface components {
             agents: string[];
             /**
              * Scopes
-             * @description `room:NAME` or `team:NAME`, patterns too; empty: the agents' own alone.
+             * @description `room:NAME`, `team:NAME` or patterns; empty: only the agents' own scopes.
              */
             scopes: string[];
             /** Rights */
@@ -1593,7 +1599,7 @@ export interface components {
         KeyPage: {
             /**
              * Next Cursor
-             * @description Give it as `cursor` to read on; null on the last page.
+             * @description Pass it as `cursor` for the next page; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -1611,7 +1617,7 @@ export interface components {
         };
         /**
          * MadeKey
-         * @description A new key with its secret, which no other answer holds.
+         * @description A new key. Only this answer contains the key itself.
          */
         MadeKey: {
             /**
@@ -1623,7 +1629,7 @@ export interface components {
             name: string;
             /**
              * Prefix
-             * @description How the key begins.
+             * @description The beginning of the key.
              */
             prefix: string;
             /**
@@ -1633,7 +1639,7 @@ export interface components {
             agents: string[];
             /**
              * Scopes
-             * @description `room:NAME` or `team:NAME`, patterns too; empty: the agents' own alone.
+             * @description `room:NAME`, `team:NAME` or patterns; empty: only the agents' own scopes.
              */
             scopes: string[];
             /** Rights */
@@ -1664,7 +1670,7 @@ export interface components {
         Marked: {
             /**
              * Marked
-             * @description Memories of these that the key reaches.
+             * @description The number of these memories that the key may access.
              */
             marked: number;
         };
@@ -1701,7 +1707,7 @@ export interface components {
             importance: number;
             /**
              * Trust
-             * @description Whose word it is: `user`, `assistant`, `task`, `hand` or `import`.
+             * @description The kind of its source: `user`, `assistant`, `task`, `hand` or `import`.
              */
             trust: string;
             /**
@@ -1711,7 +1717,7 @@ export interface components {
             valid_from: string;
             /**
              * Valid To
-             * @description Null while it holds.
+             * @description Null while the memory is valid.
              */
             valid_to: string | null;
             /** Recorded At */
@@ -1724,27 +1730,37 @@ export interface components {
             archive_reason: string | null;
             /**
              * Revision
-             * @description Counts up with every change; give it with a correction.
+             * @description Each change raises it; send it with an edit.
              */
             revision: number | null;
             /** Source Count */
             source_count: number;
             /**
              * Sources
-             * @description At most 20 of `source_count`.
+             * @description At most 20 of the `source_count` sources.
              */
             sources: components["schemas"]["MemorySource"][];
             /**
              * Used
-             * @description In how many conversations a reply used it.
+             * @description The number of conversations in which a reply used it.
              */
             used: number;
             /** Last Used At */
             last_used_at: string | null;
+            /**
+             * Shown
+             * @description In how many conversations a context showed it.
+             */
+            shown: number;
+            /**
+             * Learned Importance
+             * @description The importance with what its use adds or takes away.
+             */
+            learned_importance: number;
         };
         /**
          * MemoryChange
-         * @description One change of a memory. `before` and `after` hold what differed.
+         * @description One change of a memory. `before` and `after` contain the changed fields.
          */
         MemoryChange: {
             /** Action */
@@ -1805,7 +1821,7 @@ export interface components {
         };
         /**
          * MemoryFlush
-         * @description A flush that made or touched a memory.
+         * @description A flush that created or changed a memory.
          */
         MemoryFlush: {
             /** Id */
@@ -1836,7 +1852,7 @@ export interface components {
         };
         /**
          * MemoryLine
-         * @description A line of a memory file that says a memory.
+         * @description A line of a memory file that is a source of a memory.
          */
         MemoryLine: {
             /** File */
@@ -1885,7 +1901,7 @@ export interface components {
         };
         /**
          * MemoryNote
-         * @description A note of an agent that a memory rests on.
+         * @description A note that is a source of a memory.
          */
         MemoryNote: {
             /**
@@ -1918,7 +1934,7 @@ export interface components {
         MemoryPage: {
             /**
              * Next Cursor
-             * @description Give it as `cursor` to read on; null on the last page.
+             * @description Pass it as `cursor` for the next page; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -1926,7 +1942,7 @@ export interface components {
         };
         /**
          * MemoryPart
-         * @description A memory that was merged into this one, or one of the values that followed each other.
+         * @description A memory that was merged into this one, or an earlier or later value.
          */
         MemoryPart: {
             /**
@@ -2016,7 +2032,7 @@ export interface components {
         };
         /**
          * MemorySource
-         * @description An event that says a memory.
+         * @description An event that is a source of a memory.
          */
         MemorySource: {
             /** Agent */
@@ -2028,18 +2044,18 @@ export interface components {
         };
         /**
          * Message
-         * @description One message of a conversation, in the shape that chat APIs have; other fields are left out.
+         * @description One message of a conversation, as in chat APIs. Other fields are ignored.
          */
         Message: {
             /**
              * Role
-             * @description `user`, `assistant`, `tool`, `task` or `system` (left out).
+             * @description `user`, `assistant`, `tool`, `task` or `system` (not recorded).
              * @example user
              */
             role: string;
             /**
              * Content
-             * @description Text, or parts as chat APIs have them.
+             * @description Text, or a list of parts as in chat APIs.
              * @example I moved to Lisbon in March.
              */
             content?: string | (string | {
@@ -2049,12 +2065,12 @@ export interface components {
             } | null;
             /**
              * Name
-             * @description Who speaks.
+             * @description The name of the speaker.
              */
             name?: string | null;
             /**
              * At
-             * @description When it was said, with a time zone; now if left out.
+             * @description The time of the message, with a time zone; default: now.
              */
             at?: string | null;
             /** Metadata */
@@ -2063,7 +2079,7 @@ export interface components {
             } | null;
             /**
              * Key
-             * @description Makes a repetition of this message harmless.
+             * @description An idempotency key: a second message with the same key is not recorded.
              */
             key?: string | null;
             /** Tool Calls */
@@ -2077,7 +2093,7 @@ export interface components {
         };
         /**
          * Mistake
-         * @description One thing that is wrong with a request.
+         * @description One invalid field of a request.
          */
         Mistake: {
             /**
@@ -2094,7 +2110,7 @@ export interface components {
         };
         /**
          * NewKey
-         * @description A key to be made. It can't reach further, do more, or last longer than the key that makes it.
+         * @description A new key. It can't have more access, more rights or a later expiry than the key that creates it.
          */
         NewKey: {
             /** Name */
@@ -2103,23 +2119,23 @@ export interface components {
             rights: ("record" | "read" | "decide" | "forget" | "administer")[];
             /**
              * Agents
-             * @description Those of your own key if left out. Empty: all agents.
+             * @description Default: the agents of your own key. Empty: all agents.
              */
             agents?: string[] | null;
             /**
              * Scopes
-             * @description Those of your own key if left out.
+             * @description Default: the same as your own key.
              */
             scopes?: string[] | null;
             /**
              * Expires At
-             * @description When your own key ends if left out.
+             * @description Default: the expiry of your own key.
              */
             expires_at?: string | null;
         };
         /**
          * NewWebhook
-         * @description A URL that is to be told of changes from now on. Without agents and scopes: of all that the key reaches.
+         * @description A new webhook. Without agents and scopes it receives all changes that the key may access.
          */
         NewWebhook: {
             /**
@@ -2134,7 +2150,7 @@ export interface components {
             description?: string;
             /**
              * Agents
-             * @description names; `*` stands for any characters
+             * @description names; `*` matches any characters
              * @default []
              */
             agents?: string[];
@@ -2148,7 +2164,7 @@ export interface components {
             scopes?: string[];
             /**
              * Types
-             * @description which changes; none for all
+             * @description types of changes; empty: all
              * @default []
              */
             types?: ("created" | "changed" | "reaffirmed" | "superseded" | "merged" | "archived" | "restored" | "linked" | "disputed" | "removed" | "forgotten")[];
@@ -2178,13 +2194,13 @@ export interface components {
             type?: "fact" | "preference" | "instruction" | "decision" | "task" | "event" | "result" | "lesson" | "summary";
             /**
              * Marked
-             * @description The next cycle keeps it, however important it is.
+             * @description True: the next cycle keeps it whatever its importance.
              * @default false
              */
             marked?: boolean;
             /**
              * Scope
-             * @description `room:NAME` or `team:NAME`; the agent's own memory if left out.
+             * @description `room:NAME` or `team:NAME`; default: the agent's own scope.
              */
             scope?: string | null;
             /** Ttl Seconds */
@@ -2227,7 +2243,7 @@ export interface components {
         Problem: {
             /**
              * Type
-             * @description Stable: `/problems/NAME`. Programs compare this.
+             * @description `/problems/NAME`, which does not change; programs compare it.
              */
             type: string;
             /** Title */
@@ -2241,7 +2257,7 @@ export interface components {
             detail: string;
             /**
              * Cure
-             * @description What to do.
+             * @description The fix.
              * @default null
              */
             cure?: string | null;
@@ -2252,7 +2268,7 @@ export interface components {
             errors?: components["schemas"]["Mistake"][] | null;
             /**
              * Request Id
-             * @description As in the header X-Request-Id; the gateway's log has it.
+             * @description The value of the header X-Request-Id, which the gateway's log contains.
              */
             request_id: string;
         };
@@ -2263,34 +2279,34 @@ export interface components {
         Receipt: {
             /**
              * Added
-             * @description Events that are new.
+             * @description The number of new events.
              */
             added: number;
             /**
              * Repeated
-             * @description Events that were there already, by their keys.
+             * @description The number of events whose keys the session already had.
              */
             repeated: number;
             /**
              * Ignored
-             * @description Messages that a memory leaves out.
+             * @description The number of messages that are not recorded (system and empty messages).
              */
             ignored: number;
             /**
              * Last Seq
-             * @description The number of the session's last event; null while it waits.
+             * @description The number of the session's last event; null if the turn is spooled.
              */
             last_seq: number | null;
             /**
              * Due
-             * @description Whether a flush was asked for.
+             * @description True if a flush of the session is due.
              */
             due: boolean;
             /** Reason */
             reason: ("turns" | "idle" | "compaction" | "reset") | null;
             /**
              * Stored
-             * @description `spool`: it waits on the gateway's disk for Postgres.
+             * @description `spool`: waits on the gateway's disk for Postgres.
              * @enum {string}
              */
             stored: "postgres" | "spool";
@@ -2331,7 +2347,7 @@ export interface components {
         };
         /**
          * Review
-         * @description A question that a person, or a program in their place, answers.
+         * @description A question for a person, or for a program that answers instead.
          */
         Review: {
             /** Number */
@@ -2372,7 +2388,7 @@ export interface components {
         };
         /**
          * ReviewChoice
-         * @description An answer that may be given, and what it would do.
+         * @description A possible answer and its effect.
          */
         ReviewChoice: {
             /**
@@ -2382,7 +2398,7 @@ export interface components {
             decision: "accept" | "reject" | "merge" | "keep" | "neither";
             /**
              * Memory
-             * @description Give it with the decision; null where none is needed.
+             * @description Send it with the decision; null if none is needed.
              */
             memory: string | null;
             /** Effect */
@@ -2390,7 +2406,7 @@ export interface components {
         };
         /**
          * ReviewConflict
-         * @description A contradiction that a question is about. newer and older: by when each was last said to hold.
+         * @description The contradiction of a question. newer and older: ordered by the last time at which each was said.
          */
         ReviewConflict: {
             /** Id */
@@ -2433,7 +2449,7 @@ export interface components {
         };
         /**
          * ReviewDetail
-         * @description A question with the answers that may be given; none once it is decided.
+         * @description A question with its possible answers; no answers if it is decided.
          */
         ReviewDetail: {
             review: components["schemas"]["Review"];
@@ -2441,7 +2457,7 @@ export interface components {
             choices: components["schemas"]["ReviewChoice"][];
             /**
              * Seen
-             * @description Memories with their revisions. Give it with the decision: if one changed since, the answer is 409.
+             * @description Memories with their revisions. Send it with the decision: 409 if a memory has changed since.
              */
             seen: {
                 [key: string]: number;
@@ -2449,12 +2465,12 @@ export interface components {
         };
         /**
          * ReviewPage
-         * @description One page of questions, those with most at stake first.
+         * @description One page of questions, the highest tier first.
          */
         ReviewPage: {
             /**
              * Next Cursor
-             * @description Give it as `cursor` to read on; null on the last page.
+             * @description Pass it as `cursor` for the next page; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -2462,7 +2478,7 @@ export interface components {
         };
         /**
          * ReviewSide
-         * @description A memory that a question is about.
+         * @description A memory in question.
          */
         ReviewSide: {
             /**
@@ -2507,7 +2523,7 @@ export interface components {
         };
         /**
          * ReviewSource
-         * @description An event that says one side, without its secrets.
+         * @description A source event of one side, with masked secrets.
          */
         ReviewSource: {
             /** Agent */
@@ -2528,7 +2544,7 @@ export interface components {
         };
         /**
          * Run
-         * @description A pass, a decision, a correction, an import or an undo: what changed memories together.
+         * @description A run: the changes of one pass, decision, edit, import or undo.
          */
         Run: {
             /** Id */
@@ -2568,7 +2584,7 @@ export interface components {
         };
         /**
          * RunChange
-         * @description One change of a run. `before` and `after` hold what differed.
+         * @description One change of a run. `before` and `after` contain the changed fields.
          */
         RunChange: {
             /** Action */
@@ -2597,7 +2613,7 @@ export interface components {
         RunPage: {
             /**
              * Next Cursor
-             * @description Give it as `cursor` to read on; null on the last page.
+             * @description Pass it as `cursor` for the next page; null on the last page.
              */
             next_cursor: string | null;
             /** Items */
@@ -2610,7 +2626,7 @@ export interface components {
         RunStory: {
             /**
              * Next Cursor
-             * @description Give it as `cursor` to read on; null on the last page.
+             * @description Pass it as `cursor` for the next page; null on the last page.
              */
             next_cursor: string | null;
             run: components["schemas"]["Run"];
@@ -2631,7 +2647,7 @@ export interface components {
         };
         /**
          * SearchWanted
-         * @description A question.
+         * @description A search.
          */
         SearchWanted: {
             /**
@@ -2646,7 +2662,7 @@ export interface components {
             limit?: number;
             /**
              * Scopes
-             * @description `room:NAME` or `team:NAME`, read besides the agent's own.
+             * @description `room:NAME` or `team:NAME`: other scopes to read, besides the agent's own.
              * @default []
              */
             scopes?: string[];
@@ -2658,7 +2674,7 @@ export interface components {
             include_review?: boolean;
             /**
              * Order
-             * @description `relevance`, `time`, or `auto`: by time for questions of order.
+             * @description `auto`: by time if the question asks for an order, else by relevance.
              * @default auto
              * @enum {string}
              */
@@ -2672,19 +2688,19 @@ export interface components {
             min_relevance?: number;
             /**
              * Now
-             * @description When the question is asked; at the moment, if left out.
+             * @description The time from which relative times in the query count; default: now.
              */
             now?: string | null;
             /**
              * Around
-             * @description Passages before and behind an event.
+             * @description Passages to add before and after an event.
              * @default 0
              */
             around?: number;
         };
         /**
          * SourceEvent
-         * @description An event that says a memory, without its secrets.
+         * @description A source event of a memory, with masked secrets.
          */
         SourceEvent: {
             /** Agent */
@@ -2706,13 +2722,13 @@ export interface components {
             happened_at: string;
             /**
              * Via
-             * @description The merged memory in whose words it says it.
+             * @description The merged memory whose text the event states.
              */
             via: string | null;
         };
         /**
          * Status
-         * @description The backlog, how long it takes, and what failed. Flushes are those of the last hour, by outcome.
+         * @description The backlog, the time from turn to memory, and failures. Flushes: of the last hour, by outcome.
          */
         Status: {
             /** Tenant */
@@ -2784,7 +2800,7 @@ export interface components {
         };
         /**
          * Turn
-         * @description What one turn added: usually a user's message and the reply.
+         * @description The messages of one turn: usually a user's message and the reply.
          * @example {
          *       "messages": [
          *         {
@@ -2803,7 +2819,7 @@ export interface components {
             messages: components["schemas"]["Message"][];
             /**
              * Scope
-             * @description `room:NAME` or `team:NAME`; the agent's own memory if left out. A session keeps the scope that it began with.
+             * @description `room:NAME` or `team:NAME`; default: the agent's own scope. A session keeps its first scope.
              */
             scope?: string | null;
             /** Room Id */
@@ -2813,19 +2829,19 @@ export interface components {
         };
         /**
          * UndoBody
-         * @description How a run is undone.
+         * @description The options of an undo.
          */
         UndoBody: {
             /**
              * No Repeat
-             * @description Keep later passes from deciding the same again.
+             * @description True: later passes don't make the same decisions again.
              * @default false
              */
             no_repeat?: boolean;
         };
         /**
          * Undone
-         * @description What an undo did. It is a run itself, and can be undone.
+         * @description The result of an undo. It is a run, and can be undone.
          */
         Undone: {
             /** Run */
@@ -2842,23 +2858,29 @@ export interface components {
             kept: number;
             /**
              * Refused
-             * @description Of each part of the run that stays, why.
+             * @description For each part of the run that could not be undone, the reason.
              */
             refused: string[];
         };
         /**
          * UsedMemories
-         * @description Memories that a reply was made with.
+         * @description Memories that a reply used, or that a prompt contained.
          */
         UsedMemories: {
             /** Memories */
             memories: string[];
             /** Session */
             session?: string | null;
+            /**
+             * Shown
+             * @description A prompt of `session` showed them; whether a reply uses them is not known.
+             * @default false
+             */
+            shown?: boolean;
         };
         /**
          * Webhook
-         * @description An endpoint. failing_since: the first failure since the last success. disabled_why: the reason.
+         * @description A webhook. failing_since: the first failure since the last success. disabled_why: the reason for disabling it.
          */
         Webhook: {
             /**
@@ -2894,7 +2916,7 @@ export interface components {
         };
         /**
          * WebhookList
-         * @description All endpoints that the key reaches.
+         * @description All webhooks that the key may access.
          */
         WebhookList: {
             /** Items */
@@ -2904,7 +2926,7 @@ export interface components {
         };
         /**
          * WebhookWithSecret
-         * @description An endpoint and its new secret, which is in this answer and nowhere else.
+         * @description A webhook and its new secret, which only this answer contains.
          */
         WebhookWithSecret: {
             /**
@@ -2945,7 +2967,7 @@ export interface components {
         };
         /**
          * Why
-         * @description Why a session waits.
+         * @description The reason why a session is not processed yet.
          */
         Why: {
             /** Reason */
@@ -2961,7 +2983,7 @@ export interface components {
         };
         /**
          * WorkingStats
-         * @description The notes by their outcome. noted = open + consolidated + duplicates + expired + failed.
+         * @description The numbers of notes by outcome. noted = open + consolidated + duplicates + expired + failed.
          */
         WorkingStats: {
             /** Noted */
@@ -3026,7 +3048,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3064,7 +3086,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3079,7 +3101,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3103,7 +3125,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description Postgres is away: it waits in the gateway's spool. */
+            /** @description Postgres is unavailable; the data waits in the gateway's spool. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3112,7 +3134,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3127,7 +3149,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3151,7 +3173,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description Postgres is away: it waits in the gateway's spool. */
+            /** @description Postgres is unavailable; the data waits in the gateway's spool. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3160,7 +3182,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3175,7 +3197,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3199,7 +3221,7 @@ export interface operations {
                     "application/json": components["schemas"]["Boosted"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3214,7 +3236,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3238,7 +3260,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description Postgres is away: it waits in the gateway's spool. */
+            /** @description Postgres is unavailable; the data waits in the gateway's spool. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3247,7 +3269,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3262,7 +3284,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3286,7 +3308,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description Postgres is away: it waits in the gateway's spool. */
+            /** @description Postgres is unavailable; the data waits in the gateway's spool. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3295,7 +3317,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3310,7 +3332,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3334,7 +3356,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description Postgres is away: it waits in the gateway's spool. */
+            /** @description Postgres is unavailable; the data waits in the gateway's spool. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3343,7 +3365,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3358,7 +3380,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3381,7 +3403,7 @@ export interface operations {
                     "application/json": components["schemas"]["Noted"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3396,7 +3418,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3419,7 +3441,7 @@ export interface operations {
                     "application/json": components["schemas"]["Marked"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3454,7 +3476,7 @@ export interface operations {
                     "application/json": components["schemas"]["Context"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3489,7 +3511,7 @@ export interface operations {
                     "application/json": components["schemas"]["Found"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3503,18 +3525,18 @@ export interface operations {
     list_memories_of_agent: {
         parameters: {
             query?: {
-                /** @description Archived ones are listed only if asked for. */
+                /** @description Without it, all but archived memories. */
                 status?: ("inbox" | "episode" | "active" | "archived" | "review") | null;
                 type?: ("fact" | "preference" | "instruction" | "decision" | "task" | "event" | "result" | "lesson" | "summary") | null;
                 /** @description `room:NAME` or `team:NAME`; the agent's own scope if left out. */
                 scope?: string | null;
-                /** @description Only what held then. */
+                /** @description Only memories that were valid at this time. */
                 as_of?: string | null;
-                /** @description As it was known then. */
+                /** @description The memories as they were stored at this time. */
                 known_at?: string | null;
-                /** @description How many items a page has at most. */
+                /** @description The maximum number of items on a page. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3543,7 +3565,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3583,7 +3605,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3598,7 +3620,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3639,7 +3661,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3679,7 +3701,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3694,7 +3716,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3735,7 +3757,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3749,9 +3771,9 @@ export interface operations {
     list_agents_of_key: {
         parameters: {
             query?: {
-                /** @description How many items a page has at most. */
+                /** @description The maximum number of items on a page. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3769,7 +3791,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentPage"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3783,11 +3805,11 @@ export interface operations {
     list_days: {
         parameters: {
             query?: {
-                /** @description Only this day and later ones. */
+                /** @description Only this day and later days. */
                 since?: string | null;
-                /** @description How many items a page has at most. */
+                /** @description The maximum number of items on a page. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3816,7 +3838,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3832,7 +3854,7 @@ export interface operations {
             query?: {
                 /** @description `room:NAME` or `team:NAME`; the agent's own scope if left out. */
                 scope?: string | null;
-                /** @description The newest if left out. */
+                /** @description Default: the newest. */
                 version?: number | null;
             };
             header?: never;
@@ -3862,7 +3884,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3903,7 +3925,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3918,7 +3940,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3941,7 +3963,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsolidationAsked"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3975,7 +3997,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkingStats"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3989,14 +4011,14 @@ export interface operations {
     list_reviews: {
         parameters: {
             query?: {
-                /** @description `agent:NAME`, `room:NAME` or `team:NAME`; all if left out. */
+                /** @description `agent:NAME`, `room:NAME` or `team:NAME`; default: all. */
                 scope?: string | null;
                 tier?: ("low" | "medium" | "high") | null;
-                /** @description Open ones if left out. */
+                /** @description Default: open questions. */
                 state?: "open" | "accepted" | "rejected" | "merged" | "expired";
-                /** @description How many items a page has at most. */
+                /** @description The maximum number of items on a page. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -4014,7 +4036,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewPage"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4054,7 +4076,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4069,7 +4091,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4110,7 +4132,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4124,12 +4146,12 @@ export interface operations {
     list_runs_of_key: {
         parameters: {
             query?: {
-                /** @description `agent:NAME`, `room:NAME` or `team:NAME`; all if left out. */
+                /** @description `agent:NAME`, `room:NAME` or `team:NAME`; default: all. */
                 scope?: string | null;
                 kind?: ("working" | "light" | "deep" | "review" | "undo" | "import" | "files" | "curation" | "other" | "rebuild") | null;
-                /** @description How many items a page has at most. */
+                /** @description The maximum number of items on a page. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -4147,7 +4169,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunPage"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4161,9 +4183,9 @@ export interface operations {
     get_run: {
         parameters: {
             query?: {
-                /** @description How many items a page has at most. */
+                /** @description The maximum number of items on a page. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -4192,7 +4214,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4207,7 +4229,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4230,7 +4252,7 @@ export interface operations {
                     "application/json": components["schemas"]["Undone"];
                 };
             };
-            /** @description No worker answered yet; Location says where to look. */
+            /** @description No worker has answered yet; Location names the request to poll. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4266,7 +4288,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4281,7 +4303,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4302,7 +4324,7 @@ export interface operations {
                     "application/json": components["schemas"]["ForgetPreview"];
                 };
             };
-            /** @description No worker answered yet; Location says where to look. */
+            /** @description No worker has answered yet; Location names the request to poll. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4338,7 +4360,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4353,7 +4375,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4376,7 +4398,7 @@ export interface operations {
                     "application/json": components["schemas"]["Forgotten"];
                 };
             };
-            /** @description No worker answered yet; Location says where to look. */
+            /** @description No worker has answered yet; Location names the request to poll. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4412,7 +4434,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4452,7 +4474,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4466,9 +4488,9 @@ export interface operations {
     list_keys_of_tenant: {
         parameters: {
             query?: {
-                /** @description How many items a page has at most. */
+                /** @description The maximum number of items on a page. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -4486,7 +4508,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyPage"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4501,7 +4523,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4531,7 +4553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4546,7 +4568,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4574,7 +4596,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4603,7 +4625,7 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4630,7 +4652,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events named `change`. The data of each is a Change, its id what Last-Event-ID resumes from. */
+            /** @description Events named `change`. The data of an event is a Change; its id is for Last-Event-ID. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4639,7 +4661,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Change"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4668,7 +4690,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookList"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4683,7 +4705,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4722,7 +4744,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4762,7 +4784,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4777,7 +4799,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4803,7 +4825,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4818,7 +4840,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4846,7 +4868,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4861,7 +4883,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4889,7 +4911,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4904,9 +4926,9 @@ export interface operations {
         parameters: {
             query?: {
                 state?: ("pending" | "delivered" | "skipped" | "dead") | null;
-                /** @description How many items a page has at most. */
+                /** @description The maximum number of items on a page. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -4935,7 +4957,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4950,7 +4972,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition of this request harmless. */
+                /** @description An idempotency key: a repeated request with the same key changes nothing. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4979,7 +5001,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What was wrong, and what to do. */
+            /** @description The error and its fix. */
             default: {
                 headers: {
                     [name: string]: unknown;

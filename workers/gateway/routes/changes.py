@@ -24,7 +24,7 @@ SEND_SECONDS = 30.0
 MOST_NAMES = 100
 _TOLD: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Events named `change`. The data of each is a Change, its id what Last-Event-ID resumes from.",
+        "description": "Events named `change`. The data of an event is a Change; its id is for Last-Event-ID.",
         "model": shapes.Change,
     },
 }
@@ -75,10 +75,10 @@ async def follow_changes(
     after: Annotated[str | None, Query(description=f"the id of the last change; {BEGINNING} for all so far")] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> Events:
-    """Follow changes of memories as events: each at least once, in the order of commits.
+    """Stream changes of memories as server-sent events: each at least once, in commit order.
 
-    Without `agent` and `scope` the stream has all changes that the key reaches. `*` matches any characters. Without
-    `after` and Last-Event-ID the stream begins now.
+    Without `agent` and `scope` the stream has all changes that the key may access. `*` matches any characters. Without
+    `after` and Last-Event-ID the stream begins with the next change.
     """
     streams: Streams = request.app.state.streams
     stream = stream_of(visit.caller, agent, scope, last_event_id or after)

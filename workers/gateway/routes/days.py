@@ -33,7 +33,7 @@ router = APIRouter(route_class=GatewayRoute, tags=["agents"])
 
 @router.get("/v1/agents")
 def list_agents_of_key(visit: Annotated[Visit, reads], limit: Limit = 50, cursor: Cursor = None) -> shapes.AgentPage:
-    """List the agents that the key reaches, by name."""
+    """List the agents that the key may access, by name."""
     after = read_cursor(cursor, text_part)
     with visit.reading() as connection:
         found = list_agents(connection, visit.tenant, reach=visit.reach, after=after, limit=limit + 1)
@@ -59,11 +59,11 @@ def list_agents_of_key(visit: Annotated[Visit, reads], limit: Limit = 50, cursor
 def list_days(
     agent: AgentName,
     visit: Annotated[Visit, reads],
-    since: Annotated[Day | None, Query(description="Only this day and later ones.")] = None,
+    since: Annotated[Day | None, Query(description="Only this day and later days.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> shapes.DayPage:
-    """List the days of an agent in every scope that the key reaches, the newest first."""
+    """List the days of an agent in all scopes that the key may access, the newest first."""
     after = read_cursor(cursor, _place)
     with visit.reading() as connection:
         check_agent(visit, connection, agent)
@@ -78,7 +78,7 @@ def get_day(
     day: Day,
     visit: Annotated[Visit, reads],
     scope: SharedScope = None,
-    version: Annotated[int | None, Query(ge=1, lt=2**31, description="The newest if left out.")] = None,
+    version: Annotated[int | None, Query(ge=1, lt=2**31, description="Default: the newest.")] = None,
 ) -> shapes.DayStory:
     """Read one day of an agent, with one version of its summary."""
     place = ("agent", agent) if scope is None else shared_scope(scope)
@@ -95,7 +95,7 @@ def get_day(
 
 @router.get("/v1/agents/{agent}/sessions/{session}/why", responses=responses(404))
 def why(agent: AgentName, session: SessionName, visit: Annotated[Visit, reads]) -> shapes.Why:
-    """Say in one sentence why a session waits."""
+    """Explain in one sentence why a session is not processed yet."""
     ref = SessionRef(visit.tenant, agent, session).checked()
     with visit.reading() as connection:
         check_agent(visit, connection, agent)

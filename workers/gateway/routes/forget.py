@@ -26,7 +26,7 @@ router = APIRouter(route_class=GatewayRoute, tags=["forgetting"])
     responses=responses(404, 409, 503, accepted=shapes.Request),
 )
 def preview_forget(body: shapes.ForgetTarget, visit: Annotated[Visit, forgets]) -> Any:
-    """Say what a forget would delete. Nothing is changed."""
+    """Preview what a forget would delete. Changes nothing."""
     given = body.model_dump(mode="json", exclude_none=True)
     target = _target(visit, given)
     asked = ask(visit, "forget_preview", given)
@@ -53,7 +53,7 @@ def confirm_forget(forget: UUID, body: shapes.ForgetConfirmation, visit: Annotat
 
 @router.get("/v1/requests/{request}", responses=responses(404))
 def get_request(request: UUID, visit: Annotated[Visit, forgets_or_decides]) -> shapes.Request:
-    """Say how a request that this key made stands."""
+    """Read the state of a request that this key made."""
     return shapes.Request.model_validate(_own(visit, request))
 
 

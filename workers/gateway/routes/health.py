@@ -12,20 +12,20 @@ router = APIRouter(tags=["health"], route_class=GatewayRoute)
 
 
 class Health(Answer):
-    """How a gateway is."""
+    """The health of a gateway."""
 
     status: Literal["ok", "starting"]
 
 
 @router.get("/healthz", response_model=Health)
 async def alive() -> Response:
-    """Say that the process lives. Restarting it would not mend the servers behind it, so they are not asked."""
+    """Report that the process is alive. A restart would not repair the servers, so they are not checked."""
     return reply({"status": "ok"})
 
 
 @router.get("/readyz", response_model=Health, responses={503: {"model": Health}})
 def ready(request: Request) -> Response:
-    """Say whether requests can be answered. A gateway that has reached Postgres once goes on recording without it."""
+    """Report whether the gateway can serve: after its first connection to Postgres, also during an outage."""
     return reply({"status": "ok"}) if request.app.state.gate.ready() else reply({"status": "starting"}, 503)
 
 

@@ -25,7 +25,7 @@ router = APIRouter(route_class=GatewayRoute, tags=["administration"])
 def list_keys_of_tenant(
     visit: Annotated[Visit, administers], limit: Limit = 50, cursor: Cursor = None
 ) -> shapes.KeyPage:
-    """List the keys that may do no more than this one, the newest first, revoked ones too."""
+    """List the keys with at most this key's rights, the newest first, including revoked keys."""
     before = read_cursor(cursor, lambda moment, key: (datetime.fromisoformat(moment), UUID(key)))
     with visit.reading() as connection:
         known = [one for one in list_keys(connection, visit.tenant) if _below(visit, one)]
@@ -36,7 +36,7 @@ def list_keys_of_tenant(
 
 @router.post("/v1/keys", status_code=201, responses=responses(403))
 def make(body: shapes.NewKey, visit: Annotated[Visit, makes_secrets]) -> shapes.MadeKey:
-    """Make a key. Its secret is in this answer and nowhere else."""
+    """Create a key. Only this answer contains the key itself."""
     with visit.writing() as connection:
         own = next(one for one in list_keys(connection, visit.tenant) if one.id == visit.key_id)
         wanted = NewKey(
@@ -54,7 +54,7 @@ def make(body: shapes.NewKey, visit: Annotated[Visit, makes_secrets]) -> shapes.
 
 @router.delete("/v1/keys/{key}", responses=responses(404))
 def revoke(key: UUID, visit: Annotated[Visit, administers]) -> shapes.Key:
-    """Revoke a key. It opens nothing from now on."""
+    """Revoke a key at once."""
     with visit.writing() as connection:
         known = next((one for one in list_keys(connection, visit.tenant) if one.id == key), None)
         if known is None or not _below(visit, known):

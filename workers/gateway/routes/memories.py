@@ -46,11 +46,11 @@ router = APIRouter(route_class=GatewayRoute, tags=["memories"])
 def list_memories_of_agent(
     agent: AgentName,
     visit: Annotated[Visit, reads],
-    status: Annotated[MemoryStatus | None, Query(description="Archived ones are listed only if asked for.")] = None,
+    status: Annotated[MemoryStatus | None, Query(description="Without it, all but archived memories.")] = None,
     type: MemoryType | None = None,  # noqa: A002 (the parameter's name)
     scope: SharedScope = None,
-    as_of: Annotated[Moment | None, Query(description="Only what held then.")] = None,
-    known_at: Annotated[Moment | None, Query(description="As it was known then.")] = None,
+    as_of: Annotated[Moment | None, Query(description="Only memories that were valid at this time.")] = None,
+    known_at: Annotated[Moment | None, Query(description="The memories as they were stored at this time.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> MemoryPage:
@@ -87,7 +87,7 @@ def get_memory(memory: UUID, visit: Annotated[Visit, reads]) -> Memory:
 
 @router.get("/v1/memories/{memory}/explain", responses=responses(404))
 def explain(memory: UUID, visit: Annotated[Visit, reads]) -> Explanation:
-    """Read a memory with its sources, every change, and related memories."""
+    """Read a memory with its sources, all changes, and related memories."""
     with visit.reading() as connection:
         record = memory_of(visit, connection, memory)
         found = explain_memory(connection, visit.tenant, memory)
@@ -97,7 +97,7 @@ def explain(memory: UUID, visit: Annotated[Visit, reads]) -> Explanation:
 
 @router.patch("/v1/memories/{memory}", responses=responses(404, 409))
 def correct_memory(memory: UUID, body: Correction, visit: Annotated[Visit, decides]) -> Corrected:
-    """Say a memory in other words, or give it another type. The new words take its place, with its dates."""
+    """Edit a memory's text or type. The edited memory replaces the old one and keeps its dates."""
     with visit.reading() as connection:
         memory_of(visit, connection, memory)
     made = correct(
@@ -116,7 +116,7 @@ def correct_memory(memory: UUID, body: Correction, visit: Annotated[Visit, decid
 
 @router.post("/v1/memories/{memory}/archive", responses=responses(404, 409))
 def archive_memory(memory: UUID, body: Archiving, visit: Annotated[Visit, decides]) -> Corrected:
-    """Take a memory out of all answers. It stays readable by its id."""
+    """Archive a memory: no search or context returns it. It stays readable by its id."""
     with visit.reading() as connection:
         memory_of(visit, connection, memory)
     made = withdraw(

@@ -18,7 +18,7 @@ Reading = Annotated[Visit, reads]
 
 @router.post("/v1/agents/{agent}/context", response_model=shapes.Context)
 def read_context(agent: Named, visit: Reading, given: shapes.ContextWanted | None = None) -> Response:
-    """Read what the agent should know as a conversation begins or goes on."""
+    """Read the context for the agent's next prompt."""
     wanted = given or shapes.ContextWanted()
     request = ContextRequest(
         agent=visit.agent(agent),
@@ -37,7 +37,7 @@ def read_context(agent: Named, visit: Reading, given: shapes.ContextWanted | Non
 
 @router.post("/v1/agents/{agent}/search", response_model=shapes.Found)
 def search(agent: Named, given: shapes.SearchWanted, visit: Reading) -> Response:
-    """Find memories and events that answer a question, the best first."""
+    """Search memories and events, the best hit first."""
     hits = visit.memory.search(
         visit.agent(agent),
         given.query,

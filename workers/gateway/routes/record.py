@@ -23,13 +23,13 @@ Named = Annotated[str, Path(min_length=1, max_length=200)]
 Recording = Annotated[Visit, records_by_key]
 SESSION = "/v1/agents/{agent}/sessions/{session}"
 SPOOLED: dict[int | str, dict[str, Any]] = {
-    202: {"model": shapes.Receipt, "description": "Postgres is away: it waits in the gateway's spool."}
+    202: {"model": shapes.Receipt, "description": "Postgres is unavailable; the data waits in the gateway's spool."}
 }
 
 
 @router.post(f"{SESSION}/turns", response_model=shapes.Receipt, responses=SPOOLED)
 def record_turn(agent: Named, session: Named, given: shapes.Turn, visit: Recording) -> Response:
-    """Record what one turn added."""
+    """Record the messages of one turn."""
     scope = None if given.scope is None else visit.caller.scope(given.scope)
     messages = [message.__dict__ for message in given.messages]
     return _record(
@@ -59,31 +59,31 @@ def record_milestone(agent: Named, session: Named, given: shapes.TaskMilestone, 
 
 @router.post(f"{SESSION}/prompt", response_model=shapes.Boosted)
 def announce_prompt(agent: Named, session: Named, visit: Recording, _given: shapes.Empty | None = None) -> Response:
-    """Say that somebody writes to the agent here: its other sessions are processed first."""
+    """Report that a prompt arrived in this session. Workers flush the agent's other sessions first."""
     return reply({"boosted": list(visit.memory.prompt_arrived(visit.agent(agent), session))})
 
 
 @router.post(f"{SESSION}/idle", response_model=shapes.Receipt, responses=SPOOLED)
 def end_pause(agent: Named, session: Named, visit: Recording, _given: shapes.Empty | None = None) -> Response:
-    """Say that the conversation went quiet: process it now."""
+    """Report that the conversation paused. Workers flush the session now."""
     return _record(visit, lambda: visit.memory.session_idle(visit.agent(agent), session))
 
 
 @router.post(f"{SESSION}/compacted", response_model=shapes.Receipt, responses=SPOOLED)
 def compact(agent: Named, session: Named, visit: Recording, _given: shapes.Empty | None = None) -> Response:
-    """Say that the host cut the conversation's history short: process it now."""
+    """Report that the host shortened the conversation's history. Workers flush the session now."""
     return _record(visit, lambda: visit.memory.session_compacted(visit.agent(agent), session))
 
 
 @router.post(f"{SESSION}/reset", response_model=shapes.Receipt, responses=SPOOLED)
 def reset(agent: Named, session: Named, visit: Recording, _given: shapes.Empty | None = None) -> Response:
-    """Say that the conversation ends: process it now."""
+    """Report that the conversation ended. Workers flush the session now."""
     return _record(visit, lambda: visit.memory.session_reset(visit.agent(agent), session))
 
 
 @router.post("/v1/agents/{agent}/notes", response_model=shapes.Noted)
 def note(agent: Named, given: shapes.Note, visit: Recording) -> Response:
-    """Note one statement in the agent's working memory; the next cycle makes it a memory, or lets it expire."""
+    """Add a note to the agent's working memory. The next consolidation cycle makes it a memory, or lets it expire."""
     visit.agent(agent)
     if given.scope is not None:
         visit.caller.scope(given.scope)
@@ -99,7 +99,7 @@ def note(agent: Named, given: shapes.Note, visit: Recording) -> Response:
 
 @router.post("/v1/agents/{agent}/used", response_model=shapes.Marked)
 def mark_used(agent: Named, given: shapes.UsedMemories, visit: Recording) -> Response:
-    """Say that a reply was made with these memories, or that a prompt showed them. A repetition changes nothing."""
+    """Report that a reply used these memories, or that a prompt contained them. A repeated request changes nothing."""
     visit.agent(agent)
     with visit.reading() as connection:
         reached = connection.execute(

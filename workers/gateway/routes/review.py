@@ -43,11 +43,11 @@ def list_reviews(
     visit: Annotated[Visit, decides],
     scope: AnyScope = None,
     tier: Tier | None = None,
-    state: Annotated[ItemState, Query(description="Open ones if left out.")] = "open",
+    state: Annotated[ItemState, Query(description="Default: open questions.")] = "open",
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> shapes.ReviewPage:
-    """List questions, those with most at stake first."""
+    """List questions, the highest tier first."""
     after = read_cursor(cursor, _place)
     place = None if scope is None else scope_named(scope)
     with visit.reading() as connection:
@@ -61,7 +61,7 @@ def list_reviews(
 
 @router.get("/v1/reviews/{number}", responses=responses(404))
 def get_review(number: ReviewNumber, visit: Annotated[Visit, decides]) -> shapes.ReviewDetail:
-    """Read one question, with the answers that may be given and what each would do."""
+    """Read one question, with the possible answers and the effect of each."""
     with visit.reading() as connection:
         found = _question(connection, visit, number)
         return shapes.ReviewDetail(

@@ -29,7 +29,7 @@ def list_runs_of_key(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> shapes.RunPage:
-    """List the runs over scopes that the key reaches, the newest first."""
+    """List the runs over scopes that the key may access, the newest first."""
     before = read_cursor(cursor, number_part)
     place = None if scope is None else scope_named(scope)
     with visit.reading() as connection:
@@ -66,7 +66,7 @@ def get_run(
     responses=responses(404, 409, 503, accepted=shapes.Request),
 )
 def undo_run(run: RunNumber, body: shapes.UndoBody, visit: Annotated[Visit, decides]) -> Any:
-    """Take a run back. The undo is a run itself; what later runs depend on can't be undone."""
+    """Undo a run. The undo is a run, too. If later runs depend on the run, it is refused."""
     _story(visit, run, after=0, limit=1)
     asked = ask(visit, "undo", {"run": run, "no_repeat": body.no_repeat})
     return answered(asked, shapes.Undone, missing=nothing("run", run))

@@ -14,6 +14,6 @@ router = APIRouter(route_class=GatewayRoute, tags=["administration"])
 
 @router.get("/v1/status")
 def status(visit: Annotated[Visit, administers]) -> Status:
-    """Report the backlog, how long a turn takes to become memory, and what went wrong in the last hour."""
+    """Report the backlog, the time from turn to memory, and the failures of the last hour."""
     with visit.reading() as connection:
         return Status.model_validate(read_status(connection, visit.shell.queue, visit.tenant, visit.now))

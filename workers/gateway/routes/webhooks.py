@@ -35,7 +35,7 @@ Administered = Annotated[Visit, administers]
 
 @router.get("/v1/webhooks")
 def list_webhooks(visit: Administered) -> shapes.WebhookList:
-    """List the webhooks whose agents and scopes the key reaches."""
+    """List the webhooks whose agents and scopes the key may access."""
     with visit.reading() as connection:
         found = [row for row in list_endpoints(connection, visit.tenant) if _reached(visit, row)]
     return shapes.WebhookList(items=[shapes.Webhook.model_validate(row) for row in found])
@@ -43,7 +43,7 @@ def list_webhooks(visit: Administered) -> shapes.WebhookList:
 
 @router.post("/v1/webhooks", status_code=201, responses=responses(403, 404))
 def make_webhook(body: shapes.NewWebhook, visit: Annotated[Visit, makes_secrets]) -> shapes.WebhookWithSecret:
-    """Have a URL told of changes from now on. Its secret is in this answer and nowhere else."""
+    """Create a webhook that receives changes from now on. Only this answer contains its secret."""
     agents, scopes = chosen(visit.caller, body.agents, body.scopes)
     if not visit.reach.covers(Reach(tuple(agents) or ("",), tuple(scopes))):
         raise Problem(403, "exceeds-key", "agents and scopes must lie within those of the key that asks")
@@ -77,7 +77,7 @@ def remove_webhook(webhook: UUID, visit: Administered) -> Response:
 
 @router.post("/v1/webhooks/{webhook}/rotate", responses=responses(404))
 def rotate(webhook: UUID, visit: Annotated[Visit, makes_secrets]) -> shapes.WebhookWithSecret:
-    """Make a new secret. The one before it signs as well for 24 hours."""
+    """Create a new secret. For 24 hours deliveries are signed with both secrets."""
     with visit.writing() as connection:
         row = _endpoint(visit, connection, webhook)
         secret = rotate_secret(connection, webhook)
@@ -86,7 +86,7 @@ def rotate(webhook: UUID, visit: Annotated[Visit, makes_secrets]) -> shapes.Webh
 
 @router.post("/v1/webhooks/{webhook}/enable", responses=responses(404))
 def enable(webhook: UUID, visit: Administered) -> shapes.Webhook:
-    """Send to a disabled webhook again, beginning with the changes that it has missed."""
+    """Enable a disabled webhook. Deliveries continue with the changes that it missed."""
     with visit.writing() as connection:
         _endpoint(visit, connection, webhook)
         enable_endpoint(connection, webhook)

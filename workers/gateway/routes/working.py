@@ -16,7 +16,7 @@ router = APIRouter(route_class=GatewayRoute, tags=["agents"])
 def consolidate(
     agent: AgentName, visit: Annotated[Visit, records], body: shapes.Consolidation | None = None
 ) -> shapes.ConsolidationAsked:
-    """Ask the workers for a cycle over an agent's notes, or those of a room or a team. They make one anyway, later."""
+    """Request a consolidation cycle over the notes of an agent, a room or a team now, before the scheduled one."""
     visit.agent(agent)
     scope = None if body is None or body.scope is None else visit.caller.scope(body.scope)
     return shapes.ConsolidationAsked(asked=visit.memory.consolidate_now(agent, scope))
@@ -24,7 +24,7 @@ def consolidate(
 
 @router.get("/v1/agents/{agent}/stats")
 def stats(agent: AgentName, visit: Annotated[Visit, reads], scope: SharedScope = None) -> shapes.WorkingStats:
-    """Say what became of all that an agent noted, and what the cycles over its notes did."""
+    """Count an agent's notes by outcome, and the work of the consolidation cycles."""
     visit.agent(agent)
     place = None if scope is None else visit.caller.scope(scope)
     return shapes.WorkingStats.model_validate(visit.memory.stats(agent, place))

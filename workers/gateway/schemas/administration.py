@@ -11,7 +11,7 @@ class Lag(Answer):
 
 
 class Status(Answer):
-    """The backlog, how long it takes, and what failed. Flushes are those of the last hour, by outcome."""
+    """The backlog, the time from turn to memory, and failures. Flushes: of the last hour, by outcome."""
 
     tenant: str
     queues: dict[str, int] | None

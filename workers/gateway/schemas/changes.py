@@ -19,7 +19,7 @@ class ChangedMemory(BaseModel):
     content: str | None = Field(examples=["Maya prefers to be called in the afternoon."])
     valid_from: datetime | None
     valid_to: datetime | None
-    revision: int | None = Field(description="counts up with every change; ignore one lower than you have")
+    revision: int | None = Field(description="each change raises it; ignore a change with a lower one than you have")
 
 
 class Change(BaseModel):

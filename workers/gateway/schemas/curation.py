@@ -12,7 +12,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class Agent(Answer):
-    """One agent. sessions and dirty are counted up to 1,000."""
+    """One agent. The counts `sessions` and `dirty` stop at 1,000."""
 
     agent: str
     timezone: str
@@ -30,7 +30,7 @@ class AgentPage(Page):
 
 
 class Day(Answer):
-    """A local day of an agent in a scope, and how far it is summarised."""
+    """A local day of an agent in a scope, with the state of its summary."""
 
     agent: str
     scope: str | None = Field(description="Null for the agent's own scope.")
@@ -71,7 +71,7 @@ class DayStory(Day):
 
 
 class Why(Answer):
-    """Why a session waits."""
+    """The reason why a session is not processed yet."""
 
     reason: str
     sentence: str
@@ -96,7 +96,7 @@ class ForgetTarget(Body):
     """The target of a forget: an agent, a session of an agent, a scope, or a memory."""
 
     agent: Name | None = None
-    session: Name | None = Field(default=None, description="Goes with `agent`.")
+    session: Name | None = Field(default=None, description="A session of `agent`.")
     scope: Annotated[str, StringConstraints(max_length=205)] | None = Field(
         default=None, description="`room:NAME`, `team:NAME`, or `agent:NAME` for an agent's own scope."
     )
@@ -112,35 +112,35 @@ class ForgetTarget(Body):
 
 
 class ForgetPreview(Answer):
-    """What would go. Confirm within 7 days with `POST /v1/forgets/{id}/confirm`."""
+    """The data that would be deleted. Confirm within 7 days with `POST /v1/forgets/{id}/confirm`."""
 
     id: UUID
     target: str
     counts: dict[str, int]
-    sessions: list[str] = Field(description="Some of the conversations that would go.")
+    sessions: list[str] = Field(description="Some of the conversations that would be deleted.")
     hints: list[str]
-    confirm: str = Field(description="Repeat it to confirm.")
+    confirm: str = Field(description="Send it back to confirm.")
 
 
 class ForgetConfirmation(Body):
-    """Repeats what the preview asked for."""
+    """The confirmation of a preview."""
 
     confirm: Annotated[str, StringConstraints(max_length=210)]
 
 
 class Forgotten(Answer):
-    """What went. It can't be undone."""
+    """The deleted data. A forget can't be undone."""
 
     receipt: int
     target: str
     counts: dict[str, int]
     sessions: list[str]
     hints: list[str]
-    problems: list[str] = Field(description="What could not be cleared; the same forget once more does the rest.")
+    problems: list[str] = Field(description="Steps that failed; repeat the same forget to finish them.")
 
 
 class Run(Answer):
-    """A pass, a decision, a correction, an import or an undo: what changed memories together."""
+    """A run: the changes of one pass, decision, edit, import or undo."""
 
     id: int
     kind: str
@@ -165,7 +165,7 @@ class RunPage(Page):
 
 
 class RunChange(Answer):
-    """One change of a run. `before` and `after` hold what differed."""
+    """One change of a run. `before` and `after` contain the changed fields."""
 
     action: str
     memory: UUID | None
@@ -188,13 +188,13 @@ class RunStory(Page):
 
 
 class UndoBody(Body):
-    """How a run is undone."""
+    """The options of an undo."""
 
-    no_repeat: bool = Field(default=False, description="Keep later passes from deciding the same again.")
+    no_repeat: bool = Field(default=False, description="True: later passes don't make the same decisions again.")
 
 
 class Undone(Answer):
-    """What an undo did. It is a run itself, and can be undone."""
+    """The result of an undo. It is a run, and can be undone."""
 
     run: int
     undone: int
@@ -202,4 +202,4 @@ class Undone(Answer):
     restored: int
     removed: int
     kept: int
-    refused: list[str] = Field(description="Of each part of the run that stays, why.")
+    refused: list[str] = Field(description="For each part of the run that could not be undone, the reason.")

@@ -18,9 +18,9 @@ class Key(Answer):
 
     id: UUID
     name: str
-    prefix: str = Field(description="How the key begins.")
+    prefix: str = Field(description="The beginning of the key.")
     agents: list[str] = Field(description="Names or patterns with `*`; empty: all agents.")
-    scopes: list[str] = Field(description="`room:NAME` or `team:NAME`, patterns too; empty: the agents' own alone.")
+    scopes: list[str] = Field(description="`room:NAME`, `team:NAME` or patterns; empty: only the agents' own scopes.")
     rights: list[Right]
     created_at: datetime
     created_by: str | None
@@ -36,20 +36,20 @@ class KeyPage(Page):
 
 
 class NewKey(Body):
-    """A key to be made. It can't reach further, do more, or last longer than the key that makes it."""
+    """A new key. It can't have more access, more rights or a later expiry than the key that creates it."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     rights: Annotated[list[Right], Field(min_length=1, max_length=5)]
     agents: Annotated[list[AgentPattern], Field(max_length=100)] | None = Field(
-        default=None, description="Those of your own key if left out. Empty: all agents."
+        default=None, description="Default: the agents of your own key. Empty: all agents."
     )
     scopes: Annotated[list[ScopePattern], Field(max_length=100)] | None = Field(
-        default=None, description="Those of your own key if left out."
+        default=None, description="Default: the same as your own key."
     )
-    expires_at: AwareDatetime | None = Field(default=None, description="When your own key ends if left out.")
+    expires_at: AwareDatetime | None = Field(default=None, description="Default: the expiry of your own key.")
 
 
 class MadeKey(Key):
-    """A new key with its secret, which no other answer holds."""
+    """A new key. Only this answer contains the key itself."""
 
     key: str = Field(description="Send it as `Authorization: Bearer …`.")

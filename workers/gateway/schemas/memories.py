@@ -16,7 +16,7 @@ Revision = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class MemorySource(Answer):
-    """An event that says a memory."""
+    """An event that is a source of a memory."""
 
     agent: str
     session: str
@@ -33,17 +33,17 @@ class Memory(Answer):
     content: str
     confidence: Share
     importance: Share
-    trust: str = Field(description="Whose word it is: `user`, `assistant`, `task`, `hand` or `import`.")
+    trust: str = Field(description="The kind of its source: `user`, `assistant`, `task`, `hand` or `import`.")
     valid_from: datetime
-    valid_to: datetime | None = Field(description="Null while it holds.")
+    valid_to: datetime | None = Field(description="Null while the memory is valid.")
     recorded_at: datetime | None
     superseded_by: UUID | None
     merged_into: UUID | None
     archive_reason: str | None
-    revision: int | None = Field(description="Counts up with every change; give it with a correction.")
+    revision: int | None = Field(description="Each change raises it; send it with an edit.")
     source_count: int
-    sources: list[MemorySource] = Field(description="At most 20 of `source_count`.")
-    used: int = Field(description="In how many conversations a reply used it.")
+    sources: list[MemorySource] = Field(description="At most 20 of the `source_count` sources.")
+    used: int = Field(description="The number of conversations in which a reply used it.")
     last_used_at: datetime | None
     shown: int = Field(description="In how many conversations a context showed it.")
     learned_importance: Share = Field(description="The importance with what its use adds or takes away.")
@@ -56,14 +56,14 @@ class MemoryPage(Page):
 
 
 class Correction(Body):
-    """A memory in other words, of another type, or both."""
+    """An edit of a memory: another text, another type, or both."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CONTENT_CHARACTERS)] | None = None
     type: MemoryType | None = None
     revision: Revision | None = Field(
-        default=None, description="The revision that you read. If the memory changed since, the answer is 409."
+        default=None, description="The revision that you read. If the memory has changed since, the answer is 409."
     )
-    reason: Reason | None = Field(default=None, description="Why; the run tells it.")
+    reason: Reason | None = Field(default=None, description="The reason; the run stores it.")
 
     @model_validator(mode="after")
     def _changes_something(self) -> "Correction":
@@ -73,23 +73,23 @@ class Correction(Body):
 
 
 class Archiving(Body):
-    """Why a memory is to be in no answer any more."""
+    """The archival of a memory."""
 
     revision: Revision | None = Field(
-        default=None, description="The revision that you read. If the memory changed since, the answer is 409."
+        default=None, description="The revision that you read. If the memory has changed since, the answer is 409."
     )
-    reason: Reason | None = Field(default=None, description="Why; the run tells it.")
+    reason: Reason | None = Field(default=None, description="The reason; the run stores it.")
 
 
 class Corrected(Answer):
     """The result of an edit. `POST /v1/runs/{run}/undo` reverts it."""
 
-    memory: Memory = Field(description="The memory that holds the statement from now on.")
+    memory: Memory = Field(description="The memory that replaces the edited one.")
     run: int
 
 
 class SourceEvent(Answer):
-    """An event that says a memory, without its secrets."""
+    """A source event of a memory, with masked secrets."""
 
     agent: str
     session: str
@@ -98,11 +98,11 @@ class SourceEvent(Answer):
     name: str | None
     content: str
     happened_at: datetime
-    via: UUID | None = Field(description="The merged memory in whose words it says it.")
+    via: UUID | None = Field(description="The merged memory whose text the event states.")
 
 
 class MemoryChange(Answer):
-    """One change of a memory. `before` and `after` hold what differed."""
+    """One change of a memory. `before` and `after` contain the changed fields."""
 
     action: str
     reason: str
@@ -115,7 +115,7 @@ class MemoryChange(Answer):
 
 
 class MemoryFlush(Answer):
-    """A flush that made or touched a memory."""
+    """A flush that created or changed a memory."""
 
     id: int
     agent: str
@@ -131,7 +131,7 @@ class MemoryFlush(Answer):
 
 
 class MemoryNote(Answer):
-    """A note of an agent that a memory rests on."""
+    """A note that is a source of a memory."""
 
     item: UUID
     session: str | None
@@ -197,7 +197,7 @@ class MemoryQuestion(Answer):
 
 
 class MemoryPart(Answer):
-    """A memory that was merged into this one, or one of the values that followed each other."""
+    """A memory that was merged into this one, or an earlier or later value."""
 
     id: UUID
     content: str
@@ -218,7 +218,7 @@ class MemoryRelation(Answer):
 
 
 class MemoryLine(Answer):
-    """A line of a memory file that says a memory."""
+    """A line of a memory file that is a source of a memory."""
 
     file: str
     trust: str
@@ -235,7 +235,7 @@ class Explanation(Answer):
     memory: Memory
     entities: list[str]
     reaffirmed_at: datetime
-    signals: list[str] = Field(description="What spoke for keeping it, as the extractor named it.")
+    signals: list[str] = Field(description="The extractor's reasons for keeping it.")
     sources: list[SourceEvent] = Field(description="The oldest first, at most 200.")
     changes: list[MemoryChange] = Field(description="The oldest first, at most 500.")
     flushes: list[MemoryFlush]
@@ -244,7 +244,7 @@ class Explanation(Answer):
     links: list[MemoryLink]
     conflicts: list[MemoryConflict]
     questions: list[MemoryQuestion]
-    parts: list[MemoryPart] = Field(description="What was merged into it.")
-    chain: list[MemoryPart] = Field(description="The values that followed each other, this one among them.")
+    parts: list[MemoryPart] = Field(description="The memories that were merged into it.")
+    chain: list[MemoryPart] = Field(description="Earlier and later values of the same attribute, including this one.")
     relations: list[MemoryRelation]
     lines: list[MemoryLine]

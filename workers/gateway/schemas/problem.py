@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Mistake(BaseModel):
-    """One thing that is wrong with a request."""
+    """One invalid field of a request."""
 
     where: str = Field(description="The field: `messages[0].role`, `query.limit`.", examples=["messages[0].role"])
     what: str = Field(examples=["is missing"])
@@ -27,10 +27,10 @@ class Problem(BaseModel):
         }
     )
 
-    type: str = Field(description="Stable: `/problems/NAME`. Programs compare this.")
+    type: str = Field(description="`/problems/NAME`, which does not change; programs compare it.")
     title: str
     status: int
     detail: str = Field(description="One sentence about this request.")
-    cure: str | None = Field(None, description="What to do.")
+    cure: str | None = Field(None, description="The fix.")
     errors: list[Mistake] | None = None
-    request_id: str = Field(description="As in the header X-Request-Id; the gateway's log has it.")
+    request_id: str = Field(description="The value of the header X-Request-Id, which the gateway's log contains.")

@@ -9,31 +9,34 @@ from slowwave.recall.search import MAX_LIMIT
 from slowwave_server.workers.gateway.schemas.shapes import Answer, Body
 
 Scopes = Annotated[
-    tuple[str, ...], Field(max_length=100, description="`room:NAME` or `team:NAME`, read besides the agent's own.")
+    tuple[str, ...],
+    Field(max_length=100, description="`room:NAME` or `team:NAME`: other scopes to read, besides the agent's own."),
 ]
 Json = dict[str, Any]
 
 
 class ContextWanted(Body):
-    """The conversation that needs the context."""
+    """The conversation of the next prompt."""
 
-    session: str | None = Field(None, description="The session that asks: its own tail is left out.")
-    query: str | None = Field(None, description="What the conversation is about.", examples=["Where do I live?"])
-    days: Annotated[int, Field(ge=0, le=366)] | None = Field(None, description="How many local days count as recent.")
+    session: str | None = Field(None, description="The session of the prompt; its own latest events are left out.")
+    query: str | None = Field(None, description="The topic of the prompt.", examples=["Where do I live?"])
+    days: Annotated[int, Field(ge=0, le=366)] | None = Field(
+        None, description="The number of local days whose summaries are included."
+    )
     scopes: Scopes = ()
     max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
-    format: Format = Field("markdown", description="The form of `text`.")
+    format: Format = Field("markdown", description="The format of `text`.")
     noted: bool = Field(True, description="Whether the memories of the context count as shown to the session.")
 
 
 class Context(Answer):
-    """What the agent should know."""
+    """The context for the agent's next prompt."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    text: str = Field(description="For a prompt; what was said stands fenced, as data.")
-    tokens: int | None = Field(description="What `text` takes, where `max_tokens` was given.")
-    left_out: int = Field(description="How many lines found no room.")
+    text: str = Field(description="The text for a prompt, in which quoted conversation is fenced as data.")
+    tokens: int | None = Field(description="The number of tokens of `text`, if the request had `max_tokens`.")
+    left_out: int = Field(description="The number of lines that did not fit.")
     instructions: tuple[Json, ...] = ()
     instructions_left_out: int = 0
     profile: tuple[Json, ...] = ()
@@ -47,17 +50,19 @@ class Context(Answer):
 
 
 class SearchWanted(Body):
-    """A question."""
+    """A search."""
 
     query: str = Field(examples=["Where does the customer live?"])
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = 10
     scopes: Scopes = ()
     include_review: bool = Field(False, description="Also memories that wait for a person's decision.")
-    order: Order = Field("auto", description="`relevance`, `time`, or `auto`: by time for questions of order.")
+    order: Order = Field("auto", description="`auto`: by time if the question asks for an order, else by relevance.")
     max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     min_relevance: Annotated[float, Field(ge=0, le=1)] = 0.0
-    now: AwareDatetime | None = Field(None, description="When the question is asked; at the moment, if left out.")
-    around: Annotated[int, Field(ge=0, le=10)] = Field(0, description="Passages before and behind an event.")
+    now: AwareDatetime | None = Field(
+        None, description="The time from which relative times in the query count; default: now."
+    )
+    around: Annotated[int, Field(ge=0, le=10)] = Field(0, description="Passages to add before and after an event.")
 
 
 class Hit(Answer):
@@ -68,12 +73,12 @@ class Hit(Answer):
     id: str = Field(description="A memory's id, or SESSION#SEQ of an event.")
     kind: Literal["memory", "event"]
     content: str
-    score: float = Field(description="Higher is better, comparable within one answer.")
+    score: float = Field(description="Higher is better; comparable within one answer only.")
     status: str
-    valid_from: str = Field(description="Since when it holds, or when it was said, in ISO 8601.")
+    valid_from: str = Field(description="The start of a memory's validity, or the time of an event, in ISO 8601.")
     valid_to: str | None
-    sources: list[list[Any]] = Field(description="[session, seq] of every event that says it.")
-    scope: str | None = Field(description="Null for the agent's own.")
+    sources: list[list[Any]] = Field(description="[session, seq] of every source event.")
+    scope: str | None = Field(description="Null for the agent's own scope.")
     type: str
     speaker: str | None
     part: int | None
@@ -83,6 +88,6 @@ class Hit(Answer):
 
 
 class Found(Answer):
-    """What answers a question, the best first."""
+    """The hits of a search, the best first."""
 
     hits: list[Hit]

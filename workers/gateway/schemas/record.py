@@ -12,22 +12,22 @@ from slowwave_server.workers.gateway.schemas.shapes import Answer, Body
 
 Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 """An aware time in ISO 8601. The client says what is wrong with one."""
-ROOM = "`room:NAME` or `team:NAME`; the agent's own memory if left out."
+ROOM = "`room:NAME` or `team:NAME`; default: the agent's own scope."
 
 
 class Message(BaseModel):
-    """One message of a conversation, in the shape that chat APIs have; other fields are left out."""
+    """One message of a conversation, as in chat APIs. Other fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    role: str = Field(description="`user`, `assistant`, `tool`, `task` or `system` (left out).", examples=["user"])
+    role: str = Field(description="`user`, `assistant`, `tool`, `task` or `system` (not recorded).", examples=["user"])
     content: str | list[str | dict[str, Any]] | dict[str, Any] | None = Field(
-        None, description="Text, or parts as chat APIs have them.", examples=["I moved to Lisbon in March."]
+        None, description="Text, or a list of parts as in chat APIs.", examples=["I moved to Lisbon in March."]
     )
-    name: str | None = Field(None, description="Who speaks.")
-    at: Moment | None = Field(None, description="When it was said, with a time zone; now if left out.")
+    name: str | None = Field(None, description="The name of the speaker.")
+    at: Moment | None = Field(None, description="The time of the message, with a time zone; default: now.")
     metadata: dict[str, Any] | None = None
-    key: str | None = Field(None, description="Makes a repetition of this message harmless.")
+    key: str | None = Field(None, description="An idempotency key: a second message with the same key is not recorded.")
     tool_calls: list[dict[str, Any]] | None = None
     tool_call_id: str | None = None
     is_error: bool | None = None
@@ -42,12 +42,12 @@ _TURN: Any = {
 
 
 class Turn(Body):
-    """What one turn added: usually a user's message and the reply."""
+    """The messages of one turn: usually a user's message and the reply."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_TURN]})
 
     messages: Annotated[list[Message], Field(max_length=MAX_MESSAGES)]
-    scope: str | None = Field(None, description=f"{ROOM} A session keeps the scope that it began with.")
+    scope: str | None = Field(None, description=f"{ROOM} A session keeps its first scope.")
     room_id: str | None = None
     thread_id: str | None = None
 
@@ -68,7 +68,7 @@ class Note(Body):
     importance: Annotated[float, Field(ge=0, le=1)] = 0.5
     session: str | None = None
     type: MemoryType = "fact"
-    marked: bool = Field(False, description="The next cycle keeps it, however important it is.")
+    marked: bool = Field(False, description="True: the next cycle keeps it whatever its importance.")
     scope: str | None = Field(None, description=ROOM)
     ttl_seconds: Annotated[float, Field(gt=0, le=31_536_000)] | None = None
     at: Moment | None = None
@@ -81,13 +81,13 @@ class Empty(Body):
 class Receipt(Answer):
     """The result of recording."""
 
-    added: int = Field(description="Events that are new.")
-    repeated: int = Field(description="Events that were there already, by their keys.")
-    ignored: int = Field(description="Messages that a memory leaves out.")
-    last_seq: int | None = Field(description="The number of the session's last event; null while it waits.")
-    due: bool = Field(description="Whether a flush was asked for.")
+    added: int = Field(description="The number of new events.")
+    repeated: int = Field(description="The number of events whose keys the session already had.")
+    ignored: int = Field(description="The number of messages that are not recorded (system and empty messages).")
+    last_seq: int | None = Field(description="The number of the session's last event; null if the turn is spooled.")
+    due: bool = Field(description="True if a flush of the session is due.")
     reason: Literal["turns", "idle", "compaction", "reset"] | None
-    stored: Literal["postgres", "spool"] = Field(description="`spool`: it waits on the gateway's disk for Postgres.")
+    stored: Literal["postgres", "spool"] = Field(description="`spool`: waits on the gateway's disk for Postgres.")
 
 
 class Noted(Answer):
@@ -99,13 +99,13 @@ class Noted(Answer):
 
 
 class Boosted(Answer):
-    """The sessions that workers process first from now on."""
+    """The sessions whose flushes were requested."""
 
-    boosted: list[str] = Field(description="Sessions of the agent that hold what was not processed yet.")
+    boosted: list[str] = Field(description="The agent's other sessions with unprocessed events.")
 
 
 class UsedMemories(Body):
-    """Memories that a reply was made with, or that a prompt showed."""
+    """Memories that a reply used, or that a prompt contained."""
 
     memories: Annotated[list[UUID], Field(min_length=1, max_length=200)]
     session: str | None = None
@@ -115,4 +115,4 @@ class UsedMemories(Body):
 class Marked(Answer):
     """The result of marking memories as used."""
 
-    marked: int = Field(description="Memories of these that the key reaches.")
+    marked: int = Field(description="The number of these memories that the key may access.")

@@ -13,7 +13,7 @@ DecisionKind = Literal["accept", "reject", "merge", "keep", "neither"]
 
 
 class ReviewSource(Answer):
-    """An event that says one side, without its secrets."""
+    """A source event of one side, with masked secrets."""
 
     agent: str
     session: str
@@ -24,7 +24,7 @@ class ReviewSource(Answer):
 
 
 class ReviewSide(Answer):
-    """A memory that a question is about."""
+    """A memory in question."""
 
     id: UUID
     content: str
@@ -44,7 +44,7 @@ class ReviewSide(Answer):
 
 
 class ReviewConflict(Answer):
-    """A contradiction that a question is about. newer and older: by when each was last said to hold."""
+    """The contradiction of a question. newer and older: ordered by the last time at which each was said."""
 
     id: int
     status: Literal["open", "resolved", "dismissed"]
@@ -56,7 +56,7 @@ class ReviewConflict(Answer):
 
 
 class Review(Answer):
-    """A question that a person, or a program in their place, answers."""
+    """A question for a person, or for a program that answers instead."""
 
     number: int
     scope: str
@@ -73,26 +73,26 @@ class Review(Answer):
 
 
 class ReviewPage(Page):
-    """One page of questions, those with most at stake first."""
+    """One page of questions, the highest tier first."""
 
     items: list[Review]
 
 
 class ReviewChoice(Answer):
-    """An answer that may be given, and what it would do."""
+    """A possible answer and its effect."""
 
     decision: DecisionKind
-    memory: UUID | None = Field(description="Give it with the decision; null where none is needed.")
+    memory: UUID | None = Field(description="Send it with the decision; null if none is needed.")
     effect: str
 
 
 class ReviewDetail(Answer):
-    """A question with the answers that may be given; none once it is decided."""
+    """A question with its possible answers; no answers if it is decided."""
 
     review: Review
     choices: list[ReviewChoice]
     seen: dict[UUID, int] = Field(
-        description="Memories with their revisions. Give it with the decision: if one changed since, the answer is 409."
+        description="Memories with their revisions. Send it with the decision: 409 if a memory has changed since."
     )
 
 
@@ -114,7 +114,7 @@ class ReviewDecision(Body):
 
 
 class Decided(Answer):
-    """What an answer did. `POST /v1/runs/{run}/undo` takes it back."""
+    """The result of an answer. `POST /v1/runs/{run}/undo` reverts it."""
 
     number: int
     text: str

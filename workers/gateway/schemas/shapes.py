@@ -25,4 +25,4 @@ class Answer(BaseModel):
 class Page(Answer):
     """One page of a list."""
 
-    next_cursor: str | None = Field(description="Give it as `cursor` to read on; null on the last page.")
+    next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null on the last page.")

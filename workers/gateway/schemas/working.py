@@ -23,7 +23,7 @@ class ConsolidationAsked(Answer):
 
 
 class WorkingStats(Answer):
-    """The notes by their outcome. noted = open + consolidated + duplicates + expired + failed."""
+    """The numbers of notes by outcome. noted = open + consolidated + duplicates + expired + failed."""
 
     noted: int
     open: int
