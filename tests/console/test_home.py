@@ -75,6 +75,17 @@ def test_an_open_home_shows_a_change_within_five_seconds(console: Console, page:
 
 
 @pytest.mark.long
+def test_home_shows_what_only_the_doctor_sees_in_five_seconds(console: Console, page: Page) -> None:
+    log_in(page, "curator")
+    shown = page.locator("#home time").first
+    before = shown.get_attribute("datetime")
+    expect(shown).not_to_have_attribute("datetime", before or "", timeout=10_000)
+    with console.engine.begin() as connection:  # right after a check: the next one is as far away as it can be
+        connection.execute(text("UPDATE slowwave.maintenance_jobs SET next_due_at = now() - interval '1 day'"))
+    page.locator("#home").get_by_role("link", name="Open jobs").wait_for(timeout=5_000)
+
+
+@pytest.mark.long
 def test_charts_are_drawn_under_the_strict_content_policy(console: Console, page: Page) -> None:
     Installation(console.engine).agent("maya", tenant=TENANT)
     take_samples(console.engine, datetime.now(UTC))

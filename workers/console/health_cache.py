@@ -9,8 +9,8 @@ from datetime import datetime
 from slowwave_server.services.reports.check import Check
 from slowwave_server.services.reports.doctor import HealthProbe, examine
 
-FRESH_SECONDS = 4.0
-"""If a snapshot is older, a background check replaces it while the page shows the old one."""
+FRESH_SECONDS = 1.0
+"""If a snapshot is older, a new check starts. All viewers of a console share it, however many they are."""
 OLD_SECONDS = 120.0
 """If a snapshot is older, no page shows it: the page waits for a new check."""
 
@@ -39,10 +39,11 @@ class HealthCache:
         self._looking: threading.Thread | None = None
         self._failed: Exception | None = None
 
-    def latest(self, *, again: bool = False) -> HealthSnapshot:
-        """Return the latest snapshot. again: wait for a check that starts now or is already running.
+    def latest(self, *, again: bool = False, wait_seconds: float = 0.0) -> HealthSnapshot:
+        """Return the latest snapshot, which a check may be about to replace.
 
-        Raises the error of a check that failed.
+        wait_seconds: how long to wait for that check. again: wait for a check that starts now or is already running,
+        however long it takes. Raises the error of a check that failed, if no snapshot is recent enough.
         """
         with self._lock:
             seen, now = self._seen, self._steady()
@@ -52,7 +53,9 @@ class HealthCache:
                 self._looking.start()
             looking = self._looking
         if seen is not None and age <= OLD_SECONDS and not again:
-            return seen[1]
+            if looking is not None:
+                looking.join(wait_seconds)
+            return seen[1] if self._seen is None else self._seen[1]
         if looking is not None:
             looking.join()
         with self._lock:
@@ -63,6 +66,7 @@ class HealthCache:
             return self._seen[1]
 
     def _look(self) -> None:
+        began = self._steady()
         asked: list[Workers | None] = []
 
         def listening() -> Workers | None:
@@ -82,4 +86,4 @@ class HealthCache:
             self._failed, self._looking = failed, None
             if failed is None:
                 seen = HealthSnapshot(self._patient.clock(), checks, asked[-1] if asked else None)
-                self._seen = (self._steady(), seen)
+                self._seen = (began, seen)

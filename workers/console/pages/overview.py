@@ -28,6 +28,7 @@ WHERE: Mapping[str, tuple[str, str]] = {
     "budget-spent": ("/budgets", "Open budgets"),
     "jobs-late": ("/jobs", "Open jobs"),
     "jobs-fail": ("/jobs", "Open jobs"),
+    "passes-rolled-back": ("/runs", "Open runs"),
     "session-overdue": ("/agents", "Open agents"),
     "session-timeless": ("/agents", "Open agents"),
     "flushes-fail": ("/agents", "Open agents"),
@@ -37,6 +38,8 @@ WHERE: Mapping[str, tuple[str, str]] = {
 ABOUT_INBOX = frozenset({"review-old", "review-many", "conflicts-old"})
 """Problems that the card of the inbox shows already, if this tenant has open items."""
 RANGE_WORDS: Mapping[Range, str] = {"hours": "24 hours", "week": "7 days", "quarter": "90 days"}
+CHECK_SECONDS = 2.0
+"""How long the live part waits for the doctor. It asks every 3 s, so a change shows within 5 s."""
 GRAVITY = {name: place for place, name in enumerate(HEALTH_ISSUES)}
 
 
@@ -53,7 +56,7 @@ def overview(req: PageRequest) -> Response:
 
 def live_home(req: PageRequest) -> Response:
     """What asks for work and the figures of this moment, for a page that is open."""
-    return req.part("parts/home.html", **_now(req, again=False))
+    return req.part("parts/home.html", **_now(req, wait_seconds=CHECK_SECONDS))
 
 
 def live_charts(req: PageRequest) -> Response:
@@ -64,9 +67,9 @@ def live_charts(req: PageRequest) -> Response:
     return req.part("parts/charts.html", **_charts(over, steps))
 
 
-def _now(req: PageRequest, *, again: bool) -> dict[str, Any]:
+def _now(req: PageRequest, *, again: bool = False, wait_seconds: float = 0.0) -> dict[str, Any]:
     """Problems, the gravest first, in the words of `domain.health_issues`; open items; figures of this tenant."""
-    seen = req.state.watch.latest(again=again)
+    seen = req.state.watch.latest(again=again, wait_seconds=wait_seconds)
     with req.reading() as connection:
         status = read_status(connection, req.queue, req.tenant, req.now)
         caps = caps_reached(connection, req.tenant, req.settings.memory.llm, req.now)
