@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import text
+from starlette.routing import Match
 
 from slowwave_server.domain.console_roles import ORDER, may
 from slowwave_server.workers.console.app import HEADERS
@@ -144,6 +145,20 @@ def test_what_was_said_is_shown_as_text_on_every_page(filled: Console) -> None:
             assert not [word for word in WORDS["globex"] if word in answer.text], address
             shown += "&lt;img src=x onerror=alert(1)&gt;{{7*7}}" in answer.text
     assert shown > 20
+
+
+def test_every_form_and_link_of_every_page_has_a_route(filled: Console) -> None:
+    wanted: set[tuple[str, str]] = set()
+    for address in addresses(filled, "acme"):
+        for tag, given in Tags(filled.get(address, who="operator").text).found:
+            target = str(given.get({"form": "action", "button": "formaction"}.get(tag, "href")))
+            if tag in {"form", "button", "a"} and target.startswith("/"):
+                posted = tag == "button" or given.get("method") == "post"
+                wanted.add(("POST" if posted else "GET", target.partition("?")[0].partition("#")[0]))
+    scopes = ({"type": "http", "method": method, "path": path} for method, path in wanted)
+    lost = [one for one in scopes if all(route.matches(one)[0] is not Match.FULL for route in filled.app.routes)]
+    assert lost == []
+    assert len(wanted) > 50
 
 
 def test_i8_nothing_of_another_tenant_is_on_any_page(filled: Console) -> None:
