@@ -49,7 +49,7 @@ _WANTED = (
     Link("Audit log", "/audit", "History", "audit", role="operator"),
     Link("Jobs", "/jobs", "System", "jobs", "j"),
     Link("Budgets", "/budgets", "System", "budgets", "b"),
-    Link("API keys", "/keys", "System", "keys", role="operator"),
+    Link("API keys", "/keys", "System", "keys", "k", role="operator"),
     Link("Exports", "/exports", "System", "exports"),
     Link("Forget", "/forget", "System", "forget", role="operator"),
 )

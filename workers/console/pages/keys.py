@@ -52,7 +52,7 @@ def revoke(req: PageRequest) -> Response:
             note_act(connection, "key", req.user.name, told, **req.noted)
     if key is None:
         raise UnknownName(f"tenant {req.tenant!r} has no key {which}")
-    return req.go("/keys", say=f"{key.name} ({key.prefix}) opens nothing any more.")
+    return req.go("/keys", say=f"{key.name} ({key.prefix}) is revoked.")
 
 
 def _wanted(req: PageRequest) -> NewKey:

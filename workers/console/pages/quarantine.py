@@ -89,14 +89,14 @@ def retry(req: PageRequest) -> Response:
         find_session(connection, ref.tenant, ref.agent, ref.session)
     tried = run_in_background("retry", lambda: _tried(req, [(ref, seq)]))
     if tried is None:
-        return req.go("/quarantine/events", say="The retry goes on in the background: reload this page in a moment.")
+        return _back(req, "events", say="The retry goes on in the background: reload this page in a moment.")
     told = {
         "stored": f"{pluralize(tried.value[0].stored, 'memory', 'memories')} stored.",
         "no_reply": "The event holds nothing to remember.",
         "failed": f"It failed again: {tried.value[0].error}",
         "gone": "It is no longer in quarantine.",
     }
-    return req.go("/quarantine/events", say=told[tried.value[0].outcome])
+    return _back(req, "events", say=told[tried.value[0].outcome])
 
 
 def retry_all(req: PageRequest) -> Response:
@@ -110,7 +110,7 @@ def retry_all(req: PageRequest) -> Response:
     else:
         through = sum(result.outcome in {"stored", "no_reply"} for result in tried.value)
         say = f"{through:,} of {pluralize(len(chosen), 'event')} were processed."
-    return req.go("/quarantine/events", say=say)
+    return _back(req, "events", say=say)
 
 
 def redrive_letters(req: PageRequest) -> Response:
@@ -166,7 +166,12 @@ def _told(req: PageRequest, what: str, done: list[int], refused: Mapping[int, st
     say = f"{pluralize(len(done), 'dead letter')} {what}."
     for number, reason in refused.items():
         say += f" Dead letter {number}: {reason}."
-    return req.go("/quarantine/dead-letters", say=say)
+    return _back(req, "dead-letters", say=say)
+
+
+def _back(req: PageRequest, part: str, *, say: str) -> Response:
+    """Go back to the page with both lists if the form was on it, else to the page of one list."""
+    return req.go("/quarantine" if req.field("from") == "overview" else f"/quarantine/{part}", say=say)
 
 
 ROUTES: list[Page] = [

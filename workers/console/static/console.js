@@ -1,9 +1,10 @@
 // Every page works without this file. It adds keys, the search dialog, live parts and plots.
 "use strict";
 
-// A form that was sent can't be sent twice by a second click.
+// A form that was sent can't be sent twice by a second click. The page that follows gives the focus back to its button.
 document.addEventListener("submit", (event) => {
   if (event.target.method !== "post") return;
+  if (event.submitter?.id) sessionStorage.setItem("sent", `${window.location.pathname}#${event.submitter.id}`);
   if (event.target.dataset.sent) {
     event.preventDefault();
     return;
@@ -14,6 +15,9 @@ document.addEventListener("submit", (event) => {
 
 const $ = (selector) => document.querySelector(selector);
 const open = (dialog) => { if (dialog && !dialog.open) dialog.showModal(); };
+const [sentFrom, sentBy] = (sessionStorage.getItem("sent") ?? "").split("#");
+sessionStorage.removeItem("sent");
+if (sentBy && sentFrom === window.location.pathname) document.getElementById(sentBy)?.focus();
 
 // The menu of a narrow window.
 const menuButton = $(".menu-button");
@@ -60,15 +64,31 @@ finder?.addEventListener("click", (event) => {
   else if (event.target === finder) finder.close();
 });
 
-// Keys: search, answers by their number, and "g" followed by a page's letter.
+// Keys: search, actions by the key that they show, rows by "j" and "k", and "g" followed by a page's letter.
 let goingAt = 0;
+const stepThroughRows = (step) => {
+  const rows = [...document.querySelectorAll("main tbody tr, main ol > li, main .items > *")]
+    .filter((row) => row.checkVisibility() && row.querySelector("a, button"));
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  rows[Math.max(0, Math.min(rows.length - 1, at + step))]?.querySelector("a, button").focus();
+};
+const act = (element) => {
+  element.click();
+  const target = element.matches("summary") ? element.parentElement.querySelector("textarea, button") : element.matches("a[href^='#']") ? $(element.hash) : null;
+  target?.focus();
+  if (target?.matches("textarea")) target.select();
+};
 document.addEventListener("keydown", (event) => {
   if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k" && finder) {
     event.preventDefault();
     openFinder();
     return;
   }
-  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  const typing = event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select");
+  if (typing && !typing.closest("dialog")) {
+    if (event.key === "Escape") typing.blur();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) typing.form?.requestSubmit();
+  }
   if (typing || event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]")) return;
   const going = Date.now() - goingAt < 1500;
   goingAt = 0;
@@ -78,11 +98,12 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "?") open($("#keys"));
   else if (going && /^[a-z]$/.test(event.key)) $(`[data-go="${event.key}"]`)?.click();
   else if (event.key === "g") goingAt = Date.now();
+  else if (event.key === "j" || event.key === "k") stepThroughRows(event.key === "j" ? 1 : -1);
   else if (/^[a-z0-9]$/.test(event.key)) {
     const button = $(`[data-key="${event.key}"]`);
     if (button && !button.disabled) {
       event.preventDefault();
-      button.click();
+      act(button);
     }
   }
 });
