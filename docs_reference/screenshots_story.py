@@ -43,6 +43,7 @@ _LINES = (
 _COLLEAGUES = ("Nora", "Emil", "Ines", "Lukas", "Sofia", "Omar", "Freya", "Mateo", "Hana", "Tariq")
 """Each of them names two employers, so that the inbox has ten contradictions more."""
 _EMPLOYERS = ("Halden", "Brightwater", "Corvane", "Ostrava Rail", "Lindqvist")
+_TRADES = (" as an engineer", " as a designer", " as an accountant")
 WAITING = ("concierge", "dinner", "Maya", "Which restaurant should I book for Ana's birthday?")
 """What nobody has processed yet when the pictures are taken."""
 
@@ -60,4 +61,12 @@ def _at_work() -> Iterator[tuple[int, str, str, str, str, str]]:
     for number, name in enumerate(_COLLEAGUES):
         for days, place in ((3, number), (1, number + 1)):
             employer = _EMPLOYERS[place % len(_EMPLOYERS)]
-            yield days, "onboarding", name.lower(), name, f"I work at {employer}.", "Thank you, I have noted that."
+            trade = _TRADES[number % len(_TRADES)] if days > 1 else ""
+            yield (
+                days,
+                "onboarding",
+                name.lower(),
+                name,
+                f"I work at {employer}{trade}.",
+                "Thank you, noted.",
+            )
