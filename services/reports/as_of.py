@@ -169,6 +169,8 @@ def _parts_then(
     touched: set[UUID],
 ) -> dict[UUID, list[UUID]]:
     """The memories merged into each of `survivors`, in the order of copying."""
+    if not survivors:
+        return {}
     query = select(Memory.id, Memory.merged_into, Memory.content_hash).where(
         Memory.scope_id == scope_id,
         Memory.merged_into == func.any(literal(list(survivors), ARRAY(Uuid))),
@@ -188,6 +190,8 @@ def _parts_then(
 
 def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime) -> dict[UUID, list[EvidenceItem]]:
     """The evidence of each memory itself, flushed or settled by then."""
+    if not memories:
+        return {}
     found: dict[UUID, list[EvidenceItem]] = defaultdict(list)
     flushed = (
         select(Flush.id)
