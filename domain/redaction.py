@@ -5,43 +5,40 @@ detect-secrets, but not its entropy detectors, which flag plain words.
 """
 
 from dataclasses import dataclass
-
-from detect_secrets.plugins.aws import AWSKeyDetector
-from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
-from detect_secrets.plugins.base import RegexBasedDetector
-from detect_secrets.plugins.discord import DiscordBotTokenDetector
-from detect_secrets.plugins.github_token import GitHubTokenDetector
-from detect_secrets.plugins.gitlab_token import GitLabTokenDetector
-from detect_secrets.plugins.mailchimp import MailchimpDetector
-from detect_secrets.plugins.openai import OpenAIDetector
-from detect_secrets.plugins.pypi_token import PypiTokenDetector
-from detect_secrets.plugins.sendgrid import SendGridDetector
-from detect_secrets.plugins.slack import SlackDetector
-from detect_secrets.plugins.square_oauth import SquareOAuthDetector
-from detect_secrets.plugins.stripe import StripeDetector
-from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
-from detect_secrets.plugins.twilio import TwilioKeyDetector
+from functools import cache
+from importlib import import_module
 
 from slowwave.redaction import find, replace
 from slowwave.redaction.tokens import Form
 
-_DETECTORS: tuple[tuple[str, type[RegexBasedDetector], tuple[str, ...]], ...] = (
-    ("aws-key", AWSKeyDetector, ("AKIA", "ASIA", "A3T", "ABIA", "ACCA", "aws", "AWS")),
-    ("azure-key", AzureStorageKeyDetector, ("AccountKey=",)),
-    ("discord-token", DiscordBotTokenDetector, (".",)),
-    ("github-token", GitHubTokenDetector, ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")),
-    ("gitlab-token", GitLabTokenDetector, ("gl", "GR1348941")),
-    ("openai-key", OpenAIDetector, ("sk-",)),
-    ("pypi-token", PypiTokenDetector, ("pypi-",)),
-    ("sendgrid-key", SendGridDetector, ("SG.",)),
-    ("slack-token", SlackDetector, ("xox", "hooks.slack")),
-    ("square-secret", SquareOAuthDetector, ("sq0csp",)),
-    ("stripe-key", StripeDetector, ("k_live_",)),
-    ("telegram-token", TelegramBotTokenDetector, (":",)),
-    ("twilio-key", TwilioKeyDetector, ("AC", "SK")),
-    ("mailchimp-key", MailchimpDetector, ("-us",)),
+_DETECTORS = (
+    ("aws-key", "aws.AWSKeyDetector", ("AKIA", "ASIA", "A3T", "ABIA", "ACCA", "aws", "AWS")),
+    ("azure-key", "azure_storage_key.AzureStorageKeyDetector", ("AccountKey=",)),
+    ("discord-token", "discord.DiscordBotTokenDetector", (".",)),
+    ("github-token", "github_token.GitHubTokenDetector", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")),
+    ("gitlab-token", "gitlab_token.GitLabTokenDetector", ("gl", "GR1348941")),
+    ("openai-key", "openai.OpenAIDetector", ("sk-",)),
+    ("pypi-token", "pypi_token.PypiTokenDetector", ("pypi-",)),
+    ("sendgrid-key", "sendgrid.SendGridDetector", ("SG.",)),
+    ("slack-token", "slack.SlackDetector", ("xox", "hooks.slack")),
+    ("square-secret", "square_oauth.SquareOAuthDetector", ("sq0csp",)),
+    ("stripe-key", "stripe.StripeDetector", ("k_live_",)),
+    ("telegram-token", "telegram_token.TelegramBotTokenDetector", (":",)),
+    ("twilio-key", "twilio.TwilioKeyDetector", ("AC", "SK")),
+    ("mailchimp-key", "mailchimp.MailchimpDetector", ("-us",)),
 )
-_FORMS = tuple(Form(kind, needs, pattern) for kind, detector, needs in _DETECTORS for pattern in detector().denylist)
+"""Kind, plugin of detect-secrets, and texts of which each secret of that kind contains one."""
+
+
+@cache
+def load_forms() -> tuple[Form, ...]:
+    """The forms of named tokens. The first call imports detect-secrets, which takes longer than many commands."""
+    forms = []
+    for kind, plugin, needs in _DETECTORS:
+        module, _, detector = plugin.partition(".")
+        patterns = getattr(import_module(f"detect_secrets.plugins.{module}"), detector)().denylist
+        forms += [Form(kind, needs, pattern) for pattern in patterns]
+    return tuple(forms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ class Redacted:
 
 def redact(text: str) -> Redacted:
     """Replace every secret that is found by `[redacted:<kind>]`. The surrounding words stay."""
-    found = find(text, _FORMS)
+    found = find(text, load_forms())
     if not found:
         return Redacted(text)
     return Redacted(replace(text, found, "[redacted:{}]"), tuple(kind for _, _, kind in found))

@@ -28,6 +28,7 @@ from slowwave.errors import InvalidSettings
 from slowwave.messages import FINALIZE_DAYS, MAINTENANCE_TICK, SWEEP_SESSIONS
 from slowwave.settings import Settings, load_settings
 from slowwave_server.domain.candidates import Extractor
+from slowwave_server.domain.redaction import load_forms
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import WrongSchema, require_current
 from slowwave_server.services.extraction.build import build_extractor
@@ -221,6 +222,12 @@ def refuse_a_model_that_is_not_set_up(sender: Any = None, **_: Any) -> None:
         raise SystemExit(f"slowwave: {error}") from None
     finally:
         engine.dispose()
+
+
+@worker_init.connect
+def load_before_the_fork(**_: Any) -> None:
+    """Import once what every child would import at its first flush."""
+    load_forms()
 
 
 @worker_ready.connect
