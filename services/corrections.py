@@ -1,8 +1,9 @@
-"""Corrections of one memory by a person: another text, another type, or archive it.
+"""Correct one memory by hand: change its text or its type, or archive it.
 
 Each correction is a separate run, so that people can explain and undo it (I6). It applies to the revision that the
-person saw: if the memory has changed since, nothing happens, and the person gets an error. It does to memories what the
-same edit of a memory file does.
+person
+saw: if the memory has changed since then, nothing happens, and the person gets an error. A correction has the same
+effect as the same edit of a memory file.
 """
 
 from collections.abc import Callable
@@ -32,17 +33,17 @@ PLACE = "corrections"
 REASON_CHARACTERS = 500
 """The largest number of stored characters of a reason."""
 ATTEMPTS = 3
-# A deadlock; the scope of a memory that is being forgotten.
+# A deadlock, or the scope of a memory that is being forgotten.
 _AGAIN = frozenset({"40P01", "23503"})
 
 
 class CannotCorrect(SlowwaveError):
-    """The memory is not what the person saw, or not one that words can be changed of; the message says which."""
+    """The memory has changed since the person saw it, or can't be edited in its state; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The result. memory: that holds the text from now on; for an archived one, itself."""
+    """The result. memory: the id of the memory with the new text; for an archived memory, its own id."""
 
     run: int
     memory: UUID
@@ -61,10 +62,11 @@ def correct(
     by: str,
     now: datetime,
 ) -> Correction:
-    """Say a memory of `tenant` in other words, by hand: these take its place, with its dates and its importance.
+    """Edit a memory of `tenant` by hand. A new memory with the new text replaces it, with its dates and its importance.
 
-    words: None leaves them as they are. type: None leaves it as it is. revision: as the person saw it; None: whatever
-    it says by now. reason: why, which the run's summary tells. Raises UnknownName, CannotCorrect, InvalidMessage.
+    words: the new text, or None to keep it. type: the new type, or None to keep it. revision: the revision that the
+    person saw; None accepts any. reason: the reason, for the run's summary. Raises UnknownName, CannotCorrect,
+    InvalidMessage.
     """
     said = None if words is None else _checked(words)
     if said is None and type is None:
@@ -90,7 +92,9 @@ def withdraw(
     by: str,
     now: datetime,
 ) -> Correction:
-    """Archive a memory of `tenant`: it is in no answer any more, and stays readable. Otherwise as correct()."""
+    """Archive a memory of `tenant`: answers no longer contain it, and it stays readable. Arguments and errors as in
+    correct().
+    """
 
     def change(effects: HandEffects, _: Any) -> UUID:
         effects.withdrawn(memory)
@@ -125,7 +129,7 @@ def _in_a_run(
     by: str,
     now: datetime,
 ) -> Correction:
-    # Whatever the engine is used for otherwise: here it is all or nothing.
+    # Start a transaction even if the engine is in autocommit, because all statements must succeed together.
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     for left in reversed(range(ATTEMPTS)):
         try:
@@ -143,7 +147,7 @@ def _in_a_run(
 
 
 def _look(connection: Connection, tenant: str, memory: UUID, revision: int | None) -> Any:
-    """The memory, locked. Scopes are locked first, as in review decisions, to avoid deadlocks."""
+    """Lock and return the memory. Scopes are locked first, as in review decisions, to avoid deadlocks."""
     query = select(Memory.scope_id).join(Scope, Scope.id == Memory.scope_id)
     scope_id = connection.execute(query.where(Scope.tenant == tenant, Memory.id == memory)).scalar()
     row = None

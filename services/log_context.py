@@ -1,7 +1,7 @@
 """The log context of a thread: names of agent and session, and the run's number.
 
-A task sets it after reading its payload, a run when it starts; log formatters read it. Each thread has its own, and a
-task starts without one, so no log line names the work of an earlier task.
+A task sets the context after it has read its payload, a run when it starts; log formatters read it. Each thread has its
+own context, and a task starts with an empty one, so no log line names the work of an earlier task.
 """
 
 from collections.abc import Mapping
@@ -23,5 +23,5 @@ def clear() -> None:
 
 
 def current() -> Mapping[str, str]:
-    """The context: `tenant`, `agent`, `session`, `run`, as far as set."""
+    """Return the context: `tenant`, `agent`, `session`, `run`, if set."""
     return _bound.get()

@@ -14,8 +14,8 @@ NAMES_COMPARED = 2000
 
 
 class UnknownName(SlowwaveError):
-    """The agent, session, memory or dead letter does not exist. The message names the nearest ones, as does
-    `nearest`.
+    """The agent, session, memory or dead letter does not exist. The message, and `nearest`, contain the
+    nearest names.
     """
 
     def __init__(self, message: str, nearest: Sequence[str] = ()) -> None:
@@ -25,7 +25,7 @@ class UnknownName(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class FoundSession:
-    """A session by its names, and the ids behind them."""
+    """A session by its names, with its ids."""
 
     id: int
     agent_id: int
@@ -33,7 +33,7 @@ class FoundSession:
 
 
 def find_agent(connection: Connection, tenant: str, agent: str) -> int:
-    """Answer the id of an agent. Raises UnknownName."""
+    """Return the id of an agent. Raises UnknownName."""
     found = connection.execute(select(Agent.id).where(Agent.tenant == tenant, Agent.name == agent)).scalar()
     if found is not None:
         return found
@@ -44,7 +44,7 @@ def find_agent(connection: Connection, tenant: str, agent: str) -> int:
 
 
 def find_session(connection: Connection, tenant: str, agent: str, session: str) -> FoundSession:
-    """Answer a session of an agent. Raises UnknownName for an unknown agent or session."""
+    """Return a session of an agent. Raises UnknownName for an unknown agent or session."""
     agent_id = find_agent(connection, tenant, agent)
     row = connection.execute(
         select(Session.id, Session.scope_id).where(Session.agent_id == agent_id, Session.name == session)
@@ -58,13 +58,13 @@ def find_session(connection: Connection, tenant: str, agent: str, session: str) 
 
 
 def find_scope(connection: Connection, tenant: str, kind: str, name: str) -> int | None:
-    """Answer the id of a scope; None if nothing was ever written to it."""
+    """Return the id of a scope, or None if it does not exist."""
     query = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == kind, Scope.name == name)
     return connection.execute(query).scalar()
 
 
 def require_scope(connection: Connection, tenant: str, scope: tuple[str, str]) -> int:
-    """Answer the id of a scope. Raises UnknownName for an unknown agent and for a scope without data."""
+    """Return the id of a scope. Raises UnknownName for an unknown agent and for a scope without data."""
     kind, name = scope
     if kind == "agent":
         find_agent(connection, tenant, name)
@@ -75,7 +75,7 @@ def require_scope(connection: Connection, tenant: str, scope: tuple[str, str]) -
 
 
 def unknown_name(message: str, name: str, known: Sequence[str]) -> UnknownName:
-    """The error for a name that isn't known: `message`, and the nearest of the `known` ones."""
+    """Return the error for an unknown name: `message`, and the nearest of the `known` names."""
     folded = {candidate.casefold(): candidate for candidate in reversed(known)}
     close = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
     nearest = [folded[key] for key in close]

@@ -1,5 +1,5 @@
-"""Record calls that waited in a queue: each carries its enqueue time, and is discarded if a forget deleted its target
-meanwhile.
+"""Record calls that waited in a queue. Each has its enqueue time, and is discarded if its target was forgotten after
+this time.
 """
 
 from slowwave.capture import Entry, about_of
@@ -10,9 +10,9 @@ from slowwave.working import Remember, note
 
 
 def record_turn(memory: Memory, turn: RecordTurn, *, key: str, taken: str) -> None:
-    """Record a turn as `Memory.turn_completed` does. taken: enqueue time, ISO 8601.
+    """Record a turn as `Memory.turn_completed` does. taken: the enqueue time, ISO 8601.
 
-    key: for a turn without its own. Raises as `turn_completed`.
+    key: the idempotency key for a turn without its own. Raises as `turn_completed`.
     """
     events, _ = turn_events(turn.messages, check_key(turn.key or key), memory.store.settings.memory.tools)
     if not events:
@@ -26,7 +26,9 @@ def record_turn(memory: Memory, turn: RecordTurn, *, key: str, taken: str) -> No
 
 
 def remember(memory: Memory, asked: Remember, *, key: str, taken: str) -> bool:
-    """Note something as `Memory.remember` does; False: it was forgotten meanwhile. Raises as `remember`."""
+    """Store a note as `Memory.remember` does. Return False if it was forgotten in the meantime. Raises as
+    `remember`.
+    """
     try:
         store = memory.store
         note(store.postgres, store.settings.memory, memory.tenant, asked, key=asked.key or key, taken=taken)

@@ -1,7 +1,8 @@
-"""Keeps the figures of each tenant over time, for charts: a row a minute, after two days a row an hour, for 90 days.
+"""Store the figures of each tenant over time, for charts: one row per minute, after two days one row per hour, for 90
+days.
 
-A sample counts what happened since the sample before it, so that a worker's pause loses nothing (up to MOST_SECONDS).
-Two workers at once write the same row once.
+A sample counts the events since the previous sample, so that a worker's pause loses nothing (up to MOST_SECONDS). If
+two workers write a sample at once, only one row is stored.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -19,7 +20,7 @@ RUNS_READ = 1_000
 
 _LAST = text("SELECT max(s.taken_at) FROM slowwave.status_samples s WHERE s.taken_at > :earliest AND NOT s.hourly")
 _TAKE = text(
-    # From tenant to tenant along the key of agents: agents themselves, however many, are not read.
+    # Go from tenant to tenant by the key of agents, without reading all agents.
     "WITH RECURSIVE known AS ("
     " (SELECT a.tenant FROM slowwave.agents a ORDER BY a.tenant LIMIT 1)"
     " UNION ALL SELECT (SELECT a.tenant FROM slowwave.agents a WHERE a.tenant > k.tenant ORDER BY a.tenant LIMIT 1)"
@@ -77,7 +78,7 @@ _REMOVE = text("DELETE FROM slowwave.status_samples WHERE taken_at <= :before")
 
 
 def take_samples(engine: Engine, now: datetime) -> int:
-    """Write the sample of the current minute for every tenant; return the number of new rows."""
+    """Write the sample of the current minute for every tenant. Return the number of new rows."""
     minute = now.astimezone(UTC).replace(second=0, microsecond=0)
     with engine.begin() as connection:
         written = _take(connection, minute)

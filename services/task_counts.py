@@ -21,7 +21,9 @@ _MICROSECONDS = "us"
 
 @dataclass(frozen=True, slots=True)
 class TaskCounts:
-    """ended: by (task, outcome). seconds: by task. reclaimed: flushes of windows whose earlier worker did not end."""
+    """The counts. ended: the number of tasks by (task, outcome). seconds: the total duration by task. reclaimed: the
+    number of flushes of windows that an earlier worker did not complete.
+    """
 
     ended: Mapping[tuple[str, ...], int]
     seconds: Mapping[str, float]
@@ -29,7 +31,7 @@ class TaskCounts:
 
 
 def note_task(redis: Redis, task: str, outcomes: Mapping[str, int], seconds: float) -> None:
-    """Count an ended task under each of its outcomes. Raises `RedisError` of redis-py."""
+    """Count an ended task under each of its outcomes. Raises redis-py's `RedisError`."""
     with redis.pipeline(transaction=False) as pipeline:
         for outcome, times in outcomes.items():
             pipeline.hincrby(TASKS_KEY, f"{task} {outcome}", times)
@@ -47,7 +49,7 @@ def note_reclaimed(redis: Redis, flushes: int = 1) -> None:
 
 
 def counts_of(fields: Mapping[bytes, bytes]) -> TaskCounts:
-    """Read the hash."""
+    """Parse the hash of counts."""
     ended: dict[tuple[str, ...], int] = {}
     seconds: dict[str, float] = {}
     reclaimed = 0

@@ -15,9 +15,9 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 def day_of(value: Any) -> date:
-    """Parse a local day such as 2026-03-05, in the range of years that events may have. Raises InvalidMessage."""
+    """Parse a local day such as 2026-03-05, within the years that events may have. Raises InvalidMessage."""
     try:
-        # Neither a number nor a datetime: which day these mean would depend on a time zone.
+        # Reject numbers and datetimes: which day they mean would depend on a time zone.
         day = date.fromisoformat(value) if isinstance(value, str) and _DAY.fullmatch(value) else None
     except ValueError:
         day = None
@@ -31,8 +31,8 @@ def day_of(value: Any) -> date:
 class SummarizeDay(BaseModel):
     """The payload of `slowwave.summarize_day`: an agent's local day in one scope.
 
-    scope: room:NAME or team:NAME; None for the agent's own. final: the day is over, so its summary becomes final until
-    another event of that day arrives; without it the task writes a summary and the day stays open.
+    scope: room:NAME or team:NAME; None for the agent's own. final: True if the day is over, so that its summary becomes
+    final until another event of the day arrives; False to write a summary and leave the day open.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -52,9 +52,7 @@ class Speaker:
 
 @dataclass(slots=True)
 class _Rewrite:
-    """One pass over the tokens of a sentence. out: the tokens written so far; the other fields are the state of the
-    pass.
-    """
+    """One pass over the tokens of a sentence. out: the tokens written so far; other fields: the state of the pass."""
 
     tokens: list[str]
     speaker: Speaker
@@ -97,9 +95,7 @@ class _Rewrite:
         return "".join(self.out)
 
     def in_identifier(self, at: int) -> bool:
-        """Return True if a word is code or part of a name such as `my-service`, `us_east`, `my.site`, `/me` or
-        `@us`.
-        """
+        """Return True if a word is code or part of a name: `my-service`, `us_east`, `my.site`, `/me`, `@us`."""
         after = "".join(self.tokens[at + 1 : at + 3])
         before = "".join(self.tokens[max(0, at - 2) : at])
         if after[:1] == before[-1:] == "`" or after[:1].isdigit() or before[-1:].isdigit():

@@ -1,1 +1,1 @@
-"""Roles of Postgres and users of Redis: what each part of a deployment may do, and what tells the servers so."""
+"""Roles of Postgres and users of Redis: the rights of each part of a deployment, and the statements that grant them."""

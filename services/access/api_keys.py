@@ -1,7 +1,7 @@
-"""Keys of the HTTP gateway: made, listed, revoked and found by their digests.
+"""Make, list, revoke and find keys of the HTTP gateway. Postgres stores only their digests.
 
-A key is `sw_`, eight characters that name it (its prefix), `_`, and 43 characters that are its secret. Postgres keeps
-the SHA-256 of the whole key. The secret has 256 random bits, so guessing fails, and a slow hash would add nothing.
+A key is `sw_`, its prefix of eight characters, `_`, and its secret of 43 characters. Postgres stores the SHA-256 of the
+whole key. The secret has 256 random bits, so nobody can guess it, and a slow hash would add nothing.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ _COLUMNS = (
 
 
 class InvalidKey(SlowwaveError):
-    """A key can't be made as was asked; the message says why."""
+    """A key with these properties can't be made; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Key:
     last_used_at: datetime | None
 
     def state(self, now: datetime) -> Literal["active", "expired", "revoked"]:
-        """The state of the key at `now`."""
+        """Return the state of the key at `now`."""
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now else "active"
@@ -73,7 +73,9 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """The properties of a key to be made. No agents: all of its tenant. No scopes: only the agents' own."""
+    """The properties of a new key. agents: empty for all agents of its tenant; scopes: empty for the agents' own scopes
+    only.
+    """
 
     name: str
     rights: Collection[str]
@@ -83,9 +85,9 @@ class NewKey:
 
 
 def make_key(connection: Connection, tenant: str, wanted: NewKey, *, by: str, now: datetime) -> tuple[Key, str]:
-    """Make a key in the transaction of `connection`; answer it with its secret, which can't be read later.
+    """Make a key in the transaction of `connection`. Return the key and its secret, which can't be read later.
 
-    by: who makes it. Raises InvalidKey, InvalidName.
+    by: the name of the person who makes the key. Raises InvalidKey, InvalidName.
     """
     values = {"tenant": check_name("tenant", tenant), "created_by": by, "created_at": now} | _checked(wanted, now)
     prefix = f"sw_{''.join(secrets.choice(_BASE32) for _ in range(8))}"
@@ -95,17 +97,16 @@ def make_key(connection: Connection, tenant: str, wanted: NewKey, *, by: str, no
 
 
 def list_keys(connection: Connection, tenant: str) -> list[Key]:
-    """All keys of a tenant, revoked ones too, the newest first."""
+    """List all keys of a tenant, including revoked ones, newest first."""
     query = select(*_COLUMNS).where(ApiKey.tenant == tenant)
     return [_key(row) for row in connection.execute(query.order_by(ApiKey.created_at.desc(), ApiKey.id.desc()))]
 
 
 def revoke_key(connection: Connection, tenant: str, which: str | UUID, *, now: datetime) -> Key | None:
-    """Revoke a key of a tenant; None if the key does not exist. From the commit on it opens nothing.
+    """Revoke a key of a tenant. Return None if the key does not exist. After the commit, the gateway rejects the key.
 
-    which: its id, its prefix, or the whole key, for example one that somebody has found.
-
-    A key that was revoked before keeps the time at which it was.
+    which: the key's id, its prefix, or the whole key, for example one that somebody has found. A key that was already
+    revoked keeps its time of revocation.
     """
     mine = (ApiKey.tenant == tenant) & _named(which)
     changed = update(ApiKey).where(mine).values(revoked_at=func.coalesce(ApiKey.revoked_at, now)).returning(*_COLUMNS)
@@ -114,7 +115,7 @@ def revoke_key(connection: Connection, tenant: str, which: str | UUID, *, now: d
 
 
 def find_key(connection: Connection, digest: bytes) -> Key | None:
-    """The key with this digest, if this login sees it and it still holds; None if not."""
+    """Return the valid key with this digest if this login may see it, or None."""
     query = select(*_COLUMNS).where(ApiKey.digest == digest, ApiKey.revoked_at.is_(None))
     row = connection.execute(
         query.where(or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.clock_timestamp()))
@@ -123,14 +124,14 @@ def find_key(connection: Connection, digest: bytes) -> Key | None:
 
 
 def note_use(connection: Connection, key: UUID) -> None:
-    """Note that a key is used now, unless it was noted within USED_EVERY."""
+    """Note that a key was used now, unless a use within USED_EVERY is already noted."""
     now = func.clock_timestamp()
     stale = or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at < now - USED_EVERY)
     connection.execute(update(ApiKey).where(ApiKey.id == key, stale).values(last_used_at=now))
 
 
 def digest_of(secret: str) -> bytes:
-    """What Postgres knows a key by."""
+    """Return the digest under which Postgres stores a key."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -1,4 +1,4 @@
-"""The audit log: who logged in, failed to, exported, revealed secrets, gave a role or a key; for AUDIT_DAYS."""
+"""The audit log, kept for AUDIT_DAYS: logins, failed logins, exports, revealed secrets, changes of roles and keys."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ BATCH = 5000
 
 
 class ActDetails(TypedDict):
-    """What `note_act` takes besides the act itself."""
+    """The arguments of `note_act` besides the act itself."""
 
     tenant: str | None
     via: Via
@@ -27,7 +27,9 @@ class ActDetails(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One act. actor: None for a login with an unknown name. tenant: None for what belongs to no single one."""
+    """One act. actor: the name of the person, None for a login with an unknown name. tenant: None for an act on no
+    single tenant.
+    """
 
     id: int
     done_at: datetime
@@ -41,9 +43,10 @@ class Entry:
 def note_act(
     connection: Connection, action: Action, actor: str | None, what: str, *, tenant: str | None, via: Via, now: datetime
 ) -> None:
-    """Add one row, in the transaction of `connection`: the act is committed only together with its row.
+    """Add one row in the transaction of `connection`, so that the act is committed only together with its row.
 
-    tenant: None for the tenant of this login of Postgres, and for none where the login serves them all.
+    tenant: the tenant's name. None means the tenant of this Postgres login, or no tenant if the login serves all
+    tenants.
     """
     values = {"action": action, "actor": actor, "what": what, "via": via, "done_at": now}
     connection.execute(insert(AuditEntry).values(values if tenant is None else values | {"tenant": tenant}))
@@ -58,7 +61,7 @@ def list_acts(
     before: int | None = None,
     limit: int,
 ) -> list[Entry]:
-    """The acts of a tenant, the newest first. nobodys: those that belong to no single tenant, too."""
+    """List the acts of a tenant, newest first. nobodys: True to include acts on no single tenant."""
     query = select(
         AuditEntry.id,
         AuditEntry.done_at,
@@ -80,9 +83,10 @@ def list_acts(
 def remove_old_acts(
     engine: Engine, *, now: datetime, dry_run: bool = False, go_on: Callable[[], bool] = lambda: True
 ) -> int:
-    """Remove the rows of all tenants that are older than AUDIT_DAYS; how many went, or would.
+    """Remove rows of all tenants older than AUDIT_DAYS. Return the number of removed rows, or in a dry run of old rows.
 
-    go_on: asked before each statement; False stops, and the next call goes on.
+    go_on: a function that is called before each statement; if it returns False, the removal stops, and the next call
+    resumes.
     """
     old = AuditEntry.done_at < now - timedelta(days=AUDIT_DAYS)
     if dry_run:

@@ -1,10 +1,10 @@
-"""How much of the server a login of an agent's host may use, so that one login cannot stop everybody else.
+"""Limit the resources of the server that a login of an agent's host may use, so that one login can't block all others.
 
 A producer and a gateway open a limited number of connections and fill no disk with temporary files. A producer takes no
-advisory lock and creates no large object. Postgres gives the functions of advisory locks and of large objects to
-everybody, and only a superuser can take them back. Without one only the connection limit is set, and the doctor names
-the missing limits. The owner of an embedded Postgres is not a superuser; the stack revokes them from everybody and
-lends them to the owner.
+advisory lock and creates no large object. By default, Postgres lets everybody use the functions of advisory locks and
+large objects, and only a superuser can revoke them. Without a superuser only the connection limit is set, and the
+doctor lists the missing limits. The owner of an embedded Postgres is not a superuser; the stack revokes the functions
+from everybody and grants them to the owner.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ CONNECTIONS: Mapping[str, int] = {"producer": 32, "exporter": 8, "gateway": 64}
 up to 16."""
 TEMPORARY_FILES = "1GB"
 
-# Session locks and transaction locks; what frees a lock is harmless to whoever holds none.
+# Session locks and transaction locks. Functions that release a lock are harmless for a login that holds none.
 _LOCKS = "p.proname ~ '^pg_(try_)?advisory_(xact_)?lock(_shared)?$'"
 _LARGE_OBJECTS = "p.proname IN ('lo_creat', 'lo_create', 'lo_from_bytea')"
 _OURS = "p.pronamespace = 'pg_catalog'::regnamespace"
@@ -59,8 +59,8 @@ _CALLABLE = text(
 
 
 def bound_statements(connection: Connection) -> Iterator[str]:
-    """The statements that bound logins of agents' hosts and exporters. Each may be run again; a limit that somebody set
-    stays. A login that this one may not change stays as it is, and the doctor names it.
+    """Return statements that limit logins of agents' hosts and exporters. Each may be run again; an existing limit
+    stays. A login that the current login may not change keeps its state, and the doctor names it.
     """
     yield _TAKE_BACK
     for login, role in _unlimited(connection).items():
@@ -69,7 +69,7 @@ def bound_statements(connection: Connection) -> Iterator[str]:
 
 
 def lend_statements(owner: str) -> Iterator[str]:
-    """For a superuser: grants with which another owner can limit logins by itself, in one database."""
+    """Return grants that a superuser runs, so that another owner can limit logins by itself, in one database."""
     yield _LEND.replace("'%OWNER%'", sql.Literal(owner).as_string(None))
     yield _sql("GRANT SET ON PARAMETER temp_file_limit TO {}", owner)
 
@@ -77,8 +77,9 @@ def lend_statements(owner: str) -> Iterator[str]:
 def bound_login(connection: Connection, login: str, role: str, connections: int | None) -> None:
     """Limit a login that was added.
 
-    connections: None keeps a limit that it has, and else sets the one of its role, if this login may: a login that an
-    administrator made may be out of its reach. Raises DBAPIError if a limit is given and this login may not set it.
+    connections: the highest number of connections. None keeps an existing limit, or sets the limit of the login's role
+    if the current login may do so; it may lack the right for a login that an administrator made. Raises DBAPIError if a
+    limit is given and the current login may not set it.
     """
     statements = [] if connections is None else [_limit(login, connections)]
     if role in CONNECTIONS:
@@ -91,7 +92,9 @@ def bound_login(connection: Connection, login: str, role: str, connections: int 
 
 
 def lacking_bounds(connection: Connection) -> list[str]:
-    """What a login of an agent's host may use without a bound, in words; [] if all is bounded. Any login may ask."""
+    """Return, in words, what logins of agents' hosts may use without a limit; [] if all is limited. Any login may call
+    this.
+    """
     found = [f"login {login!r} has no connection limit" for login in _unlimited(connection)]
     functions = set(connection.execute(_CALLABLE, {"group": PRODUCER}).scalars())
     if any("advisory" in name for name in functions):
@@ -102,7 +105,7 @@ def lacking_bounds(connection: Connection) -> list[str]:
 
 
 def _unlimited(connection: Connection) -> dict[str, str]:
-    """Logins without a connection limit, with their roles. A login that is not the owner sees only exporters."""
+    """Return logins without a connection limit, with their roles. A login that is not the owner sees only exporters."""
     may_read = connection.execute(text("SELECT has_table_privilege('slowwave.logins', 'SELECT')")).scalar_one()
     found = {login: role for login, limit, role in connection.execute(_BOUNDED) if limit < 0} if may_read else {}
     if has_group(connection):

@@ -1,6 +1,6 @@
-"""Users of Redis or Valkey, each for its part alone, as ACL rules.
+"""Users of Redis or Valkey as ACL rules, one for each part of a deployment.
 
-    worker    workers, beat, operators' shells: every queue and every key of ours, no command that rules the server
+    worker    workers, beat, operators' shells: every queue and every key of Slowwave, no administrative command
     producer  the client of one tenant: offers its sessions to the flush queues, and sees how long the queues are
     gateway   `slowwave serve`: what a producer does, for all tenants; counts requests, keeps answers to repeated ones,
               and wakes workers that answer requests
@@ -45,17 +45,17 @@ _WITH_PRIORITIES = tuple(f"{queue}*" for queue in QUEUES)
 
 @dataclass(frozen=True, slots=True)
 class BrokerUser:
-    """One user. rules: all of them but its password, beginning with `reset`, which takes what it had."""
+    """One user. rules: all its rules except the password; they begin with `reset`, which removes its previous rules."""
 
     name: str
     rules: str
 
     def line(self, password_digest: str) -> str:
-        """As a file of users has it. password_digest: the SHA-256 of its password, in hexadecimal."""
+        """Return the user as a line of a users file. password_digest: the SHA-256 of its password, in hexadecimal."""
         return f"user {self.name} {self._with(password_digest)}"
 
     def command(self, password_digest: str) -> str:
-        """As it is typed at the server."""
+        """Return the command that creates the user on the server."""
         return f"ACL SETUSER {self.name} {self._with(password_digest)}"
 
     def _with(self, digest: str) -> str:
@@ -63,7 +63,7 @@ class BrokerUser:
 
 
 def broker_user(part: Part, name: str, tenant: str | None = None) -> BrokerUser:
-    """The user of a part; of a producer also its tenant. Raises InvalidName."""
+    """Return the user of a part. tenant: required for a producer. Raises InvalidName."""
     if not name or not all(letter.isascii() and (letter.isalnum() or letter in "_.-") for letter in name):
         raise InvalidName("a user of the broker is named with letters, digits and _ . - alone")
     if (part == "producer") != (tenant is not None):
@@ -80,12 +80,12 @@ def _rules(part: Part, tenant: str | None) -> str:
 
 
 def _producing_for(tenant: str) -> list[str]:
-    # Percent-encoded, a tenant's name holds nothing that a pattern would read as more than itself.
+    # A percent-encoded tenant name has no character with a meaning in patterns.
     return _producing(quote(tenant, safe=""))
 
 
 def _producing(tenants: str) -> list[str]:
-    """What offer.lua calls, as its caller, and what the client asks by itself. Its scripts are loaded by workers."""
+    """Return rules for the commands of offer.lua, and those that the client calls itself. Workers load its scripts."""
     session = f"{PREFIX}{{{tenants}/*}}:session:*"
     sets = tuple(f"{PREFIX}{{{tenants}/*}}:{kind}" for kind in ("running", "waiting", "queued:*"))
     return [
@@ -94,14 +94,16 @@ def _producing(tenants: str) -> list[str]:
         _on(session, may="+get +set"),
         _on(*sets, may="+zadd +zcard +zrem +zremrangebyscore +zscore"),
         _on(f"{PREFIX}consolidate:*:{tenants}/*", may="+set"),
-        # Into `consolidate` goes the question for a cycle over working memory.
+        # Requests for a cycle over working memory go to `consolidate`.
         _on(HIGH_QUEUE, NORMAL_QUEUE, CONSOLIDATE_QUEUE, may="+lpush", by="W"),
         _on(*QUEUES, may="+llen", by="R"),
     ]
 
 
 def _serving() -> list[str]:
-    """Record for all tenants; limits.lua, which it loads itself: a gateway may begin before any worker does."""
+    """Return rules to record for all tenants. A gateway loads limits.lua itself, because it may start before any
+    worker.
+    """
     return [
         *_producing("*"),
         "+script|load",
@@ -109,13 +111,13 @@ def _serving() -> list[str]:
         _on(f"{PREFIX}gateway:events:*", may="+expire +get +incrby"),
         _on(f"{PREFIX}gateway:answer:*", may="+del +get +set"),
         _on(f"{PREFIX}swept", may="+get", by="R"),
-        # A request names a row of Postgres, which says whose it is and what is asked.
+        # A request contains only the id of a row in Postgres, which holds the owner and the request itself.
         _on(REQUEST_QUEUE, may="+lpush", by="W"),
     ]
 
 
 def _sending() -> list[str]:
-    """What a program does that sends by Celery: it declares its queue first."""
+    """Return rules for a program that sends through Celery, which declares the queue first."""
     return [
         "+multi +exec",
         _on(f"{CAPTURE_QUEUE}*", may="+lpush", by="W"),
@@ -126,7 +128,7 @@ def _sending() -> list[str]:
 
 
 def _asking() -> list[str]:
-    """Ask workers, take their answers, listen to their events; of our keys only the length of queues."""
+    """Return rules to ask workers, receive their answers and events; of Slowwave's keys, only the lengths of queues."""
     listeners = tuple(
         f"_kombu.binding{permanent}.{exchange}"
         for permanent in ("", "_permanent")
@@ -138,14 +140,17 @@ def _asking() -> list[str]:
         _on(_ASKER, "celeryev.*", may="+llen +exists +brpop +del +pexpire"),
         _on(*listeners, may="+sadd +srem", by="W"),
         _on("_kombu.binding_deadlines", may="+zadd", by="W"),
-        # All channels: who listens to a pattern needs a rule of just that pattern, and it holds the database's number.
+        # All channels: to listen to a pattern, a user needs a rule with exactly this pattern, which contains the
+        # database's number.
         "(allchannels +subscribe +psubscribe +unsubscribe +punsubscribe)",
         "(&/*.celery.pidbox +publish)",
     ]
 
 
 def _exporting() -> list[str]:
-    """Count. A script sees the id of a queue's oldest message; not that of `capture`, where words are."""
+    """Return rules to count. A script reads the id of a queue's oldest message, but not in `capture`, whose messages
+    have text.
+    """
     others = tuple(queue for queue in QUEUES if queue != CAPTURE_QUEUE)
     return [
         *_asking(),
@@ -160,8 +165,8 @@ def _exporting() -> list[str]:
 
 
 def _scaling() -> list[str]:
-    """KEDA asks by a script, and a server lets scripts name only keys that their caller may write to; it calls nothing
-    that writes, and the script is bound by what its caller may call.
+    """Return rules for KEDA. It uses a script, and a server lets scripts name only keys to which the caller may write.
+    The script writes nothing, and may run only the caller's commands.
     """
     return [_on(*QUEUES, may="+eval"), _on(*QUEUES, may="+type +llen", by="R")]
 
@@ -170,7 +175,7 @@ By = Literal["R", "W", "RW"]
 
 
 def _on(*patterns: str, may: str, by: By = "RW") -> str:
-    """A selector: these commands, on these keys alone."""
+    """Return a selector: these commands on these keys only."""
     return f"({_keys(*patterns, by=by)} {may})"
 
 

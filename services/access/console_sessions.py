@@ -1,4 +1,4 @@
-"""Logins of the console that last: made, found, ended. The browser keeps a secret, the table its digest."""
+"""Make, find and end login sessions of the console. The browser keeps a secret, the table the secret's digest."""
 
 import hashlib
 import hmac
@@ -16,7 +16,7 @@ from slowwave_server.services.access.console_users import User
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Somebody who is logged in, and whose memories they look at. secret: what their browser keeps."""
+    """A person who is logged in, and the tenant whose memories they look at. secret: the secret in their browser."""
 
     secret: str
     user: User
@@ -24,14 +24,14 @@ class Login:
 
     @property
     def form_token(self) -> str:
-        """What a form of this login carries. It is of the tenant, too: a page that is still open from before the
-        person changed to another one must not change anything there.
+        """The token in every form of this login. It depends on the tenant, so that a page that was open before the
+        person switched tenants can't change data of the new tenant.
         """
         return hmac.new(self.secret.encode(), f"form {self.tenant}".encode(), hashlib.sha256).hexdigest()
 
 
 def open_session(connection: Connection, user: User, tenant: str, *, now: datetime, lasts: timedelta) -> Login:
-    """Log a user in; expired sessions of all users are deleted."""
+    """Log a user in. Expired sessions of all users are deleted."""
     connection.execute(delete(ConsoleSession).where(ConsoleSession.expires_at <= now))
     secret = secrets.token_urlsafe(32)
     values = {"digest": _digest(secret), "user_name": user.name, "tenant": tenant}
@@ -40,7 +40,9 @@ def open_session(connection: Connection, user: User, tenant: str, *, now: dateti
 
 
 def find_session(connection: Connection, secret: str, *, now: datetime) -> Login | None:
-    """Who is logged in with this secret, as they are now: a revoked role ends at once."""
+    """Return the login with this secret and its present rights, so that a revoked role ends at once; None if there is
+    none.
+    """
     query = (
         select(ConsoleUser.name, ConsoleUser.role, ConsoleUser.tenants, ConsoleSession.tenant)
         .join(ConsoleUser, ConsoleUser.name == ConsoleSession.user_name)
@@ -55,7 +57,7 @@ def find_session(connection: Connection, secret: str, *, now: datetime) -> Login
 
 
 def choose_tenant(connection: Connection, login: Login, tenant: str) -> bool:
-    """Look at another tenant from now on; False where this person may not."""
+    """Switch the login to another tenant. Return False if the person may not see this tenant."""
     if not login.user.sees(tenant):
         return False
     here = ConsoleSession.digest == _digest(login.secret)
@@ -63,7 +65,7 @@ def choose_tenant(connection: Connection, login: Login, tenant: str) -> bool:
 
 
 def close_session(connection: Connection, secret: str) -> None:
-    """Log out."""
+    """End the login with this secret."""
     connection.execute(delete(ConsoleSession).where(ConsoleSession.digest == _digest(secret)))
 
 

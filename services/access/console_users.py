@@ -1,6 +1,6 @@
-"""People who may use the console: who there is, what each may do, and whose memories they see.
+"""Users of the console: their passwords, roles, and the tenants that each may see.
 
-A password is kept as Argon2id makes it, and compared in constant time. None is there before somebody gives one.
+A password is stored as an Argon2id hash, and compared in constant time. No user exists before somebody adds one.
 """
 
 import threading
@@ -30,12 +30,12 @@ _hashing = threading.BoundedSemaphore(HASHED_AT_ONCE)
 
 
 class UserRefused(SlowwaveError):
-    """This person can't be added or changed as was asked; the message says why."""
+    """The person can't be added or changed in this way; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody who may use the console. tenants: by name, or `*` alone."""
+    """A user of the console. tenants: names, or only `*`."""
 
     name: str
     role: UserRole
@@ -47,7 +47,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class KnownUser:
-    """A person as a list shows them: no hash. changed_at: of the password, the role or the tenants."""
+    """A user as a list shows them, without the hash. changed_at: the last change of password, role or tenants."""
 
     name: str
     role: UserRole
@@ -58,9 +58,10 @@ class KnownUser:
 
 
 class Passwords:
-    """Makes and compares hashes, HASHED_AT_ONCE at a time in a process. hasher: how much work one comparison is.
+    """Makes and compares hashes, at most HASHED_AT_ONCE at a time in a process. hasher: sets the cost of one
+    comparison.
 
-    A caller holds no connection meanwhile: it may wait for its turn.
+    A caller must hold no connection, because it may wait for its turn.
     """
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
@@ -68,7 +69,9 @@ class Passwords:
 
     @cached_property
     def _nobody(self) -> str:
-        """What the password of somebody who isn't there is compared with: time must not tell who is."""
+        """A hash to compare with if a user does not exist, so that the response time does not reveal which
+        users exist.
+        """
         return self._hasher.hash("a password that nobody has")
 
     def hash(self, password: str) -> str:
@@ -76,9 +79,11 @@ class Passwords:
             return self._hasher.hash(_normal(password))
 
     def fits(self, password: str, kept: str | None) -> bool:
-        """Whether it is the password that `kept` was made of; None: of nobody, which takes as long."""
+        """Return True if `kept` is the hash of this password. None stands for an unknown user, and takes the
+        same time.
+        """
         with _hashing:
-            nobody = self._nobody  # made by the first who comes, whoever that is
+            nobody = self._nobody  # the first caller makes it, whichever thread that is
             try:
                 self._hasher.verify(kept or nobody, _normal(password))
             except (VerificationError, InvalidHashError):
@@ -89,7 +94,7 @@ class Passwords:
 def add_user(
     connection: Connection, name: str, role: UserRole, tenants: Sequence[str], password: str, *, passwords: Passwords
 ) -> None:
-    """Add a person, in the transaction of `connection`. Raises UserRefused, InvalidName."""
+    """Add a user, in the transaction of `connection`. Raises UserRefused, InvalidName."""
     check_name("user", name)
     values = {
         "name": name,
@@ -103,12 +108,12 @@ def add_user(
 
 
 def remove_user(connection: Connection, name: str) -> bool:
-    """Remove a person, and end their logins; False if there is none of this name."""
+    """Remove a user, and end their logins. Return False if no user has this name."""
     return bool(connection.execute(delete(ConsoleUser).where(ConsoleUser.name == name)).rowcount)
 
 
 def set_password(connection: Connection, name: str, password: str, *, now: datetime, passwords: Passwords) -> bool:
-    """Give a person another password, and end all their logins; False if there is none. Raises UserRefused."""
+    """Set a user's password, and end all their logins. Return False if no user has this name. Raises UserRefused."""
     values = {"password_hash": passwords.hash(_password(password)), "changed_at": now}
     found = connection.execute(update(ConsoleUser).where(ConsoleUser.name == name).values(values)).rowcount
     connection.execute(delete(ConsoleSession).where(ConsoleSession.user_name == name))
@@ -116,7 +121,7 @@ def set_password(connection: Connection, name: str, password: str, *, now: datet
 
 
 def known_users(connection: Connection, now: datetime) -> list[KnownUser]:
-    """All people, by name."""
+    """List all users, sorted by name."""
     logged_in = (
         select(ConsoleSession.digest)
         .where(ConsoleSession.user_name == ConsoleUser.name, ConsoleSession.expires_at > now)
@@ -137,12 +142,12 @@ def known_users(connection: Connection, now: datetime) -> list[KnownUser]:
 
 
 def anybody(connection: Connection) -> bool:
-    """Whether anybody may use the console."""
+    """Return True if the console has any user."""
     return connection.execute(select(ConsoleUser.name).limit(1)).first() is not None
 
 
 def check_password(engine: Engine, name: str, password: str, *, passwords: Passwords) -> User | None:
-    """Answer the person, if it is their password. No connection is held while the password is compared."""
+    """Return the user if the password is right, else None. No connection is held while the password is compared."""
     query = select(ConsoleUser.name, ConsoleUser.role, ConsoleUser.tenants, ConsoleUser.password_hash)
     row = None
     if "\0" not in name:
@@ -154,7 +159,7 @@ def check_password(engine: Engine, name: str, password: str, *, passwords: Passw
 
 
 def find_user(connection: Connection, name: str) -> User | None:
-    """The person of this name; None if it does not exist."""
+    """Return the user of this name, or None."""
     if "\0" in name:
         return None
     query = select(ConsoleUser.name, ConsoleUser.role, ConsoleUser.tenants).where(ConsoleUser.name == name)
@@ -163,7 +168,7 @@ def find_user(connection: Connection, name: str) -> User | None:
 
 
 def tenants_of(connection: Connection, user: User) -> list[str]:
-    """The tenants that a person may look at; of one who sees all, those that have an agent, at most TENANTS_LISTED."""
+    """Return the tenants that a user may see; for a user who sees all, those with an agent, at most TENANTS_LISTED."""
     if user.tenants != (EVERY_TENANT,):
         return list(user.tenants)
     query = select(Agent.tenant).distinct().order_by(Agent.tenant).limit(TENANTS_LISTED)
@@ -171,7 +176,7 @@ def tenants_of(connection: Connection, user: User) -> list[str]:
 
 
 def sees_everything(connection: Connection, user: User) -> bool:
-    """Whether there is nothing here of a tenant that this person may not look at."""
+    """Return True if no data belongs to a tenant that this user may not see."""
     if user.tenants == (EVERY_TENANT,):
         return True
     others = select(Agent.id).where(Agent.tenant.not_in(user.tenants)).limit(1)
@@ -194,5 +199,5 @@ def _password(password: str) -> str:
 
 
 def _normal(password: str) -> bytes:
-    """The same letters typed on another keyboard may come as other code points."""
+    """Normalise a password, because keyboards may write the same letters with different code points."""
     return unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
-"""The columns that the exporter's login reads to count its figures, of all tenants, and no other column.
+"""The columns that the exporter's login may read to count its figures, for all tenants.
 
-These columns hold no text of conversations or memories and no names of sessions. The first exporter's login creates
-the group. No table of ours lists that login, for it belongs to no tenant and does nothing for one.
+These columns contain no text of conversations or memories and no names of sessions. The first exporter's login creates
+the group. No table of Slowwave lists this login, because it belongs to no tenant.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,17 +45,17 @@ _MEMBERS = text(
 
 
 def exporters(connection: Connection) -> list[str]:
-    """The logins of exporters that get into this database, by name."""
+    """List the exporters' logins that may connect to this database, sorted by name."""
     return list(connection.execute(_MEMBERS, {"group": EXPORTER}).scalars())
 
 
 def has_group(connection: Connection) -> bool:
-    """Whether this server has the group."""
+    """Return True if this server has the group."""
     return bool(connection.execute(_EXISTS, {"group": EXPORTER}).scalar_one())
 
 
 def lacking_figures(connection: Connection) -> list[str]:
-    """Tables of which the group does not get the columns that it needs; [] if the group does not exist."""
+    """List tables of which the group may not read all needed columns; [] if the group does not exist."""
     if not has_group(connection):
         return []
     pairs = [(table, column) for table, columns in COLUMNS.items() for column in columns.split(", ")]
@@ -64,14 +64,14 @@ def lacking_figures(connection: Connection) -> list[str]:
 
 
 def figure_statements() -> Iterator[str]:
-    """What gives the group these columns of every row, and takes all else. Each may be run again."""
+    """Return statements that grant the group these columns of every row, and revoke all else. Each may be run again."""
     yield f"REVOKE ALL ON SCHEMA slowwave FROM {EXPORTER}"
     yield f"REVOKE ALL ON ALL TABLES IN SCHEMA slowwave FROM {EXPORTER}"
     yield f"REVOKE ALL ON ALL FUNCTIONS IN SCHEMA slowwave FROM {EXPORTER}"
     yield f"GRANT USAGE ON SCHEMA slowwave TO {EXPORTER}"
     for table, columns in COLUMNS.items():
         yield f"GRANT SELECT ({columns}) ON slowwave.{table} TO {EXPORTER}"
-        # True by itself, as the workers' is; a table whose rows are not walled off needs none.
+        # An always-true policy, like the workers'; a table without row-level security needs none.
         yield (
             f"DO $$ BEGIN IF (SELECT relrowsecurity FROM pg_class WHERE oid = 'slowwave.{table}'::regclass)"
             " AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polname = 'exporters'"
@@ -79,5 +79,5 @@ def figure_statements() -> Iterator[str]:
             f" CREATE POLICY exporters ON slowwave.{table} FOR SELECT TO {EXPORTER} USING (true);"
             " END IF; END $$"
         )
-    # The other policies ask it; to this login it answers that it has no tenant.
+    # The other policies call this function; for this login it answers that the login has no tenant.
     yield f"GRANT EXECUTE ON FUNCTION slowwave.current_tenant() TO {EXPORTER}"

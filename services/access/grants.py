@@ -1,6 +1,7 @@
-"""The statements that give each role its `privileges` in one database, and a check that they still hold.
+"""Grant each role its `privileges` in one database, and check that the grants are complete.
 
-Run them after every migration: a replaced function runs as its caller again, and no role may use a new table yet.
+Run the statements after every migration: a replaced function runs as its caller again, and no role may use a new table
+yet.
 """
 
 from collections.abc import Iterator
@@ -52,7 +53,7 @@ _VECTOR = text(
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """A function of the schema. signature: as Postgres writes it, schema and types included."""
+    """A function of the schema. signature: the signature as Postgres writes it, including schema and types."""
 
     name: str
     signature: str
@@ -61,34 +62,37 @@ class Routine:
 
 
 def tables(connection: Connection) -> list[str]:
-    """All tables of the schema; a partition goes with its table."""
+    """List all tables of the schema. A partition is covered by its table."""
     return list(connection.execute(_TABLES).scalars())
 
 
 def routines(connection: Connection) -> list[Routine]:
-    """All functions of the schema."""
+    """List all functions of the schema."""
     return [Routine(*row) for row in connection.execute(_FUNCTIONS)]
 
 
 def in_use(connection: Connection) -> bool:
-    """Whether any login of this database is not the owner's; who is not the owner knows by being here."""
+    """Return True if a login other than the owner's may use this database. For a login that is not the owner, this is
+    always True.
+    """
     if not connection.execute(_IS_OWNER).scalar_one():
         return True
     registered = connection.execute(text("SELECT EXISTS (SELECT FROM slowwave.logins)")).scalar_one()
-    # Who gets in as an exporter by way of everybody's right to connect is not registered here.
+    # A login that enters as an exporter by everybody's right to connect is not registered here.
     return bool(registered) or (not as_caller(connection) and bool(exporters(connection)))
 
 
 def as_caller(connection: Connection) -> list[str]:
-    """Entrances that run as their caller, so that only the owner can use them. [] if there are none."""
+    """List entry functions that run as their caller, so that only the owner can use them; [] if there are none."""
     return [found.name for found in routines(connection) if found.name in ENTRANCES and not found.as_owner]
 
 
 def lacking(connection: Connection) -> list[str]:
-    """Names of groups, entrances, tables and functions that are not as roles need them: made since roles were applied.
+    """List groups, entry functions, tables and functions whose grants are missing because they were made after the last
+    grant.
 
-    The check looks at the worker's privileges, since one command gives those of all roles. [] if nothing is missing.
-    Any login may call it.
+    The function checks only the worker's privileges, because one command grants those of all roles. Any login may call
+    it.
     """
     if missing := _missing_groups(connection):
         return missing
@@ -103,15 +107,15 @@ def lacking(connection: Connection) -> list[str]:
 
 
 def apply_grants(connection: Connection) -> None:
-    """Run all of it in the transaction of `connection`. Raises DBAPIError where this login may not."""
-    # Two at once would write the same rows of the catalogue, which Postgres refuses the second.
+    """Run all statements in the transaction of `connection`. Raises DBAPIError if this login lacks the right."""
+    # Two at once would write the same rows of the catalogue, and Postgres would refuse the second.
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": APPLY_LOCK})
     for statement in statements(connection):
         connection.exec_driver_sql(statement.replace("%", "%%"))
 
 
 def statements(connection: Connection) -> list[str]:
-    """All statements, in their order. Each may be run again; together they revoke every other privilege."""
+    """Return all statements in order. Each may be run again; together they revoke every other privilege."""
     found, functions = tables(connection), routines(connection)
     database: str = connection.execute(text("SELECT current_database()")).scalar_one()
     vector: str | None = connection.execute(_VECTOR).scalar_one_or_none()
@@ -133,20 +137,20 @@ def _missing_groups(connection: Connection) -> list[str]:
 
 
 def _group(name: str) -> str:
-    # A server that makes no role twice has no IF NOT EXISTS for it either; two commands at once may both try.
+    # CREATE ROLE has no IF NOT EXISTS, and two commands may try at once.
     return (
         f"DO $$ BEGIN CREATE ROLE {name} NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
     )
 
 
 def _nothing(database: str) -> Iterator[str]:
-    """Revoke the default privileges of everybody, and those granted before."""
+    """Return statements that revoke everybody's default privileges, and all earlier grants."""
     everybody = ", ".join(("PUBLIC", *GROUPS.values()))
     yield f"REVOKE ALL ON SCHEMA slowwave FROM {everybody}"
     yield f"REVOKE ALL ON ALL TABLES IN SCHEMA slowwave FROM {everybody}"
     yield f"REVOKE ALL ON ALL FUNCTIONS IN SCHEMA slowwave FROM {everybody}"
     yield f"GRANT USAGE ON SCHEMA slowwave TO {', '.join(GROUPS.values())}"
-    # The groups are those of the whole server: which database a login may enter is said for each login.
+    # Groups belong to the whole server, so each login needs a grant for the database that it may enter.
     yield _sql("REVOKE CONNECT, TEMPORARY ON DATABASE {} FROM PUBLIC", sql.Identifier(database))
     yield _sql("GRANT TEMPORARY ON DATABASE {} TO {}", sql.Identifier(database), sql.Identifier(WORKER))
 
@@ -163,7 +167,8 @@ def _on_functions(functions: list[Routine], vector: str | None) -> Iterator[str]
     path = sql.SQL(", ").join(map(sql.Identifier, filter(None, ("pg_catalog", vector, "pg_temp"))))
     for function in functions:
         if function.name in ENTRANCES or function.name in DEFINING:
-            # A path that callers can't choose: what runs as the owner must find nothing that they made.
+            # A search path that callers can't choose: a function that runs as the owner must not find objects that
+            # callers made.
             yield _sql(f"ALTER FUNCTION {function.signature} SECURITY DEFINER SET search_path = {{}}", path)
         callers = [group for role, group in GROUPS.items() if may_call(role, function.name)]
         if callers and not function.is_trigger:
@@ -171,10 +176,12 @@ def _on_functions(functions: list[Routine], vector: str | None) -> Iterator[str]
 
 
 def _worker_policies(found: list[str]) -> Iterator[str]:
-    """Policies that are always true. The planner drops such a condition, so workers keep the owner's plans."""
+    """Return policies that are always true. The planner drops such conditions, so workers get the same plans as the
+    owner.
+    """
     for table in found:
         if table not in OWNER_ONLY | READ_ONLY:
-            # Looked for first: making a policy locks the table, and there is nothing to do nearly always.
+            # Check first, because creating a policy locks the table, and it nearly always exists.
             yield (
                 "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_policy p WHERE p.polname = 'workers'"
                 f" AND p.polrelid = 'slowwave.{table}'::regclass) THEN"

@@ -1,9 +1,9 @@
-"""How often logins of the console failed lately, by name and by address; who guesses waits.
+"""Count failed logins of the console by name and by address, to delay attempts that guess passwords.
 
-An attempt counts from before its password is compared, and the count is taken back when the password was right: so
-attempts that arrive together count like successive attempts. The broker keeps the counts, so that several
-consoles count together. While the broker is away, this process pauses after each login that fails, one at a time:
-whoever has to mend the broker must get in.
+An attempt counts before its password is compared, and a right password removes it from the count. So simultaneous
+attempts count like successive ones. The broker keeps the counts, so that several consoles count together. While the
+broker is unavailable, this process pauses after each failed login, one at a time, because a person who repairs the
+broker must be able to log in.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ _alone = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One login that began. wait_seconds: how long to wait before the next one; 0: this one may go on."""
+    """One login attempt. wait_seconds: the seconds until the next attempt is allowed; 0 if this one may continue."""
 
     wait_seconds: float
     name: str
@@ -41,14 +41,14 @@ class Attempt:
 
 
 class LoginFailures:
-    """The counts, in `redis`."""
+    """The counts in `redis`."""
 
     def __init__(self, redis: Redis, sleep: Callable[[float], None] = time.sleep) -> None:
         self._redis = redis
         self._sleep = sleep
 
     def begin(self, name: str, address: str) -> Attempt:
-        """Count one more attempt, unless there were too many: these do not count again."""
+        """Count one more attempt. An attempt beyond the limit is not counted again."""
         limits = _limits(name, address)
         try:
             counts = self._add([key for key, _ in limits], 1)
@@ -62,7 +62,7 @@ class LoginFailures:
         return Attempt(max(1.0, wait), name, address, counted=False)
 
     def succeeded(self, attempt: Attempt) -> None:
-        """The password was right: take the attempt out of the count."""
+        """Remove the attempt from the count, because the password was right."""
         if attempt.counted:
             try:
                 self._add([key for key, _ in _limits(attempt.name, attempt.address)], -1)
@@ -70,13 +70,13 @@ class LoginFailures:
                 return
 
     def failed(self, attempt: Attempt) -> None:
-        """The password was wrong: the attempt stays counted. Pauses if the broker could not count it."""
+        """Keep the attempt in the count, because the password was wrong. Pauses if the broker could not count it."""
         if not attempt.counted:
             with _alone:
                 self._sleep(PAUSE_SECONDS)
 
     def _add(self, keys: Sequence[str], number: int) -> list[int]:
-        """Add to the counts of `keys`, which end WINDOW_SECONDS after the first attempt; answers the new counts."""
+        """Add to the counts of `keys`, which expire WINDOW_SECONDS after the first attempt. Return the new counts."""
         pipeline = self._redis.pipeline(transaction=True)
         for key in keys:
             pipeline.set(key, 0, ex=WINDOW_SECONDS, nx=True)
@@ -85,7 +85,9 @@ class LoginFailures:
 
 
 def _limits(name: str, address: str) -> list[tuple[str, int]]:
-    """Keys and the most that each may count. Digests: what somebody typed as a name may have been their password."""
+    """Return the keys with their limits. Keys contain digests, because a person may type a password into the name
+    field.
+    """
     site = _site(address)
     both = hashlib.sha256(f"{site}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
     alone = hashlib.sha256(site.encode()).hexdigest()[:32]
@@ -96,7 +98,7 @@ def _limits(name: str, address: str) -> list[tuple[str, int]]:
 
 
 def _site(address: str) -> str:
-    """The address, or the network of SITE_BITS of an IPv6 address; IPv4 written as IPv6 counts as IPv4."""
+    """Return the address, or the network of SITE_BITS of an IPv6 address. IPv4 written as IPv6 counts as IPv4."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

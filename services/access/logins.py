@@ -1,6 +1,6 @@
-"""Logins: who is made, for which role and tenant; and who is there.
+"""Make, register and list logins of Postgres with their roles and tenants.
 
-Only the owner (or who may become it, with the right to make roles) gets through here.
+Only the owner can use this module, or a login that may become the owner and may make roles.
 """
 
 from dataclasses import dataclass
@@ -37,12 +37,12 @@ _MEMBERSHIPS = text(
 
 
 class LoginRefused(SlowwaveError):
-    """The login can't get this role; the message says why."""
+    """The login can't get this role; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownLogin:
-    """One login. exists: whether the server knows it; a copied database may name logins of another server."""
+    """One login. exists: True if the server has it; a copied database may name logins of another server."""
 
     login: str
     role: str
@@ -59,16 +59,16 @@ def add_login(
     verifier: str | None = None,
     connections: int | None = None,
 ) -> bool:
-    """Register a login, and create it if the server does not have it. Returns whether it was created.
+    """Register a login, and create it if the server does not have it. Return True if it was created.
 
-    verifier: its password as the server keeps it (SCRAM-SHA-256), so that no statement holds the password itself; None
-    for a login that exists, or that proves itself by other means. connections: how many it may open at once; None sets
-    the limit of its role (`bounds.CONNECTIONS`) if the login has none. In the transaction of `connection`. Raises
-    LoginRefused, InvalidName, and DBAPIError where this login may not.
+    verifier: its password as the server stores it (SCRAM-SHA-256), so that no statement contains the password; None for
+    a login that exists, or that authenticates in another way. connections: the highest number of connections at once;
+    None sets the limit of its role (`bounds.CONNECTIONS`) if the login has none. Runs in the transaction of
+    `connection`. Raises LoginRefused, InvalidName, and DBAPIError if the current login lacks the right.
     """
     _check(login, role, tenant)
     if as_caller(connection):
-        # The groups belong to the whole server: that there are some says nothing about this database.
+        # Groups belong to the whole server, so their existence tells nothing about this database.
         raise LoginRefused("nobody but the owner gets in here yet: run `slowwave admin roles apply` first")
     found = connection.execute(_ROLE, {"login": login}).mappings().first()
     if found is None:
@@ -88,9 +88,9 @@ def add_login(
 
 
 def remove_login(connection: Connection, login: str) -> bool:
-    """Take everything here from a login, and leave the role itself; False if it is not registered.
+    """Revoke all rights of a login in this database, and keep the role itself. Return False if it is not registered.
 
-    Its connections go on until they end, and find nothing any more.
+    Its open connections continue until they end, but see no data any more.
     """
     gone = connection.execute(delete(Login).where(Login.login == login)).rowcount or login in exporters(connection)
     if gone and connection.execute(_ROLE, {"login": login}).first() is not None:
@@ -103,7 +103,7 @@ def remove_login(connection: Connection, login: str) -> bool:
 
 
 def known_logins(connection: Connection) -> list[KnownLogin]:
-    """All logins, by role and name."""
+    """List all logins, sorted by role and name."""
     exists = text("EXISTS (SELECT FROM pg_roles r WHERE r.rolname = logins.login) AS is_there")
     rows = connection.execute(select(Login.login, Login.role, Login.tenant, exists).order_by(Login.role, Login.login))
     return [*(KnownLogin(login, "exporter", None, exists=True) for login in exporters(connection)), *map(_known, rows)]
@@ -129,7 +129,7 @@ def _check(login: str, role: str, tenant: str | None) -> None:
 
 
 def _prepare_exporter(connection: Connection, login: str) -> None:
-    """The group, with what it may read. Raises LoginRefused for a login that is something else here."""
+    """Create the group with its grants. Raises LoginRefused for a login that has another role here."""
     known = connection.execute(select(Login.role).where(Login.login == login)).scalar_one_or_none()
     if known is not None:
         raise LoginRefused(f"{login} is a {known} already: remove it first, or choose another name")
@@ -140,7 +140,7 @@ def _prepare_exporter(connection: Connection, login: str) -> None:
 
 
 def _join(connection: Connection, login: str, group: str, *, made: bool) -> None:
-    """Be in this group and in no other, and get into this database."""
+    """Add the login to this group and to no other, and let it connect to this database."""
     who = sql.Identifier(login)
     for other in [] if made else _groups_of(connection, login):
         if other != group:
@@ -151,7 +151,9 @@ def _join(connection: Connection, login: str, group: str, *, made: bool) -> None
 
 
 def _groups_of(connection: Connection, login: str) -> list[str]:
-    """The groups of ours that a login is in: an owner without superuser rights may have no say over the others."""
+    """Return Slowwave's groups that contain a login. An owner without superuser rights may lack control of the
+    others.
+    """
     return list(connection.execute(_MEMBERSHIPS, {"login": login, "groups": [*GROUPS.values(), EXPORTER]}).scalars())
 
 

@@ -1,13 +1,13 @@
-"""What each role may do with each table and function: the whole decision, as data.
+"""The rights of each role on each table and function, as data.
 
-    owner      owns the schema and migrates; Postgres asks it nothing
-    worker     flushes, sweeps, consolidates, forgets: all rows of all tenants, no definition of anything
+    owner      owns the schema and migrates it; Postgres checks no rights
+    worker     flushes, sweeps, consolidates, forgets: all rows of all tenants, but no schema changes
     console    reads all of its tenant, and decides the questions for a person
-    producer   captures and reads for its tenant, through functions that ask first
-    gateway    what a producer and a console do, for the tenant of the API key that its session uses, and for none
-               without a key; no people, no logins
+    producer   captures and reads for its tenant, through functions that check its rights
+    gateway    as a producer and a console, for the tenant of the API key of its session; nothing without a key, and no
+    users or logins
 
-A table or function that is in no list here fails a test.
+A test fails if a table or function is in no list of this module.
 """
 
 from collections.abc import Mapping
@@ -142,7 +142,7 @@ WORKERS_ALONE = frozenset(
 
 
 def may_call(role: str, function: str) -> bool:
-    """Whether a role ("producer", "console", "worker", "gateway") may call a function of the schema."""
+    """Return True if a role ("producer", "console", "worker", "gateway") may call a function of the schema."""
     if role == "worker":
         return function not in ASKED - {"current_tenant"}
     if role == "gateway":
@@ -151,7 +151,7 @@ def may_call(role: str, function: str) -> bool:
 
 
 def table_privileges(role: str, table: str) -> str:
-    """What a role may do with a table, as GRANT writes it; "" for nothing."""
+    """Return a role's rights on a table in the form of GRANT; "" for none."""
     if table in OWNER_ONLY:
         return ""
     if table in READ_ONLY:

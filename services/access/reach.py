@@ -1,4 +1,4 @@
-"""Which agents and scopes a key reaches: by patterns, in which `*` matches any characters."""
+"""The agents and scopes that a key may use, as patterns in which `*` matches any characters."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +12,8 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """agents: names or patterns, none for all agents. scopes: "room:NAME" or "team:NAME", patterns too; none for no
-    scope but the agents' own.
+    """The reach of a key. agents: names or patterns; empty for all agents. scopes: "room:NAME" or "team:NAME", or
+    patterns; empty for the agents' own scopes only.
     """
 
     agents: tuple[str, ...] = ()
@@ -21,40 +21,40 @@ class Reach:
 
     @property
     def is_all(self) -> bool:
-        """Whether nothing of the tenant is out of reach."""
+        """Return True if the whole tenant is within reach."""
         return (not self.agents or ANY in self.agents) and (
             ANY in self.scopes or {"room:*", "team:*"} <= {*self.scopes}
         )
 
     def admits_agent(self, name: str) -> bool:
-        """Whether an agent is within reach."""
+        """Return True if an agent is within reach."""
         return not self.agents or any(matches(name, pattern) for pattern in self.agents)
 
     def admits(self, kind: str, name: str) -> bool:
-        """Whether a scope is: ("agent", name) and so on."""
+        """Return True if a scope is within reach: ("agent", name) and so on."""
         if kind == "agent":
             return self.admits_agent(name)
         return any(matches(f"{kind}:{name}", pattern) for pattern in self.scopes)
 
     def agents_condition(self, column: Any) -> ColumnElement[bool]:
-        """The same of a column with names of agents."""
+        """Return the SQL condition for a column with names of agents."""
         return or_(*(_like(column, pattern) for pattern in self.agents)) if self.agents else true()
 
     def scopes_condition(self) -> ColumnElement[bool]:
-        """The same of the rows of scopes that a query joins."""
+        """Return the SQL condition for the rows of scopes that a query joins."""
         own = and_(Scope.kind == "agent", self.agents_condition(Scope.name))
         shared = (_like(Scope.kind.concat(":").concat(Scope.name), pattern) for pattern in self.scopes)
         return or_(own, and_(Scope.kind != "agent", or_(false(), *shared)))
 
     def covers(self, other: "Reach") -> bool:
-        """Whether nothing is within the reach of `other` that is out of this one's."""
+        """Return True if the whole reach of `other` is within this reach."""
         agents = not self.agents or (bool(other.agents) and all(self.admits_agent(pattern) for pattern in other.agents))
-        # A star of the other's pattern counts as a character, which only a star of one of ours matches.
+        # A star in the other's pattern counts as a character, which only a star of this reach matches.
         return agents and all(any(matches(asked, mine) for mine in self.scopes) for asked in other.scopes)
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a name is one that the pattern means."""
+    """Return True if a pattern matches a name."""
     first, *rest = pattern.split(ANY)
     if not rest:
         return name == pattern

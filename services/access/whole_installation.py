@@ -1,4 +1,6 @@
-"""Who may change what belongs to no tenant, such as the schedule of maintenance: logins that see all tenants."""
+"""Check who may change settings of the whole installation, such as the schedule of maintenance: logins that see all
+tenants.
+"""
 
 from sqlalchemy import Connection, select
 
@@ -8,7 +10,7 @@ from slowwave_server.services.access.console_users import User
 
 
 def sees_everything(connection: Connection, user: User) -> bool:
-    """Whether no tenant has an agent that this person may not look at."""
+    """Return True if this person may see every tenant that has an agent."""
     if user.sees(EVERY_TENANT):
         return True
     others = select(Agent.tenant).where(Agent.tenant.not_in(user.tenants)).limit(1)

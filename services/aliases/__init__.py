@@ -1,5 +1,5 @@
-"""What people change about names that mean the same, and taking that back.
+"""Let people edit aliases (names with the same meaning), and undo such edits.
 
-editing    add an alias, remove one: each a run that can be undone
-undoing    take such a run back
+editing    add or remove an alias: each edit is a run that can be undone
+undoing    undo such a run
 """

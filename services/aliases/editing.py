@@ -27,12 +27,14 @@ Place = tuple[str, str]
 
 
 class CannotRename(SlowwaveError):
-    """The edit would change nothing; the message says why."""
+    """The edit would change nothing; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class AliasEdit:
-    """What an edit did. run: its number, by which it is undone. pairs: (name, alias) of each pair that it changed."""
+    """The result of an edit. run: the number of the run, for an undo. pairs: (name, alias) of each pair that it
+    changed.
+    """
 
     run: int
     action: str
@@ -43,21 +45,21 @@ def add_alias(engine: Engine, tenant: str, scope: Place, name: str, alias: str, 
     """Make `alias` another name for `name` in one scope.
 
     Args:
-        engine: Of the database.
+        engine: The engine of the database.
         tenant: The owner of the scope.
         scope: ("agent", "room" or "team", name).
         name: The name as texts write it.
         alias: The other name.
-        by: Who decides.
-        now: The time now, aware.
+        by: The name of the person who decides.
+        now: The current time, aware.
 
     Returns:
         The run, and the pair as it is stored.
 
     Raises:
-        UnknownName: Nothing was ever written to the scope.
+        UnknownName: The scope does not exist.
         InvalidMessage: One of the two is not a name, or they are equal.
-        CannotRename: They mean the same already.
+        CannotRename: The two are already aliases.
     """
     one, other = _checked("name", name), _checked("alias", alias)
     if key_of(one) == key_of(other):
@@ -95,7 +97,7 @@ def remove_alias(
 
 @contextmanager
 def _transaction(engine: Engine) -> Iterator[Connection]:
-    # Whatever the engine is used for otherwise: here it is all or nothing.
+    # Start a transaction even if the engine is in autocommit, because all statements must succeed together.
     with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
         yield connection
 
@@ -130,7 +132,7 @@ def _checked(what: str, text: str) -> str:
 
 
 def _pairs(connection: Connection, scope_id: int, name: str, alias: str | None) -> list[Row[Any]]:
-    """The pairs of these names in both directions, locked; of one name alone, all that it is in."""
+    """Lock and return the pairs of these names in both directions; for one name alone, all its pairs."""
     one = key_of(name)
     if alias is None:
         which = or_(AliasPair.name_key == one, AliasPair.alias_key == one)

@@ -1,1 +1,1 @@
-"""The feed of changes on the side of the server: read for workers, and cleaned up."""
+"""The feed of changes on the server: read by workers, and cleaned up."""

@@ -1,4 +1,4 @@
-"""Read the feed of changes over an engine's connection, and remove tombstones that are old."""
+"""Read the feed of changes over an engine's connection, and remove old tombstones."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ BATCH = 5000
 SCAN = 5000
 
 _READ = text("SELECT slowwave.read_changes(:tenant, :after, :places, :limit, :scan)")
-# The newest old one stays without its memory: it marks the position up to which tombstones are missing.
+# Keep the newest old tombstone without its memory: it marks the position up to which tombstones are missing.
 _OLD = (
     "SELECT t.id FROM slowwave.memory_tombstones t WHERE t.made_at < :until"
     " AND (t.xid, t.id) < (SELECT x.xid, x.id FROM slowwave.memory_tombstones x WHERE x.made_at < :until"
@@ -38,10 +38,10 @@ def read_changes(
     *,
     scan: int = SCAN,
 ) -> ChangePage:
-    """The changes of a tenant's memories after a cursor; None answers the end. Raises CursorExpired, InvalidQuery.
+    """Return the changes of a tenant's memories after a cursor; with None, only the end of the feed. Raises
+    CursorExpired, InvalidQuery.
 
-    places: as slowwave.changes.places_of answers them; None for all scopes. scan: rows of the ledger that are looked
-    at.
+    places: the result of slowwave.changes.places_of; None for all scopes. scan: the number of ledger rows to read.
     """
     if after is not None:
         check_cursor(after)
@@ -54,13 +54,15 @@ def read_changes(
 def remove_old_tombstones(
     engine: Engine, *, now: datetime, dry_run: bool = False, go_on: Callable[[], bool] = lambda: True
 ) -> int:
-    """Remove tombstones older than TOMBSTONE_DAYS, of all tenants; return how many rows go, or would go."""
+    """Remove tombstones of all tenants older than TOMBSTONE_DAYS. Return the number of removed rows, or in a dry run of
+    old rows.
+    """
     until, removed = now - timedelta(days=TOMBSTONE_DAYS), 0
     if dry_run:
         with engine.connect() as connection:
             return int(connection.execute(_COUNT, {"until": until}).scalar_one())
     with engine.begin() as connection:
-        # First of all: from here on nobody reads past what is removed.
+        # Do this first: from now on, nobody can read from a position before the removed tombstones.
         connection.execute(_MARK, {"until": until})
     while go_on():
         with engine.begin() as connection:

@@ -1,11 +1,10 @@
 """Ask a model about conflicts that the rules could not decide: once for each state of a conflict's two memories.
 
-    open conflict ── already asked in this state, or no decision that a model may make ──▶ skipped
+    open conflict ── already asked in this state, or not a decision for a model ──▶ skipped
          │
     ask, with no transaction open ── no answer, unclear, not supported by events ──▶ stays open; the answer is stored
-         │
-    one transaction, if both memories are unchanged: a run as for a person's decision, by "model …"; the run can be
-    explained and undone
+         │ one transaction, if both memories are unchanged: a run as for a person's decision, by "model …"; the run can
+         be explained and undone
 
 If a model decided by event order and the losing memory is said again later than the other, the decision is reverted
 (I9). The conflict's evidence keeps each question and answer under "asked", also after an undo, so that a model does not
@@ -83,7 +82,8 @@ def adjudicate(
     """Ask the model about a scope's open conflicts. Return the calls and their outcomes; None if no model may decide.
 
     run: the run to which the calls are charged, unless `use` names one. go_on: checked before each call; False ends the
-    calls. This process must not run a pass over the scope meanwhile, because an undo needs the lock of the scope.
+    calls. This process must not run a pass over the scope at the same time, because an undo needs the lock of the
+    scope.
     """
     if use is None or not use.adjudicate:
         return None
@@ -94,7 +94,9 @@ def adjudicate(
 
 @dataclass(frozen=True, slots=True)
 class Docket:
-    """A conflict for the model: its number, and its two memories as they were read."""
+    """A conflict for the model. number: the conflict's number; the two memories are in the state in which they were
+    read.
+    """
 
     conflict: int
     older: ReviewedMemory
@@ -107,7 +109,7 @@ class Docket:
 
 @dataclass(frozen=True, slots=True)
 class Court:
-    """Asks the model about the open conflicts of one scope. part_of: the run of the job that requested it."""
+    """Asks the model about the open conflicts of one scope. part_of: the run of the job that requested the call."""
 
     engine: Engine
     scope_id: int
@@ -159,7 +161,7 @@ class Court:
 
     def _conclude(self, docket: Docket, verdict: Verdict, outcome: Ruling) -> None:
         """Store the model's answer. Carry it out if both memories are unchanged since the model was asked."""
-        # Whatever isolation level the engine has, the decision and its note are one transaction.
+        # One transaction for the decision and its note, whatever isolation level the engine has.
         engine = self.engine.execution_options(isolation_level="READ COMMITTED")
         with engine.begin() as connection:
             lock_scopes(connection, [self.scope_id])
@@ -239,7 +241,7 @@ def _answer(docket: Docket, outcome: Ruling) -> Answer:
 
 
 def _evidence(connection: Connection, tenant: str, docket: Docket) -> list[Evidence]:
-    """The newest events of both memories: first the older memory's events, then the newer one's, in event order."""
+    """Return the newest events of both memories: the older memory's events, then the newer one's, in event order."""
     sides = read_sides(connection, tenant, [docket.older.id, docket.newer.id])
     return [
         Evidence(of_newer, said.speaker, said.content, said.happened_at)

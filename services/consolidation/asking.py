@@ -38,7 +38,7 @@ class ModelUse:
 
     @classmethod
     def of(cls, model: AskModel | None, settings: Llm, *, run: int | None = None) -> "ModelUse | None":
-        """The purposes that the settings allow; None if no model is configured."""
+        """Return the purposes that the settings allow, or None if no model is configured."""
         if model is None:
             return None
         return cls(model, settings.synthesize, settings.adjudicate, settings.triples, run)
@@ -46,7 +46,9 @@ class ModelUse:
 
 @dataclass
 class Asking:
-    """The calls of one run. counts: the calls without an answer, by reason; reached: the reached cap, in words."""
+    """The calls of one run. counts: the number of calls without an answer, by reason; reached: the cap that was
+    reached, in words.
+    """
 
     model: AskModel
     spender: Spender
@@ -82,7 +84,7 @@ class Asking:
 
 
 def spender_of(engine: Engine, scope_id: int, run: int | None) -> Spender:
-    """The payer of model calls about a scope: the scope's tenant and, for an agent's own scope, the agent."""
+    """Return the payer of model calls about a scope: the tenant and, for an agent's own scope, the agent."""
     with engine.connect() as connection:
         scope = connection.execute(select(Scope.tenant, Scope.kind, Scope.name).where(Scope.id == scope_id)).one()
     return Spender(scope.tenant, scope.name if scope.kind == "agent" else None, run)

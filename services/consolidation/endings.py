@@ -1,7 +1,9 @@
-"""Memories that a later statement ends: find them in the scope, end them as a run, reopen them if the end is wrong.
+"""End memories because of a later statement: find them in the scope, end them in a run, reopen them if the end is
+wrong.
 
     a flush stored an ending  ─▶ end the memories that it ends, at once, in a separate run
-    a pass checks a memory    ─▶ end the memories that it ends, and end it if another does, in any arrival order (I9)
+    a pass checks a memory    ─▶ end the memories that it ends, and end it if another memory does, in any arrival order
+    (I9)
     a rebuild was switched    ─▶ the same as a pass, for the new memories
 
 An ending that a person undid stays undone.
@@ -52,7 +54,7 @@ _WITH_WORDS = text(
     "  FROM unnest(to_tsvector('pg_catalog.english', :words)) AS l) AS tsquery)"
     " ORDER BY m.valid_from DESC, m.id LIMIT :most"
 )
-# The same expression as in the index memories_endings_idx.
+# The expression must equal that of the index memories_endings_idx.
 _TOLD = "m.content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): '"
 _ENDINGS = text(
     f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} AND {_TOLD} ORDER BY m.valid_from DESC, m.id LIMIT :most"
@@ -109,7 +111,7 @@ class Endings:
         return [*new, *(one for one in again if self._ended_here(one.older))]
 
     def _pool(self, memory: MemoryRevision) -> list[MemoryRevision]:
-        """The memories that `memory` may end, and the memories that it has ended."""
+        """Return the memories that `memory` may end, and the memories that it has ended."""
         ending = ending_of(memory.content)
         if ending is not None and ending.act == "called_off":
             ids = self._with_words(naming(ending.what), CALLED_OFF)
@@ -122,7 +124,7 @@ class Endings:
         return self._load(ids, besides=memory.id)
 
     def _enders(self, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
-        """The memories that may end one of `memories`."""
+        """Return the memories that may end one of `memories`."""
         older = [memory for memory in memories if memory.live and may_be_ended(memory.content, memory.type)]
         if not older:
             return []
@@ -144,7 +146,7 @@ class Endings:
         ]
 
     def _ended_here(self, older: MemoryRevision) -> bool:
-        """Whether words like "scrap that" ended the memory, and not another value or a decision of a model."""
+        """Return True if words like "scrap that" ended the memory, and not another value or a decision of a model."""
         values = {"id": older.id, "ended": f"{ENDED}%", "by": str(older.superseded_by)}
         return bool(self._connection.execute(_ENDED_HERE, values).scalar())
 
@@ -167,18 +169,18 @@ class Endings:
 
 
 def _holds_until(one: MemoryRevision, memory: MemoryRevision) -> bool:
-    """Whether a memory was still valid when the other was said, or the other ended it."""
+    """Return True if a memory was still valid when the other was said, or if the other ended it."""
     return one.superseded_by == memory.id or one.valid_to is None or one.valid_to > memory.reaffirmed_at
 
 
 def holds_any(connection: psycopg.Connection[Any], scope_id: int, types: Iterable[str], *, besides: int) -> bool:
-    """Whether a scope has a live memory of these types or one that states an ending, outside flush `besides`."""
+    """Return True if a scope has a live memory of these types or one that states an ending, outside flush `besides`."""
     (found,) = connection.execute(_HOLDS, (scope_id, sorted(types), besides), prepare=True).fetchone() or (False,)
     return bool(found)
 
 
 def settle_endings(effects: Effects, endings: Endings, memories: Sequence[MemoryRevision]) -> bool:
-    """End the memories that these end, and end these if other memories do. Return whether anything changed."""
+    """End the memories that these end, and end these if other memories do. Return True if anything changed."""
     planned = endings.plan(memories)
     for ended in planned:
         effects.take_back(ended)
@@ -186,7 +188,9 @@ def settle_endings(effects: Effects, endings: Endings, memories: Sequence[Memory
 
 
 def expired(connection: Connection, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
-    """The memories that are open work and ended only by their age. A memory that is said again becomes valid again."""
+    """Return the memories that are open work and ended only by their age. Such a memory becomes valid again if it is
+    said again.
+    """
     ended = [
         one.id for one in memories if one.type == "task" and one.valid_to is not None and one.superseded_by is None
     ]

@@ -20,7 +20,7 @@ def installed_pair_judge() -> MeaningOf | None:
 
 
 def pair_judge(rules: Consolidation) -> MeaningOf | None:
-    """The model of pairs, if it is installed and the settings allow it. Call this after a fork."""
+    """Return the model of pairs, if it is installed and the settings allow it. Call this after a fork."""
     return installed_pair_judge() if rules.judge else None
 
 

@@ -1,7 +1,7 @@
-"""Find the memories of a scope that a statement may concern: by shared keys, without a comparison of all memories.
+"""Find the memories of a scope to which a statement may relate: by shared keys, without a comparison of all memories.
 
-Each key costs one index probe that reads a limited number of memories, newest first, so that the cost of a lookup does
-not grow with the scope.
+Each key costs one index lookup that reads a limited number of memories, newest first, so that the cost does not grow
+with the scope.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -102,7 +102,7 @@ def load_with_merged(connection: Connection, scope_id: int, ids: Sequence[UUID])
 
 def index_blocks(connection: Connection, scope_id: int, memories: Iterable[MemoryRevision]) -> None:
     """Write the keys by which lookups find these memories. Writing them again changes nothing."""
-    # Always in the same order, so that two passes that write the same keys never deadlock.
+    # Use a fixed order, so that two passes that write the same keys never deadlock.
     pairs = sorted((key, memory.id) for memory in memories for key in block_keys(read(memory.content)))
     if pairs:
         keys, ids = zip(*pairs, strict=True)
@@ -112,10 +112,10 @@ def index_blocks(connection: Connection, scope_id: int, memories: Iterable[Memor
 def candidates(
     connection: Connection, scope_id: int, readings: Sequence[Reading], *, limit: int = MAX_CANDIDATES
 ) -> list[list[MemoryRevision]]:
-    """For each reading, at most `limit` memories that share keys with the reading, with most shared keys first.
+    """Return for each reading at most `limit` memories that share keys with it, those with most shared keys first.
 
-    The result contains live and merged memories, but no other archived ones. It also contains a memory with exactly the
-    text of the reading: the caller must exclude the memory itself.
+    The result contains live and merged memories, but no other archived ones. It may contain the memory itself, because
+    its text is equal: the caller must exclude it.
     """
     places, keys = [], []
     for place, reading in enumerate(readings):
@@ -141,7 +141,7 @@ def _load(
 ) -> dict[UUID, MemoryRevision]:
     query = select(*_COLUMNS, _HAS_PARTS.label("has_parts")).where(Memory.scope_id == scope_id, condition)
     rows = connection.execute(query, parameters).mappings().all()
-    # Few memories have merged parts. All sources of the other memories are their own.
+    # Few memories have merged parts. Other memories have only sources of their own.
     survivors = [row["id"] for row in rows if row["has_parts"]]
     own: dict[UUID, Row[*tuple[Any, ...]]] = {}
     if survivors:

@@ -49,23 +49,23 @@ _ANY = text(f"SELECT EXISTS (SELECT FROM slowwave.scopes s WHERE s.id = :scope A
 
 
 def is_asked(connection: Connection, pair: Iterable[UUID]) -> bool:
-    """Whether an open question is about a contradiction of one of these memories."""
+    """Return True if an open question is about a contradiction of one of these memories."""
     return bool(connection.execute(_ASKED, {"pair": list(pair)}).scalar())
 
 
 def is_settled_form(connection: Connection, scope_id: int, form: str) -> bool:
-    """Whether a contradiction of this form is open, or a person decided that such statements can both be true.
+    """Return True if a contradiction of this form is open, or a person decided that such statements can both be true.
 
-    It is also settled if a person undid such a conflict and forbade passes to register it again.
+    The form is also settled if a person undid such a conflict and forbade passes to register it again.
     """
     return bool(connection.execute(_FORM, {"scope": scope_id, "form": form}).scalar())
 
 
 def next_unasked(connection: Connection, scope_id: int, after: int) -> Row[tuple[int, UUID, UUID, str]] | None:
-    """The oldest contradiction after `after` that has no question yet and about which a pass may ask now."""
+    """Return the oldest contradiction after `after` that has no question yet and about which a pass may ask now."""
     return connection.execute(_NEXT, {"scope": scope_id, "after": after}).first()
 
 
 def any_unasked(connection: Connection, scope_id: int) -> bool:
-    """Whether the scope has a contradiction about which a pass may ask a person now."""
+    """Return True if the scope has a contradiction about which a pass may ask a person now."""
     return bool(connection.execute(_ANY, {"scope": scope_id}).scalar())

@@ -23,7 +23,7 @@ _UNREAD = text(
 
 
 def unread(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> list[UUID]:
-    """The memories among these that no pass has processed since they were created or said again."""
+    """Return the memories among these that no pass has processed since they were created or said again."""
     return list(connection.execute(_UNREAD, {"scope": scope_id, "ids": list(ids)}).scalars())
 
 
@@ -36,9 +36,10 @@ def relate(
     author: Author,
     clock: Callable[[], datetime],
 ) -> None:
-    """Ask the model for relations of these memories, AT_ONCE per call, and store relations that their texts support.
+    """Ask the model for relations of these memories, AT_ONCE memories per call, and store those that their texts
+    support.
 
-    If a memory was changed, merged or archived during the call, its former relations stay.
+    If a memory was changed, merged or archived during the call, its old relations stay.
     """
     for at in range(0, len(ids), AT_ONCE):
         with transaction() as connection:
@@ -62,7 +63,7 @@ def relate(
 def _unchanged(
     connection: Connection, scope_id: int, found: Mapping[MemoryRevision, Sequence[Relation]]
 ) -> dict[UUID, Sequence[Relation]]:
-    """The relations of memories whose text did not change, without the relations that the rules find as well."""
+    """Return relations of memories whose text did not change, without the relations that the rules also find."""
     now = load(connection, scope_id, [memory.id for memory in found])
     return {
         memory.id: _beside_rules(memory.content, relations)

@@ -27,7 +27,7 @@ Outcome = Literal["synthesised", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two memories in the middle band, at the revisions at which they were read."""
+    """Two memories whose similarity is in the middle range, at the revisions at which they were read."""
 
     first: MemoryRevision
     second: MemoryRevision
@@ -35,7 +35,9 @@ class Pair:
 
 
 def propose(asking: Asking, pair: Pair) -> str | None:
-    """Ask for one sentence that states both memories. Return None, and count why, if no answer may replace both."""
+    """Ask for one sentence that states both memories. If no answer may replace both, count the reason and
+    return None.
+    """
     texts = (pair.first.content, pair.second.content)
     answer = asking.ask(question(*texts))
     if isinstance(answer, str):

@@ -32,7 +32,7 @@ _UNCHECKED = text(
 
 
 def unchecked_scopes(connection: Connection, settings: Consolidation, *, limit: int, now: datetime) -> list[DueScope]:
-    """At most `limit` scopes of all tenants with memories due for a light pass, the longest waiting first."""
+    """Return at most `limit` scopes of all tenants with memories due for a light pass, the longest waiting first."""
     values = {
         "until": now - timedelta(days=settings.min_age_days),
         "now": now,

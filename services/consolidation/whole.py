@@ -1,4 +1,4 @@
-"""A pass over one scope, then the questions about its open conflicts to a model, if one is configured."""
+"""Run a pass over one scope, then ask a model, if one is configured, about the scope's open conflicts."""
 
 from collections.abc import Callable
 from dataclasses import replace

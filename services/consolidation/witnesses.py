@@ -18,5 +18,5 @@ _COUNT = text(f"SELECT m.id, ({WITNESSES}) AS witnesses FROM slowwave.memories m
 
 
 def count_witnesses(connection: Connection, ids: Sequence[UUID]) -> dict[UUID, int]:
-    """The number of witnesses of each of these memories."""
+    """Count the witnesses of each of these memories."""
     return {row.id: row.witnesses for row in connection.execute(_COUNT, {"ids": list(ids)})} if ids else {}

@@ -61,7 +61,7 @@ _JOINED = text(
     f" SELECT c.memory_id, c.before ->> 'merged_into' {_UNDONE}"
     f" WHERE c.memory_id = ANY(:ids) AND c.action = 'unmerged' AND {NOT_AGAIN}"
 )
-# A person's merge stays. The last merge of a part tells whether a person or a pass made it.
+# A person's merge stays. The last merge of a part shows whether a person or a pass made it.
 _BY_HAND = text(
     "SELECT DISTINCT ON (c.memory_id) CASE WHEN r.kind = 'review' THEN c.memory_id END"
     " FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
@@ -73,7 +73,7 @@ _BY_HAND = text(
 class World:
     """The memories of one batch and their neighbours, all of one scope. Loading more memories keeps all judgements.
 
-    again: whether a pass may repeat a decision that was undone, though the memory was not said again. meaning: a model
+    again: True if a pass may repeat a decision that was undone, even if the memory was not said again. meaning: a model
     that judges pairs of near memories.
     """
 
@@ -135,15 +135,17 @@ class World:
         return not self.pinned(a.id, b.id) and self.judged(a.id, b.id).verdict in ONE
 
     def groupable(self, memory: MemoryRevision) -> bool:
-        """Whether a pass may decide into which group this memory is merged. It may not if a person decided."""
+        """Return True if a pass may decide into which group this memory is merged. It may not if a person decided."""
         return memory.groupable and not (memory.merged_into is not None and memory.id in self._by_hand)
 
     def pinned(self, a: UUID, b: UUID) -> bool:
-        """Whether passes may not decide about this pair: a person decided about it, or an undo restored it."""
+        """Return True if passes may not decide about this pair, because a person decided about it, or an undo restored
+        it.
+        """
         return frozenset((a, b)) in self._pinned
 
     def pin(self, ids: Iterable[UUID]) -> None:
-        """Read the decisions about these memories. Once is enough, because a batch makes no such decisions."""
+        """Read the decisions about these memories. One read is enough, because a batch makes no such decisions."""
         fresh = set(ids) - self._read
         if not fresh:
             return
@@ -156,11 +158,11 @@ class World:
         self._by_hand |= {memory for memory in self._connection.execute(_BY_HAND, parameters).scalars() if memory}
 
     def head(self, memory: UUID) -> UUID:
-        """The memory that readers see in place of this one: the one that it was merged into, or itself."""
+        """Return the memory that readers see in place of this one: the one into which it was merged, or itself."""
         return self.known[memory].merged_into or memory
 
     def components(self, batch: Sequence[MemoryRevision]) -> list[list[MemoryRevision]]:
-        """The memories connected with the batch by similarity or by an earlier merge, as connected components.
+        """Return the memories connected with the batch by similarity or by an earlier merge, as connected components.
 
         Each component is complete, or larger than MAX_COMPONENT.
         """

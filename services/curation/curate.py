@@ -1,8 +1,9 @@
 """Curation: promote the best notes of days to long-term memory; a few notes per pass, and a few passes per day.
 
-Each pass is one transaction and one run that can be undone: the worthiest notes become active, and nothing else
-changes. The cap of passes is counted in it under the scope's lock, so that neither a crash nor a second worker gets
-past it. The agents that write to the scope are held against a forget until it ends (I10).
+Each pass is one transaction and one run that can be undone: the notes with the highest scores become active, and
+nothing else changes. The transaction also counts the passes of the day under the scope's lock, so that neither a crash
+nor a second worker exceeds the cap. Until the pass ends, the rows of the agents that write to the scope are locked
+against a forget (I10).
 """
 
 from collections.abc import Callable, Iterator
@@ -66,8 +67,9 @@ class CurationReport:
 
     state: completed; nothing (no note is good enough, and the summary has the reason); spent (the scope's passes of the
     day are used up); busy (another pass works on this scope). curated: the number of notes that became active. known:
-    notes that were skipped because an active memory says the same. contested: notes that were skipped because an active
-    memory contradicts them. more: the cap on lines ended the pass. changes: the changes that a dry run would make.
+    the number of notes that were skipped because an active memory says the same. contested: the number of notes that
+    were skipped because an active memory contradicts them. more: True if the cap on lines ended the pass. changes: the
+    changes that a dry run would make.
     """
 
     state: Literal["completed", "nothing", "spent", "busy"]
@@ -82,7 +84,7 @@ class CurationReport:
 
 @dataclass(frozen=True, slots=True)
 class CurationRules:
-    """The settings that a pass goes by."""
+    """The settings of a curation pass."""
 
     curation: Curation
     consolidation: Consolidation
@@ -98,16 +100,16 @@ def curate(
     dry_run: bool = False,
     part_of: int | None = None,
 ) -> CurationReport:
-    """Make the worthiest notes of one scope active, at most `max_lines_per_pass`, unless the day's passes are spent.
+    """Make the best notes of one scope active, at most `max_lines_per_pass`, unless the day's passes are used up.
 
-    dry_run: the very pass in a transaction that is rolled back; it is shown even where the day's passes are spent.
-    part_of: the run that starts it.
+    dry_run: True to run the same pass in a transaction that is rolled back, even if the day's passes are used up.
+    part_of: the run that starts the pass.
     """
-    # Whatever the engine is used for otherwise: here it is all or nothing.
+    # Start a transaction even if the engine is in autocommit, because all statements must succeed together.
     connecting = engine.connect().execution_options(isolation_level="READ COMMITTED")
     with connecting as connection, connection.begin() as whole:
         connection.execute(_HOLD_AGENTS, {"scope": scope_id})
-        # After that one, which may wait: this one never does, so that no two wait for each other crosswise.
+        # Take this lock after the other one, which may wait. This one never waits, so no deadlock is possible.
         if not lock_scope(connection, scope_id):
             return CurationReport("busy", summary="another pass is at this scope")
         now = clock()
@@ -135,7 +137,7 @@ def curate(
 
 
 class _Pass:
-    """One pass: the chosen notes, and the reasons against the others."""
+    """One pass: the chosen notes, and the reasons why other notes were skipped."""
 
     def __init__(self, connection: Connection, scope_id: int, rules: CurationRules, now: datetime) -> None:
         self._connection = connection
@@ -148,7 +150,7 @@ class _Pass:
         self._more = False
 
     def choose(self) -> None:
-        """Take the worthiest notes that nothing active repeats or contradicts, up to the cap of lines."""
+        """Choose the best notes that no active memory repeats or contradicts, up to the cap of lines."""
         self._index_active()
         most = self._rules.curation.max_lines_per_pass
         for looked, note in enumerate(by_worth(self._notes())):
@@ -158,7 +160,7 @@ class _Pass:
             self._look(note)
 
     def apply(self, run: Run, by: str | None) -> CurationReport:
-        """Make them active, and end the run. In the order in which flushes lock what they store."""
+        """Make the notes active, and end the run. Rows are locked in the same order as by flushes."""
         curated, author = 0, Author(run.id, by)
         for note, _ in sorted(self._chosen.values(), key=lambda one: (one[1].type, one[1].content_hash)):
             try:
@@ -173,7 +175,7 @@ class _Pass:
                     now=self._now,
                 )
             except Stale:
-                continue  # it was said again just now: the next pass weighs it anew
+                continue  # the note was said again just now, so the next pass scores it again
             curated += 1
         summary = self._summary(curated)
         stats = {"curated": curated, "known": self._known, "contested": self._contested}
@@ -211,12 +213,14 @@ class _Pass:
             index_blocks(self._connection, self._scope_id, [memory])
 
     def _counts(self, other: MemoryRevision) -> bool:
-        """Whether it is, or is about to be, a line of the curated memory that holds."""
+        """Return True if a memory is, or is about to be, a valid line of the curated memory."""
         holds = other.superseded_by is None and (other.valid_to is None or other.valid_to > self._now)
         return holds and (other.status == "active" or other.id in self._chosen)
 
     def _index_active(self) -> None:
-        """What became active without a pass (by hand, from a file) is not found by its keys yet."""
+        """Index memories that became active without a pass (by hand, from a file), because lookups can't find
+        them yet.
+        """
         values = {"scope": self._scope_id, "most": _MOST_UNINDEXED}
         unindexed = self._connection.execute(_UNINDEXED, values).scalars().all()
         if unindexed:
@@ -250,7 +254,9 @@ def _spent(connection: Connection, scope_id: int, rules: Curation, now: datetime
 
 
 def _passes_today(connection: Connection, scope_id: int, now: datetime) -> int:
-    """The passes over the scope on the local day of its agent (UTC for rooms and teams), undone ones too."""
+    """Count the passes over the scope on the local day of its agent (UTC for rooms and teams), including
+    undone ones.
+    """
     where = connection.execute(_CLOCK, {"scope": scope_id}).one()
     start, end = bounds_of(local_day(now, where.zone, where.cutoff_hour), where.zone, where.cutoff_hour)
     passes: int = connection.execute(_PASSES, {"scope": scope_id, "start": start, "end": end}).scalar_one()

@@ -23,7 +23,7 @@ _SCOPES = text(
 
 
 def run_curation(context: JobContext) -> JobOutcome:
-    """Curate each scope that has something. One that fails keeps none of the others waiting."""
+    """Curate each scope that has notes. If one scope fails, the job continues with the others."""
     settings = context.settings.memory
     if not settings.auto_flush.curation.enabled:
         return JobOutcome("curation is switched off (memory.auto_flush.curation.enabled)")

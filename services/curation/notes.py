@@ -1,4 +1,4 @@
-"""Find the memories that may be curated; if there are none, find the reason."""
+"""Find the memories that may be curated, or the reason why there are none."""
 
 from datetime import datetime
 
@@ -18,7 +18,7 @@ _UNCONTESTED = (
     " AND NOT EXISTS"
     " (SELECT FROM slowwave.memory_conflicts k WHERE k.conflicting_memory_id = m.id AND k.status = 'open')"
 )
-# What was undone waits until it is said again or a deep pass has looked at it.
+# A note whose promotion was undone waits until it is said again or a deep pass has checked it.
 _NOT_UNDONE = (
     "NOT EXISTS (SELECT FROM slowwave.memory_changes c JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
     f" WHERE c.memory_id = m.id AND c.action = 'curated' AND {NOT_AGAIN.replace(':again', 'false')})"
@@ -47,7 +47,9 @@ _WHY = text(
 
 
 def why_none(connection: Connection, scope_id: int, *, passed_over: int, now: datetime) -> str:
-    """Why a scope has no note worth a line, in words. passed_over: notes that an active memory repeats or denies."""
+    """Return in words why a scope has no note good enough for a line. passed_over: notes that an active memory repeats
+    or denies.
+    """
     found = {row.place: row.notes for row in connection.execute(_WHY, {"scope": scope_id, "now": now})}
     if not found:
         return "the scope has no note that is not curated yet"

@@ -1,1 +1,1 @@
-"""Days of agents: their book, their summaries, and how they become final."""
+"""Days of agents: the book of days, their summaries, and the steps that make them final."""

@@ -27,12 +27,14 @@ _TRY = text("SELECT now() AT TIME ZONE :time_zone")
 
 
 class InvalidDay(SlowwaveError, ValueError):
-    """A time zone or a cut-off hour that can't be used; the message says which and names the nearest zone."""
+    """An invalid time zone or cut-off hour; the message says which, and names the nearest zone."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentDays:
-    """timezone: an IANA name; cutoff_hour: 0..23, the hour at which the agent's day begins."""
+    """The day boundary of an agent. timezone: an IANA name; cutoff_hour: the hour (0 to 23) at which the agent's day
+    begins.
+    """
 
     agent: str
     timezone: str
@@ -50,8 +52,8 @@ def configure_agent(
 ) -> AgentDays:
     """Set the given values and return the current ones. They apply to future events; stored events keep their day.
 
-    new: what an agent begins with that has said nothing yet: something is set for it before its first event, so that
-    history that is brought in gets its days. None: only known agents. Raises UnknownName, InvalidName, InvalidDay.
+    new: the values of an agent that has no events yet. Such an agent is created, so that imported history gets the
+    right days. With None, the agent must exist. Raises UnknownName, InvalidName, InvalidDay.
     """
     if timezone is None and cutoff_hour is None:
         return AgentDays(*connection.execute(_READ, {"id": find_agent(connection, tenant, agent)}).one())

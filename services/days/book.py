@@ -1,4 +1,4 @@
-"""The book of days: how many events each day has, how many of them are summarised, and which days have ended.
+"""The book of days: the number of events of each day, the number of summarised events, and the days that have ended.
 
 The search for ended days uses indexes of pending and unfinished days and never scans all days. Workers search for all
 tenants at once, as the sweep of sessions does; all other functions take one tenant.
@@ -39,7 +39,7 @@ class DayEntry:
     Attributes:
         last_summarized_total: the number of events in the newest summary.
         attempts: the number of attempts at the summary that is due.
-        not_before: the end of the back-off before the next attempt.
+        not_before: the time at which the back-off before the next attempt ends.
         last_error: the error of the last attempt.
     """
 
@@ -87,9 +87,9 @@ WHERE CAST(:last_day AS date) IS NULL OR day < CAST(:last_day AS date) OR day = 
 ORDER BY day DESC, a.name COLLATE "C", k.kind, k.name COLLATE "C" LIMIT :limit
 """)
 NOT_IN_BACK_OFF = "(y.not_before IS NULL OR y.not_before <= :now)"
-# A local day is at most 15 hours ahead of the one in UTC: the index gives what may have ended, the agent's own zone and
-# cut-off hour say what has. Each part follows the order of its index and stops where it has enough: each day's names
-# are looked up by key, one by one, so that no plan sorts all that is open to take the first of it.
+# A local day is at most 15 hours ahead of the day in UTC. So the index gives days that may have ended, and the agent's
+# own zone and cut-off hour decide. Each part follows the order of its index and stops when it has enough days. Names
+# are looked up one by one by key, so that no plan sorts all open days to take the first of them.
 _AFTER = "({0}.day, {0}.agent_id, {0}.scope_id) > (CAST(:day AS date), CAST(:agent_id AS bigint), :scope_id)"
 _OVER = """
     AND {0}.day <= :latest AND {0}.day < (
@@ -138,10 +138,10 @@ def day_book(
     after: tuple[date, str, str | None] | None = None,
     limit: int = 50,
 ) -> list[DayEntry]:
-    """The days of a tenant, or of one of its agents, newest first. day: that one only; since: that one and later ones;
-    after: (day, agent, scope) of an entry: only those that follow it in this order.
+    """List the days of a tenant, or of one of its agents, newest first.
 
-    Raises UnknownName for an agent that isn't known.
+    day: only this day; since: only this day and later ones; after: (day, agent, scope) of an entry; only entries after
+    it in this order. Raises UnknownName for an unknown agent.
     """
     if agent is not None:
         find_agent(connection, tenant, agent)
@@ -151,7 +151,9 @@ def day_book(
 
 
 def _last(after: tuple[date, str, str | None] | None) -> dict[str, Any]:
-    """Where the book is read on, in the terms of its order: an agent's own scope is called like the agent."""
+    """Return the position after which the book continues, in its sort order; an agent's own scope has the
+    agent's name.
+    """
     if after is None:
         return {"last_day": None, "last_agent": None, "last_kind": None, "last_name": None}
     day, agent, scope = after
@@ -160,8 +162,8 @@ def _last(after: tuple[date, str, str | None] | None) -> dict[str, Any]:
 
 
 def ended_days(connection: Connection, *, now: datetime, limit: int, after: DayRef | None = None) -> list[DayRef]:
-    """Days that are over in their agent's zone and are not final, or are no longer; oldest first. after: those that
-    follow this one in that order.
+    """List days that are over in their agent's zone and not final, or not final any more, oldest first. after: only
+    days after this one in this order.
     """
     at = (date.min, 0, 0) if after is None else (after.day, after.agent_id, after.scope_id)
     values = {"latest": (now + _FURTHEST_AHEAD).date(), "now": now, "limit": limit}
@@ -170,7 +172,7 @@ def ended_days(connection: Connection, *, now: datetime, limit: int, after: DayR
 
 
 def days_for_want_of_budget(connection: Connection, *, now: datetime, limit: int) -> list[DayRef]:
-    """Final days of the last week that the rules summarised, in whole or in part, because a budget was spent."""
+    """List final days of the last week that the rules summarised, in whole or in part, because a budget was used up."""
     values = {"since": (now - _LATELY).date(), "limit": limit}
     return [DayRef(**row) for row in connection.execute(_FOR_WANT_OF_BUDGET, values).mappings()]
 

@@ -4,7 +4,7 @@ Each summary is requested as final; if the day has not ended, it stays open. One
 purposes, and a request for one purpose never suppresses a request for the other.
 
 Sweeps are debounced: after a request, no other one is sent for FINALIZE_DEBOUNCE_SECONDS, even if many runs of tasks
-end. The next sweep finds days that ended meanwhile.
+end. The next sweep finds days that ended in the meantime.
 """
 
 from datetime import date
@@ -23,7 +23,7 @@ from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY
 
 
 def ask_for_summary(redis: Redis, tenant: str, agent: str, scope: str | None, day: date) -> bool:
-    """Enqueue a summary of the agent's local day. False if a message for this day is already in the queue.
+    """Enqueue a summary of the agent's local day. Return False if a message for this day is already in the queue.
 
     scope: "room:NAME" or "team:NAME", None for the agent's own. Raises `InvalidName` and redis' own errors.
     """

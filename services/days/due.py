@@ -15,8 +15,8 @@ _PAGE = 1000
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _CLOCK_SLACK_SECONDS = 60.0
 
-# What is to be looked at by now: days with the first event since a summary, and those that might have gone quiet by
-# now; also those that are to be looked at later than any wait lasts: a clock was ahead (I3).
+# Days whose check is due: with the first event since a summary, or possibly quiet now. Also days whose next check is
+# later than any wait lasts, because a clock was ahead (I3).
 _TO_LOOK_AT = text("""
 (SELECT d.look_at, d.session_id, d.day, d.agent_id, d.scope_id FROM slowwave.session_days d
  WHERE d.pending AND d.look_at <= :now AND (d.look_at, d.session_id, d.day) > (:after, :session, :day)
@@ -26,7 +26,7 @@ UNION ALL
  WHERE d.pending AND d.look_at > :too_late LIMIT :page)
 ORDER BY 1, 2, 3
 """)
-# By agent and day: the sums keep the planner from reading what everybody else said that day in a large scope.
+# Group by agent and day, so that the planner does not read the events of all other agents on this day in a large scope.
 _DUE = text(f"""
 SELECT g.agent_id, g.scope_id, g.day, {NAMES}, c.seen,
        (c.unsummarized >= :threshold OR c.seen <= :quiet_since) AND {NOT_IN_BACK_OFF} AS due,
@@ -43,7 +43,7 @@ JOIN slowwave.scopes k ON k.id = g.scope_id
 LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (g.agent_id, g.scope_id, g.day)
 WHERE c.seen IS NOT NULL
 """)
-# A hook that counts an event just now is not waited for: its day is looked at again in the next tick.
+# Do not wait for a hook that counts an event right now: the next tick checks its day again.
 _PUT_OFF = text("""
 UPDATE slowwave.session_days d SET look_at = x.look_at FROM (
     SELECT q.session_id, q.day, u.look_at
@@ -74,11 +74,13 @@ ORDER BY d.day, d.agent_id, d.scope_id
 
 
 def due_days(connection: Connection, settings: Days, *, now: datetime, limit: int) -> list[DayRef]:
-    """Days that wait for a summary: enough new events, or none for a while. The longest waiting days come first.
+    """List days that wait for a summary, the longest waiting first: days with enough new events, and days that became
+    quiet.
 
-    Notes of the others when they are to be looked at again: committed, this keeps the next call from reading all that
-    is pending. A day that gets enough events before that time is due by `due_days_of_sessions`; should that be lost, it
-    is due here when it might have gone quiet, at the latest.
+    For the other pending days, the function writes the time of their next check. After a commit, the next call reads
+    only days whose check is due, not all pending days. A day that gets enough events before this time is due by
+    `due_days_of_sessions`; if its message is lost, this function finds the day when it may have become quiet, at the
+    latest.
     """
     due: dict[tuple[int, int, date], tuple[datetime, DayRef]] = {}
     after: tuple[Any, ...] = (_LONG_AGO, 0, date.min)
@@ -128,7 +130,7 @@ def _put_off(
 def due_days_of_sessions(
     connection: Connection, sessions: Collection[SessionRef], settings: Days, *, now: datetime
 ) -> list[DayRef]:
-    """Of the days on which these sessions have new events, the days with enough new events in all their sessions."""
+    """List the days on which these sessions have new events and all their sessions together have enough new events."""
     values = {
         "tenants": [session.tenant for session in sessions],
         "agents": [session.agent for session in sessions],

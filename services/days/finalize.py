@@ -1,6 +1,6 @@
-"""Make ended days final: all that are due, or one that is named.
+"""Make ended days final: all that are due, or one day by name.
 
-Days are independent: a failure is stored on its day, and the other days go on.
+Days are independent: a failure is stored on its day, and the other days continue.
 """
 
 import logging
@@ -31,7 +31,7 @@ _PAGE = 100
 
 
 class NoSuchDay(SlowwaveError):
-    """The agent has no events on that day; the message names the newest day that it has."""
+    """The agent has no events on this day; the message names the newest day with events."""
 
 
 class DayNotOver(SlowwaveError):
@@ -40,8 +40,8 @@ class DayNotOver(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class FinalizeReport:
-    """The result for each day, in the order of processing. failed: the number of days that an error kept from being
-    final.
+    """The result for each day, in the order of processing. failed: the number of days that are not final because of an
+    error.
     """
 
     days: tuple[DayReport, ...]
@@ -56,8 +56,10 @@ class FinalizeReport:
 
 
 def settle_ended(connection: Connection, *, now: datetime, limit: int, after: DayRef | None = None) -> list[DayRef]:
-    """Ended days that are not final, oldest first (after: behind this one); noted as settling. Their summaries are for
-    the caller to ask for.
+    """Return ended days that are not final, oldest first, and mark them as settling. The caller must request their
+    summaries.
+
+    after: only days after this one.
     """
     days = ended_days(connection, now=now, limit=limit, after=after)
     mark_settling(connection, days)
@@ -74,9 +76,9 @@ def finalize_ended(
     choose: ChooseSummarizer = by_rules,
 ) -> FinalizeReport:
     """Finalize all days that have ended in their agents' zones, one by one, at most `limit`. If a model summarizes,
-    also repeat recent days that the rules summarized because a budget was spent.
+    also repeat recent days that the rules summarized because a budget was used up.
 
-    go_on: asked before each day; False ends it early.
+    go_on: a function that is called before each day; if it returns False, the call ends early.
     """
     reports: list[DayReport] = []
     for day in chain(_ended(engine, now, limit), _waiting(engine, now, limit) if choose is not by_rules else ()):
@@ -100,8 +102,8 @@ def finalize_day(
 ) -> FinalizeReport:
     """Make one day of an agent final, in each scope in which it has events, or in `scope` ("agent", "room:NAME" …).
 
-    force: a day that goes on is summarised all the same, and stays open.
-    Raises UnknownName for the agent, NoSuchDay, DayNotOver.
+    force: True to summarise also a day that has not ended; it stays open. Raises UnknownName for the agent, NoSuchDay,
+    DayNotOver.
     """
     with engine.connect() as connection:
         days = find_days(connection, tenant, agent, day, scope=scope)
@@ -126,7 +128,7 @@ def make_final(
 
 
 def _ended(engine: Engine, now: datetime, limit: int) -> Iterator[DayRef]:
-    """Read ended days in pages, each day once, so that a day whose failure was not stored does not block later days."""
+    """Read ended days in pages, each day once, so that a day whose failure was not stored does not delay later days."""
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     last: DayRef | None = None
     while limit > 0:

@@ -42,7 +42,7 @@ def _model(context: JobContext) -> AskModel | None:
     try:
         return context.build_model(context.settings)
     except InvalidSettings as error:
-        # A model that is set up wrongly is missing: the rules summarise.
+        # A model with invalid settings counts as no model: the rules summarise.
         log.warning("days are summarised by the rules: %s", error)
         return None
 

@@ -1,4 +1,4 @@
-"""A model that makes the lines of a segment; how lines are put together stays with the rules."""
+"""A summarizer that lets a model write the lines of a segment; the rules merge the lines."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ ChooseSummarizer = Callable[[DayRef], Summarizer]
 
 @dataclass(frozen=True, slots=True)
 class ModelSummarizer:
-    """Asks once for each segment; the spender pays."""
+    """Calls the model once for each segment; the spender pays."""
 
     model: AskModel
     spender: Spender
@@ -26,8 +26,10 @@ class ModelSummarizer:
         return f"model {VERSION} {self.model.name}"
 
     def segment(self, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]) -> Lines:
-        """The lines that the events support; () without spoken turns. Raises only errors of models: for an error of our
-        code the caller must not ask about the same events again, half by half.
+        """Return the lines that the events support; () without spoken turns.
+
+        Raises only errors of models. After an error of Slowwave's own code, the caller must not ask about halves of the
+        same events.
         """
         try:
             text = SegmentText.of(
@@ -47,7 +49,7 @@ class ModelSummarizer:
 
 
 def by_rules(_day: DayRef) -> Summarizer:
-    """The rules, whichever day it is."""
+    """Return the rules, whatever the day is."""
     return RULES
 
 

@@ -1,9 +1,9 @@
-"""The segments of a day: those kept from earlier summaries, and those made now, from events read page by page.
+"""Collect the segments of a day: reuse those of earlier summaries, and make the others from events read page by page.
 
-A stored segment is reused if it lies before the session's last one and the same summarizer made it, or the rules after
-that one failed (segments that the rules made for lack of budget are made again). The last one is also reused if it is
-full or no event was added. A segment that lost events to retention is always reused, because it can't be made again.
-Events between reused segments are read and cut again.
+A stored segment is reused if it lies before the session's last one, and if the same summarizer made it, or the rules
+did after this summarizer failed. Segments that the rules made for lack of budget are made again. The last segment is
+also reused if it is full or no event was added. A segment that lost events to retention is always reused, because it
+can't be made again. Events between reused segments are read and cut again.
 
 Never more than a page of events and a few segments are in memory. Each new segment is saved at once, so an interrupted
 summary continues where it stopped.
@@ -68,7 +68,7 @@ DELETE FROM slowwave.day_segments g
 WHERE (g.agent_id, g.scope_id, g.day, g.session_id) = (:agent_id, :scope_id, :day, :session_id)
   AND g.from_seq BETWEEN :first AND :last
 """)
-# Two summaries of a day at once write the same, or one of them less: whatever stands in the end is read again.
+# Two simultaneous summaries of a day write the same segments, or one writes fewer; the final rows are read again.
 _SAVE = text("""
 INSERT INTO slowwave.day_segments AS g (
     agent_id, scope_id, day, session_id, from_seq, to_seq, messages, lines, summarizer)
@@ -84,8 +84,8 @@ ON CONFLICT (agent_id, scope_id, day, session_id, from_seq) DO UPDATE SET
 
 @dataclass(frozen=True, slots=True)
 class StoredSegment:
-    """A stored segment. lines: loaded only for a session with one segment, else read on demand. thinned: retention
-    removed some of its events.
+    """A stored segment. lines: loaded only for a session with one segment, else read on demand. thinned: True if
+    retention removed some of its events.
     """
 
     from_seq: int
@@ -98,8 +98,8 @@ class StoredSegment:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The lines of a segment. messages: number of events; read: whether these were read now; by: the summarizer of the
-    lines.
+    """The lines of a segment. messages: the number of events; read: True if these events were read now; by: the
+    summarizer that made the lines.
     """
 
     lines: Lines
@@ -109,7 +109,7 @@ class Part:
 
 
 def kept_segments(engine: Engine, day: DayRef, sessions: Sequence[SessionCount]) -> dict[int, list[StoredSegment]]:
-    """The stored segments of these sessions, by session id, in the order of their events."""
+    """Return the stored segments of these sessions, by session id, in the order of their events."""
     values = {
         **key_of(day),
         "ids": [session.session_id for session in sessions],
@@ -125,8 +125,8 @@ def kept_segments(engine: Engine, day: DayRef, sessions: Sequence[SessionCount])
 
 @dataclass(frozen=True, slots=True)
 class SessionParts:
-    """The parts of one session. epoch: the agent's, when the day was read; anew: reuse only segments that can't be made
-    again.
+    """The parts of one session. epoch: the agent's epoch when the day was read; anew: True to reuse only segments that
+    can't be made again.
     """
 
     engine: Engine
@@ -138,7 +138,7 @@ class SessionParts:
     anew: bool
 
     def parts(self, stored: Sequence[StoredSegment]) -> Iterator[Part]:
-        """Lines of reused segments, and new lines of the other events, which are saved. Raises Forgotten."""
+        """Yield lines of reused segments, and new lines of the other events, which are saved. Raises Forgotten."""
         keep = self._still_good(stored)
         yield from self._read_kept(keep)
         if sum(kept.messages for kept in keep) != self.session.total:
@@ -157,7 +157,7 @@ class SessionParts:
         ]
 
     def _between(self, keep: Sequence[StoredSegment]) -> Iterator[tuple[int, int]]:
-        """The runs of seq [first, last] that no kept segment covers."""
+        """Return the ranges of seq [first, last] that no kept segment covers."""
         at = self.session.from_seq
         for kept in keep:
             if at < kept.from_seq:
@@ -175,7 +175,7 @@ class SessionParts:
                 with self.engine.connect() as connection:
                     lines |= {row.from_seq: row.lines for row in connection.execute(_LINES, values)}
             for kept in some:
-                # One that another summary of this day replaced meanwhile counts for nothing: the day is read again.
+                # If another summary of this day replaced a segment in the meantime, the day is read again.
                 if kept.from_seq in lines:
                     yield _kept_part(kept, lines[kept.from_seq])
 
@@ -193,7 +193,9 @@ class SessionParts:
                 yield Part(one.lines, len(segment.events), read=True, by=one.by)
 
     def _read_events(self, first: int, last: int) -> Iterator[Event]:
-        """Page by page, a connection each, so that nothing stays open while the rules work."""
+        """Read events page by page, each page on its own connection, so that no connection stays open while the rules
+        work.
+        """
         while True:
             values = self._key() | {"first": first, "last": last, "page": PAGE_EVENTS}
             with self.engine.connect() as connection:
@@ -205,7 +207,7 @@ class SessionParts:
             first = page[-1]["seq"] + 1
 
     def _preceding(self, at: int) -> tuple[Event, ...]:
-        """The day's event before `at` in this session, if any."""
+        """Return the day's event before `at` in this session, or None."""
         with self.engine.connect() as connection:
             values = self._key() | {"first": self.session.from_seq, "at": at}
             row = connection.execute(_PRECEDING, values).mappings().first()

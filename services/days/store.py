@@ -1,8 +1,8 @@
 """A day in Postgres: the reads before a summary, and the one statement that commits it.
 
-Every transaction that writes something about a day first holds the agent's row in share mode and compares its epoch:
-data forgotten meanwhile is not written again (I10). A summary commits by compare-and-swap on the day's version. It
-counts the events that were read: events that arrived since stay pending.
+Every transaction that writes something about a day first locks the agent's row in share mode and compares its epoch, so
+that forgotten data is not written again (I10). A summary commits by compare-and-swap on the day's version. It counts
+only the events that were read: later events stay pending.
 """
 
 import json
@@ -66,13 +66,13 @@ WHERE (y.agent_id, y.scope_id, y.day) = (:agent_id, :scope_id, :day)
 
 
 class Forgotten(Exception):
-    """The agent, or a session of the day, was forgotten since the day was read: nothing may be written."""
+    """The agent, or a session of the day, was forgotten after the day was read: nothing may be written."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionCount:
-    """Counts of a session's events of the day at the time of the read: `total` events; retention removed `removed`, and
-    the others lie between from_seq and to_seq.
+    """Counts of a session's events of the day when the day was read. total: the number of all events; removed: the
+    number that retention removed; from_seq, to_seq: the range of the other events.
     """
 
     session_id: int
@@ -86,8 +86,8 @@ class SessionCount:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A day as it was read. epoch, time_zone: of its agent; over: its local day has ended; status: as stored, None
-    without a row; version: of the newest summary, 0 without one.
+    """A day as it was read. epoch, time_zone: values of its agent; over: True if its local day has ended; status: the
+    stored status, None without a row; version: the version of the newest summary, 0 without one.
     """
 
     epoch: int
@@ -103,24 +103,25 @@ class Reading:
         return sum(session.total for session in self.sessions)
 
     def has_all(self) -> bool:
-        """Whether the newest summary was made from all events there are."""
+        """Return True if the newest summary was made from all events of the day."""
         counted = all(session.summarized == session.total for session in self.sessions)
         return self.version > 0 and counted and self.last_summarized_total == self.total
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a commit made of a day."""
+    """The result of a commit for a day."""
 
     status: DayStatus
     version: int
 
 
 def read_day(engine: Engine, day: DayRef, now: datetime) -> Reading | None:
-    """Read a day; None if its agent was deleted."""
+    """Read a day. Return None if its agent was deleted."""
     with engine.connect() as connection:
         agent = connection.execute(_AGENT, key_of(day) | {"now": now}).first()
-        # The version first: counts of a later moment than it make a swap fail, never one that takes counts back.
+        # Read the version first: if the counts are newer than the version, a swap fails, and no swap can reduce the
+        # counts.
         row = connection.execute(_DAY, key_of(day)).first()
         sessions = tuple(SessionCount(**r) for r in connection.execute(_SESSIONS, key_of(day)).mappings())
     if agent is None:
@@ -131,7 +132,7 @@ def read_day(engine: Engine, day: DayRef, now: datetime) -> Reading | None:
 
 @contextmanager
 def fenced(engine: Engine, day: DayRef, epoch: int) -> Iterator[Connection]:
-    """A transaction about a day. Raises Forgotten where its agent is of another epoch by now, or gone."""
+    """Open a transaction about a day. Raises Forgotten if its agent has another epoch or is deleted."""
     with engine.begin() as connection:
         if connection.execute(_FENCE, key_of(day)).scalar() != epoch:
             raise Forgotten
@@ -174,9 +175,9 @@ def commit_summary(
     summarizer: str,
     now: datetime,
 ) -> Written | None:
-    """Write a summary as the next version; None if another worker was faster.
+    """Write a summary as the next version. Return None if another worker was faster.
 
-    The day becomes final if it has ended and no event arrived since it was read. Raises Forgotten.
+    The day becomes final if it has ended and no event arrived after it was read. Raises Forgotten.
     """
     values = key_of(day) | {
         "epoch": reading.epoch,
@@ -191,7 +192,7 @@ def commit_summary(
         "summarizer": summarizer,
         "now": now,
     }
-    # One statement that commits itself: a worker that is stopped here holds no lock that a capture waits for.
+    # One statement that commits itself: a worker that is stopped here holds no lock for which a capture waits.
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         answer = connection.execute(_COMMIT, values).one()
     if answer.outcome == "forgotten":
@@ -206,7 +207,7 @@ def settle_empty(engine: Engine, day: DayRef, reading: Reading, now: datetime) -
 
 
 def note_failure(engine: Engine, day: DayRef, error: Exception, now: datetime) -> str:
-    """Write down that an attempt failed and when the day is due again. Returns the stored error text."""
+    """Store a failed attempt and the day's next due time. Return the stored error text."""
     said = describe(error)
     with engine.begin() as connection:
         again_at = now + _delay(day, max(_attempts(connection, day), 1))
@@ -215,7 +216,7 @@ def note_failure(engine: Engine, day: DayRef, error: Exception, now: datetime) -
 
 
 def describe(error: Exception) -> str:
-    """An error's kind, and the database's code. Its text is left out: it may quote what somebody said."""
+    """Return an error's class and the database's code, without its text, which may quote a conversation."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     code = getattr(cause, "sqlstate", None)
     return type(cause).__name__ + (f" ({code})" if code else "")
@@ -226,11 +227,11 @@ def _attempts(connection: Connection, day: DayRef) -> int:
 
 
 def _delay(day: DayRef, attempts: int) -> timedelta:
-    # Spread by the day itself, so that days that failed together do not come back together.
+    # The day itself determines the jitter, so that days that failed together are not retried together.
     jitter = (day.agent_id * 31 + day.scope_id * 17 + day.day.toordinal()) % 100 / 100
     return timedelta(seconds=backoff(attempts, jitter))
 
 
 def key_of(day: DayRef) -> dict[str, Any]:
-    """The key of a day's row, as bound values."""
+    """Return the key of a day's row, as bound values."""
     return {"agent_id": day.agent_id, "scope_id": day.scope_id, "day": day.day}

@@ -1,15 +1,11 @@
 """Summarise one day: read its counts, keep or make the segments of each session, merge them, commit.
 
     read the day ── all events are summarized, and the day is final if requested ──▶ unchanged
-      │
-    count the attempt
-      │
-    segments, session by session ── events changed meanwhile ──▶ once more, without stored segments
-      │
-    merge, with no transaction open
-      │
+      │ count the attempt │
+    segments, session by session ── events changed in between ──▶ once more, without stored segments
+      │ merge, with no transaction open │
     commit: snapshot, counts, status ── another was faster ──▶ read again
-                                     ── forgotten meanwhile ──▶ nothing is written
+                                     ── forgotten in between ──▶ nothing is written
 
 A failure is stored on its day, which is retried; other days are not affected.
 """
@@ -83,11 +79,11 @@ def summarize_day(
 ) -> DayReport:
     """Make a new snapshot of a day that has new events, or that has ended and should become final.
 
-    final: make it final, granted once its local day is over at `now` and nothing has come in meanwhile. again: without
-    new events, repeat the parts that the rules made for lack of budget, if there is budget now. Raises what the
-    database raises when not even the failure can be noted.
+    final: True to make it final, if its local day is over at `now` and no event arrived in between. again: True to
+    repeat, if a day has no new events, the parts that the rules made for lack of budget, if there is budget now. Raises
+    the database's errors if even the failure can't be stored.
     """
-    # Whatever the caller's engine makes of single statements, a commit is a transaction.
+    # A commit is a transaction, even if the caller's engine is in autocommit.
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     report = DayReport(day, "lost")
     wanted = _Wanted(settings, now, summarizer, final, again and summarizer.name != RULES.name)
@@ -113,7 +109,7 @@ def summarize_day(
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """How a day is to be summarised: see summarize_day."""
+    """Options for the summary of a day: see summarize_day."""
 
     settings: Days
     now: datetime
@@ -124,14 +120,16 @@ class _Wanted:
 
 @dataclass
 class _Made:
-    """Parts put together. makers: how many parts each made; read: how many events were read now."""
+    """The merged parts. makers: the number of parts by summarizer; read: the number of events that were read now."""
 
     folded: Folded
     makers: Counter[str] = field(default_factory=Counter)
     read: int = 0
 
     def by(self, summarizer: Summarizer) -> str:
-        """What made the parts: "model …", or "model …; 2 of 5 parts by rules/2 …", the summariser of now first."""
+        """The summarizers of the parts: "model …", or "model …; 2 of 5 parts by rules/2 …", the present summarizer
+        first.
+        """
         names = sorted(self.makers, key=lambda name: (name != summarizer.name, name))
         if not names:
             return summarizer.name
@@ -174,8 +172,8 @@ def _try_once(engine: Engine, day: DayRef, wanted: _Wanted, *, anew: bool) -> Da
 
 
 def _make(engine: Engine, day: DayRef, reading: Reading, wanted: _Wanted, *, anew: bool, settled: bool) -> _Made | None:
-    """All parts, put together. For a day without new events, only improved parts; None if no part was made again, or if
-    there still is no budget.
+    """Return all parts, merged. For a day without new events, only improved parts; None if no part was made again, or
+    if there is still no budget.
     """
     made = _Made(Folded(wanted.summarizer, wanted.settings.max_summary_words))
     for part in _parts(engine, day, reading, wanted.summarizer, anew=anew):
@@ -188,7 +186,7 @@ def _make(engine: Engine, day: DayRef, reading: Reading, wanted: _Wanted, *, ane
 
 
 def _parts(engine: Engine, day: DayRef, reading: Reading, summarizer: Summarizer, *, anew: bool) -> Iterator[Part]:
-    """The parts of each session, one after the other. Raises EventsChanged."""
+    """Yield the parts of each session, one session after the other. Raises EventsChanged."""
     for at in range(0, len(reading.sessions), _SESSIONS_AT_ONCE):
         some = reading.sessions[at : at + _SESSIONS_AT_ONCE]
         stored = kept_segments(engine, day, some)
@@ -204,5 +202,5 @@ def _parts(engine: Engine, day: DayRef, reading: Reading, summarizer: Summarizer
 
 
 def _adds_up(session: SessionCount, messages: int) -> bool:
-    """Whether the lines cover all counted events. Stored segments may cover events that retention removed."""
+    """Return True if the lines cover all counted events. Stored segments may cover events that retention removed."""
     return session.total - session.removed <= messages <= session.total

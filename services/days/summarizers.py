@@ -1,5 +1,5 @@
-"""What makes lines of events and a summary of lines: the rules, or a model with the rules behind it, asked so that no
-event can stop a day.
+"""Summarizers make lines from events, and a summary from lines: the rules, or a model with the rules as fallback, so
+that no event can block a day.
 """
 
 import logging
@@ -39,8 +39,8 @@ class SegmentContext:
 class Summarizer(Protocol):
     """Makes lines from the events of a segment (a part of a session's day), and a summary from the lines of all parts.
 
-    `name` contains the version; if the version changes, stored lines are made again. `preceding` are the events before
-    the segment, if any.
+    name: name and version; if the version changes, stored lines are made again. preceding: the events before the
+    segment, if any.
 
     `segment` may raise TransientError (the day is retried later), BudgetReached or ModelFailed (the rules make the
     lines).
@@ -82,7 +82,7 @@ class SummarizedLines:
 def make_lines(
     summarizer: Summarizer, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]
 ) -> SummarizedLines:
-    """Lines of these events, by the rules if the summarizer fails. Raises TransientError."""
+    """Return lines of these events, by the rules if the summarizer fails. Raises TransientError."""
     try:
         return SummarizedLines(lines_of(summarizer, events, told, preceding), summarizer.name)
     except BudgetReached as cap:
@@ -95,20 +95,20 @@ def make_lines(
 
 
 def instead_of(summarizer: Summarizer) -> str:
-    """The name of the rules for events that the summarizer can't handle; a retry would not help."""
+    """Return the name of the rules for events that the summarizer can't process; a retry would not help."""
     return f"{RULES.name} for {summarizer.name}"
 
 
 def waiting_for(summarizer: Summarizer) -> str:
-    """The name of the rules after a reached cap; these lines are made again when there is budget."""
+    """Return the name of the rules after a reached cap; these lines are made again when there is budget."""
     return f"{RULES.name} until {summarizer.name}"
 
 
 def lines_of(
     summarizer: Summarizer, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]
 ) -> Lines:
-    """What the rules make of these events. If the summarizer raises, each half is tried, until one event is left that
-    it can't handle: the rules handle this event, and the summarizer the rest.
+    """Return lines of these events. If the summarizer raises, each half is tried separately, until one event remains
+    that it can't process. The rules process this event, and the summarizer the others.
     """
     try:
         return summarizer.segment(events, told, preceding)
@@ -128,7 +128,7 @@ def _plain(event: Event, session: str) -> Line:
 
 
 class Folded:
-    """Parts of a day as they come, merged in a tree of fan `FAN`. count: how many were added."""
+    """Parts of a day, merged in a tree of fan `FAN` as they arrive. count: the number of parts so far."""
 
     def __init__(self, summarizer: Summarizer, max_words: int) -> None:
         self.count = 0
@@ -137,7 +137,7 @@ class Folded:
         self._levels: list[list[Lines]] = [[]]
 
     def add(self, part: Lines) -> None:
-        """Put in the next part; the same parts in the same order give the same summary."""
+        """Add the next part. The same parts in the same order give the same summary."""
         self.count += 1
         for level in self._levels:
             level.append(part)
@@ -148,6 +148,6 @@ class Folded:
         self._levels.append([part])
 
     def summary(self) -> DaySummary:
-        """The summary of all parts."""
+        """Return the summary of all parts."""
         parts = [part for level in self._levels for part in level]
         return self._summarizer.merge(parts, max_words=self._max_words)

@@ -32,7 +32,9 @@ PRECEDING = 2
 
 @dataclass(frozen=True, slots=True)
 class RetryResult:
-    """outcome: stored or no_reply (it went through), failed (`error` says how), or gone (it is not quarantined)."""
+    """The result of a retry. outcome: stored or no_reply (the event was processed), failed (`error` has the reason), or
+    gone (it is not in quarantine).
+    """
 
     outcome: Literal["stored", "no_reply", "failed", "gone"]
     stored: int = 0

@@ -1,7 +1,7 @@
-"""Dead letters, decided: sent to their task again, or dismissed.
+"""Decide dead letters: send them to their task again, or dismiss them.
 
-A letter is sent before its row commits. Should this process die in between it stays open and may be sent twice, which
-its task bears: hooks carry keys, and everything else is a wake-up.
+A letter is sent before its row commits. If this process dies in between, the letter stays open and may be sent twice.
+This is harmless, because hooks carry idempotency keys, and all other messages only wake a worker.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,10 +29,10 @@ def redrive(
     now: datetime,
     nobodys: bool = True,
 ) -> tuple[list[int], dict[int, str]]:
-    """Send open letters of `tenant` again (all where `numbers` is None, AT_ONCE at most), in one transaction.
+    """Send open letters of `tenant` again (all if `numbers` is None, at most AT_ONCE), in one transaction.
 
-    Answers the letters that were sent, and why others were not. Letters that someone else decides on are left alone.
-    nobodys: also letters whose tenant could not be read.
+    Return the letters that were sent, and the reasons why others were not. Letters that another transaction decides are
+    skipped. nobodys: True to include letters whose tenant could not be read.
     """
     query = select(DeadLetter.id, DeadLetter.task, DeadLetter.payload).where(_open(tenant, numbers, nobodys))
     rows = connection.execute(query.order_by(DeadLetter.id).limit(AT_ONCE).with_for_update(skip_locked=True)).all()
@@ -56,9 +56,9 @@ def redrive(
 def dismiss(
     connection: Connection, tenant: str, numbers: Sequence[int] | None, *, now: datetime, nobodys: bool = True
 ) -> tuple[list[int], dict[int, str]]:
-    """Close open letters of `tenant` without sending them (all where `numbers` is None, AT_ONCE at most).
+    """Close open letters of `tenant` without sending them (all if `numbers` is None, at most AT_ONCE).
 
-    nobodys: also letters whose tenant could not be read.
+    nobodys: True to include letters whose tenant could not be read.
     """
     query = select(DeadLetter.id).where(_open(tenant, numbers, nobodys)).order_by(DeadLetter.id).limit(AT_ONCE)
     found = list(connection.execute(query.with_for_update(skip_locked=True)).scalars())

@@ -1,4 +1,4 @@
-"""Dead letters: refused payloads, stored with their error until a person decides."""
+"""Store dead letters: refused payloads with their error, until a person decides."""
 
 import json
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ def store_dead_letter(
 ) -> int:
     """Store a refused payload; return the dead letter's id.
 
-    One that is too large, or that Postgres can't hold as JSON, is kept as cut text, and says so. Its names are kept
-    beside the text: by these it is found when they are forgotten.
+    A payload that is too large, or that Postgres can't store as JSON, is stored as shortened text with a mark. The
+    names in it are stored beside the text, so that a forget of these names finds it.
     """
     text, whole = _written(payload)
     if not whole or len(text) > MAX_PAYLOAD_CHARACTERS:
@@ -37,10 +37,12 @@ def store_dead_letter(
 
 
 def _written(payload: Mapping[str, Any]) -> tuple[str, bool]:
-    """The payload as text, and whether that is JSON to Postgres. What nests too deeply to be written is left out."""
+    """Return the payload as text, and True if Postgres accepts this text as JSON. Too deeply nested values are
+    omitted.
+    """
     for strict in (True, False):
         try:
-            # Python reads and writes NaN and Infinity, which are no JSON.
+            # Python reads and writes NaN and Infinity, which are not JSON.
             text = json.dumps(payload, default=repr, ensure_ascii=False, allow_nan=not strict)
         except (ValueError, RecursionError):
             continue
@@ -54,7 +56,9 @@ def _storable(text: str) -> str:
 
 
 def of_tenant(tenant: str, *, nobodys: bool = True) -> ColumnElement[bool]:
-    """A condition: dead letters that an operator of `tenant` may see. nobodys: also those of an unreadable tenant."""
+    """Return the SQL condition for dead letters that an operator of `tenant` may see. nobodys: True to include those
+    without a readable tenant.
+    """
     if not nobodys:
         return DeadLetter.tenant == tenant
     return or_(DeadLetter.tenant == tenant, DeadLetter.tenant.is_(None))

@@ -1,7 +1,7 @@
-"""Give memories and events their vectors, a batch at a time; change from one model to another while the old one serves.
+"""Make vectors for memories and events in batches, and switch to another model while searches use the old one.
 
-No transaction is open while vectors are made. One indexer at a time over all hosts, by a lock that Postgres lets go of
-when its holder dies; were there two, the second would store the same vectors again.
+No transaction is open while vectors are made. Over all hosts, only one indexer works at a time, by a lock that Postgres
+releases when the holder dies. A second indexer would only store the same vectors again.
 """
 
 import logging
@@ -22,14 +22,14 @@ READ_AT_ONCE = 1000
 Step = Literal["some", "all", "stopped"]
 
 PROBE = "How many numbers has a vector?"
-# So many new vectors may make plans from before them bad ones.
+# This many new vectors may make older query plans bad ones.
 WORTH_ANALYZING = 200
 _LOCK = text("SELECT pg_try_advisory_lock(hashtextextended('slowwave.embeddings', 0))")
 _UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.embeddings', 0))")
 
 
 class Models(Protocol):
-    """The embedder of the settings (None: off), and those of other names that can be reached."""
+    """The embedder of the settings (None: off), and further embedders that can be reached."""
 
     @property
     def own(self) -> Embedder | None: ...
@@ -41,9 +41,9 @@ class Models(Protocol):
 class IndexReport:
     """The result of one run of the indexer.
 
-    state: off (no driver), busy (another process is indexing), done (nothing is left), more (the time was up).
-    memories, events: how many got a vector. refused: texts that the model rejects. switched: the model that search now
-    uses, if this run completed its vectors.
+    state: off (no driver), busy (another process is indexing), done (no work is left), more (the time was up).
+    memories, events: the number of memories and events that got a vector. refused: the number of texts that the model
+    rejects. switched: the model that searches use from now on, if this run completed its vectors.
     """
 
     state: Literal["off", "busy", "done", "more"]
@@ -55,7 +55,9 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """The collaborators of a run. batch: texts in one call of the model; more_time: whether to begin another batch."""
+    """The collaborators of a run. batch: the number of texts per call of the model; more_time: a function that returns
+    True if another batch may begin.
+    """
 
     engine: Engine
     models: Models
@@ -90,8 +92,8 @@ def index(run: Indexing) -> IndexReport:
 
 
 def _keep_serving_fresh(run: Indexing, wanted: Space, report: IndexReport) -> None:
-    """While another model serves, new texts also get its vectors if it is reachable; else full-text search finds
-    them.
+    """Keep the vectors in use current: while another model serves, new texts also get its vectors if it is reachable.
+    Otherwise, full-text search finds the new texts.
     """
     with run.engine.connect() as connection:
         others = [s for s in spaces.read_spaces(connection) if s.state == "serving" and s.id != wanted.id]
@@ -114,7 +116,7 @@ def _space_of(engine: Engine, embedder: Embedder) -> Space:
 
 
 def _fill(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> bool:
-    """Make what the space lacks; False: time was up before all was there."""
+    """Make the missing vectors of the space. Return False if the time was up before all were made."""
     with run.engine.begin() as connection:
         rows.drop_archived(connection, space.id)
     for step in (_memories, _events):
@@ -130,7 +132,9 @@ def _fill(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) 
 
 
 def _memories(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> Step:
-    """The search for missing vectors scans all memories; large batches make it rare."""
+    """Make vectors of memories. The search for missing vectors scans all memories, so large batches make the
+    scan rare.
+    """
     with run.engine.connect() as connection:
         stale = rows.stale_memories(connection, space.id, max(run.batch, READ_AT_ONCE))
     for begin in range(0, len(stale), run.batch):
@@ -159,19 +163,24 @@ def _events(run: Indexing, space: Space, embedder: Embedder, report: IndexReport
 
 
 def _given_up(run: Indexing, space: Space) -> bool:
-    """All vectors were dropped meanwhile: new ones would be stored nowhere and made again for ever."""
+    """Return True if all vectors were dropped in the meantime: new ones could not be stored, and would be made for
+    ever.
+    """
     with run.engine.connect() as connection:
         return all(other.id != space.id for other in spaces.read_spaces(connection))
 
 
 def _vectors(embedder: Embedder, texts: Sequence[str], space: Space, report: IndexReport) -> list[list[float] | None]:
-    """A vector a text; None for one that the model refuses while it takes others: it must not hold them up."""
+    """Return a vector for each text, None for a text that the model refuses while it accepts others, so that it delays
+    no others.
+    """
     try:
         vectors: list[list[float] | None] = list(embedder.embed(texts))
     except EmbeddingFailed as error:
         if not error.by_text:
             raise
-        # Is it a text, or does the endpoint refuse everything? Then this raises, and nothing is marked.
+        # Test whether one text or the endpoint is the cause: if the endpoint refuses everything, this raises, and no
+        # text is marked.
         embedder.embed([PROBE])
         vectors = [_one(embedder, said) for said in texts]
         report.refused += vectors.count(None)

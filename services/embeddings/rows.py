@@ -1,7 +1,7 @@
-"""What lacks a vector, and how vectors are stored: the statements of indexing.
+"""Statements of indexing: find texts without vectors, and store vectors.
 
-A memory is read again when its text or its day differs from the one of its vector. Events never change: of each session
-a watermark tells how far they are done, and it moves in the transaction that stores their vectors.
+A memory gets a new vector if its text or its day differs from that of its vector. Events never change: for each session
+a watermark marks the last event with vectors, and it moves in the transaction that stores them.
 """
 
 import json
@@ -28,7 +28,7 @@ _MEMORIES = text(
     f"SELECT m.id, m.content, encode(m.content_hash, 'hex') AS hash, {_DAY} AS day{_STALE}"
     " ORDER BY m.recorded_at DESC, m.id LIMIT :limit"
 )
-# A memory that went or changed meanwhile gets none of a vector that is not its own (I10).
+# A memory that was deleted or changed in the meantime must not get the vector of its old text (I10).
 _KEEP_MEMORIES = text(
     "INSERT INTO slowwave.memory_vectors AS v (memory_id, space_id, scope_id, content_hash, said_on, embedding)"
     " SELECT m.id, k.id, m.scope_id, m.content_hash, d.day, d.embedding"
@@ -53,7 +53,7 @@ _EVENTS = text(
     " ORDER BY s.last_seen_at DESC, s.id LIMIT :sessions)"
     " SELECT b.id AS session_id, b.processed_until, x.seq, x.speaker, x.said, x.parts"
     " FROM behind b LEFT JOIN LATERAL ("
-    # Search finds events of tools by words alone: a model makes little of listings and identifiers, and they cost as
+    # Search finds tool events by words only: a model extracts little from listings and identifiers, and they cost as
     # much as speech.
     " SELECT e.seq, coalesce(e.name, e.role) AS speaker, coalesce(p.redacted, e.content) AS said, ("
     "  SELECT json_agg(json_build_array(o.part, o.begins, o.ends) ORDER BY o.part) FROM slowwave.passages o"
@@ -69,7 +69,7 @@ _KEEP_EVENTS = text(
     " SELECT p.session_id, p.seq, p.part, k.id, p.scope_id, d.embedding"
     " FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS d (session bigint, seq bigint, part integer, ends integer,"
     " embedding real[])"
-    # A passage that was cut meanwhile gets none of a vector of the whole.
+    # A passage of an event that was split in the meantime must not get the vector of the whole event.
     " JOIN slowwave.passages p ON p.session_id = d.session AND p.seq = d.seq AND p.part = d.part"
     " AND p.ends IS NOT DISTINCT FROM d.ends"
     " JOIN slowwave.vector_spaces k ON k.id = :space AND k.state <> 'retired'"
@@ -88,7 +88,7 @@ _LEFT = text(f"SELECT (SELECT count(*){_STALE}), (SELECT count(*){_BEHIND})")
 
 @dataclass(frozen=True, slots=True)
 class MemoryText:
-    """A memory without a vector, and the text for it; hash (hex) and day: at the time of the read."""
+    """A memory without a vector, and its text. hash (hexadecimal), day: values when the memory was read."""
 
     id: UUID
     hash: str
@@ -98,7 +98,7 @@ class MemoryText:
 
 @dataclass(frozen=True, slots=True)
 class PassageText:
-    """A passage that lacks a vector, and the text to make it of. ends: None if its event is not cut yet."""
+    """A passage without a vector, and the text to embed. ends: None if its event is not split into passages yet."""
 
     session_id: int
     seq: int
@@ -109,14 +109,14 @@ class PassageText:
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Passages of events of some sessions, and how far each session is done once these are stored."""
+    """Passages of events of some sessions, and the new watermark of each session after they are stored."""
 
     passages: list[PassageText] = field(default_factory=list)
     until: dict[int, int] = field(default_factory=dict)
 
 
 def stale_memories(connection: Connection, space: int, limit: int) -> list[MemoryText]:
-    """Memories without a vector of their current text, the newest first."""
+    """Return memories without a vector of their current text, newest first."""
     rows = connection.execute(_MEMORIES, {"space": space, "limit": limit})
     return [MemoryText(row.id, row.hash, row.day, memory_text(row.content, row.day)) for row in rows]
 
@@ -124,8 +124,8 @@ def stale_memories(connection: Connection, space: int, limit: int) -> list[Memor
 def keep_memories(
     connection: Connection, space: int, memories: Sequence[MemoryText], vectors: Sequence[Vector | None]
 ) -> int:
-    """Store their vectors; None: the model takes no such text, and is not asked again. Answers how many were stored:
-    not those of a space that is given up, or of a memory that has changed or gone.
+    """Store vectors of memories; a vector of None means that the model refuses the text and is not asked again. Return
+    the number stored, without memories that have changed or are deleted, and 0 for a space that was dropped.
     """
     rows = [
         {"id": str(memory.id), "hash": memory.hash, "day": memory.day.isoformat(), "embedding": _short(vector)}
@@ -135,12 +135,14 @@ def keep_memories(
 
 
 def drop_archived(connection: Connection, space: int) -> int:
-    """Remove vectors of archived memories; an undo that brings one back gets a new vector."""
+    """Remove vectors of archived memories. If an undo restores such a memory, it gets a new vector."""
     return connection.execute(_ARCHIVED, {"space": space}).rowcount
 
 
 def waiting_events(connection: Connection, space: int, limit: int) -> EventBatch:
-    """Flushed events without a vector, of the sessions that spoke last; nothing in `until`: none is left."""
+    """Return flushed events without a vector, of the sessions with the latest events. If `until` is empty, no event is
+    left.
+    """
     batch = EventBatch()
     values = {"space": space, "limit": limit, "sessions": SESSIONS_AT_ONCE}
     by_session: dict[int, list[RowMapping]] = {}
@@ -152,7 +154,8 @@ def waiting_events(connection: Connection, space: int, limit: int) -> EventBatch
             break
         said = [row for row in rows if row["seq"] is not None][:left]
         batch.passages.extend(passage for row in said for passage in _passages(row))
-        # Cut short, it is done as far as it was read; else all of it is, with what retention took out of it.
+        # If the read was cut, the watermark moves to the last event read; otherwise to the end, including events that
+        # retention removed.
         whole = len(said) == sum(row["seq"] is not None for row in rows) and len(said) < limit
         batch.until[session] = rows[0]["processed_until"] if whole else said[-1]["seq"]
         left -= len(said)
@@ -160,7 +163,7 @@ def waiting_events(connection: Connection, space: int, limit: int) -> EventBatch
 
 
 def _passages(row: RowMapping) -> list[PassageText]:
-    """The passages of an event; an event that is not cut yet is one."""
+    """Return the passages of an event; an event that is not split yet is one passage."""
     headings = {passage.begins: passage.heading for passage in passages_of(row["said"])}
     return [
         PassageText(
@@ -172,7 +175,9 @@ def _passages(row: RowMapping) -> list[PassageText]:
 
 
 def keep_events(connection: Connection, space: int, batch: EventBatch, vectors: Sequence[Vector | None]) -> int:
-    """Store their vectors and how far their sessions are done, in the caller's transaction. Answers as above."""
+    """Store vectors of events and their sessions' watermarks, in the caller's transaction. Returns as
+    `keep_memories`.
+    """
     rows = [
         {"session": one.session_id, "seq": one.seq, "part": one.part, "ends": one.ends, "embedding": _short(vector)}
         for one, vector in zip(batch.passages, vectors, strict=True)
@@ -184,11 +189,11 @@ def keep_events(connection: Connection, space: int, batch: EventBatch, vectors: 
 
 
 def count_left(connection: Connection, space: int) -> tuple[int, int]:
-    """How many memories lack a vector, and how many sessions have events that do."""
+    """Count the memories without a vector, and the sessions with events without a vector."""
     memories, sessions = connection.execute(_LEFT, {"space": space}).one()
     return int(memories), int(sessions)
 
 
 def _short(vector: Vector | None) -> list[float] | None:
-    """Seven digits are all that single precision holds."""
+    """Round to seven digits, because single precision holds no more."""
     return None if vector is None else [round(x, 7) for x in vector]

@@ -1,4 +1,4 @@
-"""Spaces of vectors: one for each embedding model, one of which serves.
+"""Manage spaces of vectors: one for each embedding model. Searches use the serving space.
 
 (none) ──▶ serving    the first model: searches use its vectors from the first one on
 building ──▶ serving        another model has all its vectors: it takes over in one transaction
@@ -29,12 +29,14 @@ _VERSION = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
 
 
 class VectorsUnavailable(Exception):
-    """This Postgres can't compare vectors; the message names the missing extension. Everything else works without."""
+    """This Postgres can't compare vectors; the message names the missing extension. All other functions work without
+    it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The vectors of one model: its name, how many numbers a vector has, and whether searches use them."""
+    """The vectors of one model: the model's name, the dimension of a vector, and whether searches use them."""
 
     id: int
     model: str
@@ -43,13 +45,15 @@ class Space:
 
 
 def extension_version(connection: Connection) -> str | None:
-    """The version of the extension `vector` in this database; None: it is not there."""
+    """Return the version of the extension `vector` in this database, or None."""
     version: str | None = connection.execute(_VERSION).scalar()
     return version
 
 
 def require_extension(engine: Engine) -> None:
-    """See to the extension `vector`, of a version that finds the nearest within a scope. Raises VectorsUnavailable."""
+    """Create the extension `vector`, in a version that finds the nearest vectors within a scope. Raises
+    VectorsUnavailable.
+    """
     with engine.connect() as connection:
         version = extension_version(connection)
     if version is None:
@@ -70,12 +74,12 @@ def require_extension(engine: Engine) -> None:
 
 
 def read_spaces(connection: Connection) -> list[Space]:
-    """All spaces that are not being removed, the oldest first."""
+    """Return all spaces that are not being removed, oldest first."""
     return [Space(*row) for row in connection.execute(_SPACES)]
 
 
 def open_space(engine: Engine, model: str, dimension: int) -> Space:
-    """Make the space of a model, with its index; it serves at once if none does."""
+    """Create the space of a model, with its index. It serves at once if no other space does."""
     with engine.begin() as connection:
         space = Space(*connection.execute(_OPEN, {"model": model, "dimension": dimension}).one())
         connection.execute(
@@ -85,26 +89,26 @@ def open_space(engine: Engine, model: str, dimension: int) -> Space:
 
 
 def retire_unwanted(engine: Engine, keep: int) -> None:
-    """Spaces that were begun for another model than the one that is wanted now are given up."""
+    """Retire spaces that were begun for a model that is no longer wanted."""
     with engine.begin() as connection:
         connection.execute(_RETIRE, {"state": "building", "keep": keep})
 
 
 def retire_all(engine: Engine) -> None:
-    """Delete all vectors. Until there are new ones, searches use only words."""
+    """Delete all vectors. Until new ones exist, searches use only words."""
     with engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.vector_spaces SET state = 'retired' WHERE state <> 'retired'"))
 
 
 def switch_to(engine: Engine, space: int) -> None:
-    """From here on searches use this space, and the one that served goes."""
+    """Let searches use this space from now on, and retire the previous one."""
     with engine.begin() as connection:
         connection.execute(_RETIRE, {"state": "serving", "keep": space})
         connection.execute(_SERVE, {"keep": space})
 
 
 def analyze(engine: Engine) -> None:
-    """Tell the planner how many vectors there are: until it knows, a search takes twice as long."""
+    """Update the planner's statistics of vectors; with old statistics, a search takes twice as long."""
     with engine.begin() as connection:
         connection.execute(text("ANALYZE slowwave.memory_vectors, slowwave.passage_vectors"))
 
@@ -131,7 +135,7 @@ def remove_retired(engine: Engine) -> int:
 
 
 def _remove_rows(engine: Engine, table: str, space: int) -> None:
-    # `table` is one of three names that stand above; the rest is bound.
+    # `table` is one of the three names above; all other values are bound.
     some = text(
         f"DELETE FROM slowwave.{table} WHERE ctid = ANY (ARRAY("
         f"SELECT ctid FROM slowwave.{table} WHERE space_id = :space LIMIT :some))"

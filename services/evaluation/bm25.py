@@ -1,8 +1,8 @@
 """BM25 over the first n of an ordered list of texts, for any n, without a new index for each.
 
 The scores are those of bm25s with its defaults ("lucene", k1 1.5, b 0.75) over an index of just these n texts: document
-frequencies and the mean length are those of the prefix, so a question sees nothing of what came after it. It is what
-evaluations compare search with; search itself does not use it. The package bm25s comes with the extra `evaluate`.
+frequencies and the mean length are those of the prefix, so later texts do not affect a question. Evaluations compare
+search with BM25; search itself does not use it. The package bm25s comes with the extra `evaluate`.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,9 @@ B = 0.75
 
 
 def words(texts: Sequence[str]) -> list[list[str]]:
-    """The stemmed words of each text without stop words, by bm25s. Raises InvalidSettings if it is not installed."""
+    """Return the stemmed words of each text without stop words, by bm25s. Raises InvalidSettings if bm25s is not
+    installed.
+    """
     if not texts:
         return []
     stemmer = Stemmer.Stemmer("english")
@@ -31,7 +33,7 @@ def words(texts: Sequence[str]) -> list[list[str]]:
 
 
 def require_bm25s() -> Any:
-    """The package bm25s. Raises InvalidSettings if it is not installed."""
+    """Return the package bm25s. Raises InvalidSettings if it is not installed."""
     try:
         import bm25s  # noqa: PLC0415 (an extra)
     except ImportError:
@@ -57,7 +59,7 @@ class PrefixIndex:
         }
 
     def scores(self, question: str, size: int) -> Any:
-        """The score of each of the first `size` texts, as an array of numpy."""
+        """Return the score of each of the first `size` texts, as a numpy array."""
         lengths = self._lengths[:size]
         norm = K1 * (1 - B + B * lengths / ((lengths.mean() if size else 0.0) or 1.0))
         scores = np.zeros(size)
@@ -70,8 +72,8 @@ class PrefixIndex:
         return scores
 
     def best(self, question: str, size: int, limit: int) -> list[int]:
-        """The places of the best texts among the first `size`, best first; only texts that share a word with the
-        query.
+        """Return the indexes of the best texts among the first `size`, best first; only texts that share a word with
+        the query.
         """
         scores = self.scores(question, size)
         ranked = np.argsort(-scores, kind="stable")[:limit]

@@ -1,7 +1,7 @@
 """Evaluate an extractor on conversations with gold memories, without a database.
 
-A conversation goes through the extractor in the windows that a flush cuts after its last message: the same bounds, the
-same events before the window.
+The extractor reads a conversation in the windows that a flush would cut after the last message: with the same limits,
+and the same events before each window.
 """
 
 import json
@@ -25,7 +25,7 @@ FIELDS = frozenset(("session", "messages"))
 
 
 class BadConversation(ValueError):
-    """A line of a file that holds no conversation. number: of the line, from 1."""
+    """A line of a file that is no conversation. number: the line number, from 1."""
 
     def __init__(self, number: int, reason: str) -> None:
         super().__init__(f"line {number}: {reason}")
@@ -35,7 +35,7 @@ class BadConversation(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One session. numbers: the number of the message of each event, by its seq; gold: memories by message number."""
+    """One session. numbers: the message number of each event, by seq; gold: memories by message number."""
 
     session: str
     events: tuple[Event, ...]
@@ -46,7 +46,7 @@ class Conversation:
 
 @dataclass(slots=True)
 class Evaluation:
-    """The figures of all conversations. by_role: agreement over the messages of one kind of event."""
+    """The figures of all conversations. by_role: the agreement over the messages of one kind of event."""
 
     conversations: int = 0
     messages: int = 0
@@ -59,7 +59,9 @@ class Evaluation:
 def extract_session(
     extractor: Extractor, events: Sequence[Event], agent: str, bounds: ExtractorSettings
 ) -> list[Candidate]:
-    """The candidates of a session that is flushed after its last event. events: the whole session, seq 1 to n."""
+    """Return the candidates of a session that is flushed after its last event. events: the whole session, seq
+    1 to n.
+    """
     found: list[Candidate] = []
     done = 0
     while done < len(events):
@@ -75,9 +77,10 @@ def extract_session(
 
 
 def read_conversations(lines: Iterable[str]) -> Iterator[Conversation]:
-    """Conversations of JSON lines: {"session", "messages": [{"role", "content", "name"?, "at"?, "memory"?}]}.
+    """Read conversations from JSON lines: {"session", "messages": [{"role", "content", "name"?, "at"?, "memory"?}]}.
 
-    memory: what a person wrote for the message; "" or absent if nothing is worth keeping. Raises BadConversation.
+    memory: the memory that a person wrote for the message; "" or absent if nothing is worth keeping. Raises
+    BadConversation.
     """
     for number, line in enumerate(lines, 1):
         if line.strip():
@@ -139,7 +142,7 @@ def _conversation(line: Any) -> Conversation:
 
 
 def _events(message: Any, before: Sequence[Event], tools: dict[str, str]) -> list[Event]:
-    """The events that would be recorded of a message; none if the message is left out."""
+    """Return the events that would be recorded for a message; [] if the message is not recorded."""
     made: list[Event] = []
     for recorded in message_events(message, "evaluation", names=tools):
         last = made[-1:] or list(before[-1:])

@@ -1,8 +1,8 @@
 """Evaluate recall: record a data set as a host would, flush it, ask its questions, and judge the results.
 
-The events of an agent are recorded in their order. Before the event that a question must not see yet, its sessions are
-flushed to their end, the words of its scope are counted and vectors are made; then the question is asked. No pass of
-consolidation and no summary of a day runs.
+The events of an agent are recorded in order. A question is asked just before the first event that it must not see.
+Before the question, the agent's sessions are flushed to their end, the words of its scope are counted, and vectors are
+made. No consolidation pass and no summary of a day runs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,12 +23,12 @@ RECORDED_AT_ONCE = 100
 
 
 class EvaluationFailed(Exception):
-    """A session of the data set could not be flushed; the message says which."""
+    """A session of the data set could not be flushed; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The figures of one question, by way."""
+    """The figures of one question, by search method."""
 
     agent: str
     category: str | None
@@ -37,14 +37,14 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Records events and makes them ready to be found. indexing: None without vectors."""
+    """Records events and makes them searchable. indexing: None without vectors."""
 
     memory: Memory
     flusher: Flusher
     indexing: Indexing | None = None
 
     def record(self, agent: str, events: Sequence[RecallEvent]) -> int:
-        """Record events in their order and flush their sessions; return the number of new memories."""
+        """Record events in order and flush their sessions. Return the number of new memories."""
         for session, run in groupby(events, key=lambda event: event.session):
             messages = [event.message for event in run]
             for begin in range(0, len(messages), RECORDED_AT_ONCE):
@@ -55,13 +55,13 @@ class Recorder:
         return stored
 
     def settle(self) -> None:
-        """Count the words of scopes as if they had been quiet for long, and make vectors."""
+        """Count the words of scopes as if they had been quiet for a long time, and make vectors."""
         refresh_grown_scopes(self.flusher.engine, self.flusher.clock(), quiet_seconds=0)
         if self.indexing is not None:
             index(self.indexing)
 
     def flush(self, agent: str, session: str) -> int:
-        """Flush a session to its end; return the number of new memories."""
+        """Flush a session to its end. Return the number of new memories."""
         self.memory.session_idle(agent, session)
         ref, stored, more = SessionRef(self.memory.tenant, agent, session), 0, True
         while more:
@@ -84,7 +84,7 @@ class RecallEvaluation:
     judged: list[Judged] = field(default_factory=list)
 
     def means(self, category: str | None = None) -> dict[str, dict[str, Estimate]]:
-        """The mean of each figure by way, over the questions of a category (None: over all)."""
+        """Return the mean of each figure by search method, over the questions of a category (None: over all)."""
         asked = [one for one in self.judged if category is None or one.category == category]
         groups = [one.agent for one in asked]
         return {
@@ -98,7 +98,7 @@ class RecallEvaluation:
 
     @property
     def categories(self) -> list[str]:
-        """The categories that questions name, sorted."""
+        """Return the categories of the questions, sorted."""
         return sorted({one.category for one in self.judged if one.category is not None})
 
 
@@ -109,9 +109,10 @@ def evaluate_recall(
     ways_of: Callable[[RecallAgent], Mapping[str, Way]] = bm25_ways,
     told: Callable[[RecallAgent], None] = lambda _agent: None,
 ) -> RecallEvaluation:
-    """Record every agent and ask its questions. ways: by name; ways_of: makes the ways that need an agent.
+    """Record every agent and ask its questions. ways: search methods by name; ways_of: makes the methods that need an
+    agent.
 
-    told: hears of each agent that is done. Raises EvaluationFailed.
+    told: a function that is called after each agent. Raises EvaluationFailed.
     """
     total = RecallEvaluation()
     for agent in agents:
@@ -134,7 +135,7 @@ def evaluate_recall(
 
 
 def _number(events: Iterable[RecallEvent], numbers: dict[str, int], ids: dict[tuple[str, int], str]) -> None:
-    """Note which number in its session each event got."""
+    """Note the number that each event got in its session."""
     for event in events:
         for _ in range(event.recorded):
             numbers[event.session] = numbers.get(event.session, 0) + 1

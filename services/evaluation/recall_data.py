@@ -3,7 +3,7 @@
     {"agent", "session", "role", "content"} and optionally id, name, at, metadata, tool_calls, tool_call_id, is_error
     {"agent", "question", "evidence": [ids of events]} and optionally before, category
 
-Events are the lines of `slowwave import events`. The events of an agent are ordered by their time; lines of one time
+Events have the form of `slowwave import events`. The events of an agent are sorted by time; lines with the same time
 keep their order in the file. A question without `before` sees all events of its agent.
 """
 
@@ -26,7 +26,7 @@ QUESTION_FIELDS = frozenset("agent question evidence before category".split())
 
 
 class BadLine(ValueError):
-    """A line that is neither event nor question. number: of the line, from 1."""
+    """A line that is neither event nor question. number: the line number, from 1."""
 
     def __init__(self, number: int, reason: str) -> None:
         super().__init__(f"line {number}: {reason}")
@@ -36,7 +36,7 @@ class BadLine(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RecallEvent:
-    """A message to record. recorded: number of Slowwave's events for it; text: its text, with its speaker."""
+    """A message to record. recorded: the number of Slowwave's events for it; text: its text, with its speaker."""
 
     id: str
     session: str
@@ -49,7 +49,7 @@ class RecallEvent:
 
 @dataclass(frozen=True, slots=True)
 class RecallQuestion:
-    """A question. sees: how many of its agent's events come before it; evidence: the ids of events that answer it."""
+    """A question. sees: the number of its agent's events before it; evidence: the ids of events that answer it."""
 
     agent: str
     text: str
@@ -77,7 +77,7 @@ class _Draft:
 
 
 def read_recall(lines: Iterable[str], tools: Tools | None = None) -> list[RecallAgent]:
-    """The agents of a file that have questions, in the order of the file. Raises BadLine."""
+    """Return the agents of a file that have questions, in the order of the file. Raises BadLine."""
     drafts: dict[str, _Draft] = {}
     for number, line in enumerate(lines, 1):
         if line.strip():
@@ -117,7 +117,7 @@ def _check_question(line: Mapping[str, Any]) -> None:
 
 
 def _event(draft: _Draft, line: Mapping[str, Any], tools: Tools) -> RecallEvent | None:
-    """The event of a line; None if Slowwave leaves such a message out (system, empty)."""
+    """Return the event of a line, or None if Slowwave does not record such a message (system, empty)."""
     session = check_name("session", line.get("session", ""))
     place = draft.unnamed[session] = draft.unnamed.get(session, 0) + 1
     name = line.get("id", f"{session}#{place}")
@@ -158,7 +158,7 @@ def _question(events: tuple[RecallEvent, ...], draft: _Draft, number: int, line:
 
 
 def _seen(events: tuple[RecallEvent, ...], number: int, before: str) -> int:
-    """How many events come before a session begins, or before a time."""
+    """Count the events before a session begins, or before a time."""
     for place, event in enumerate(events):
         if event.session == before:
             return place
@@ -173,7 +173,7 @@ def _seen(events: tuple[RecallEvent, ...], number: int, before: str) -> int:
 
 
 def questions_at(agent: RecallAgent) -> Iterator[tuple[int, list[RecallQuestion]]]:
-    """The questions of an agent together with the number of events that they see, rising."""
+    """Return the questions of an agent together with the number of events that they see, ascending."""
     by_place: dict[int, list[RecallQuestion]] = {}
     for question in agent.questions:
         by_place.setdefault(question.sees, []).append(question)

@@ -1,7 +1,7 @@
 """The search methods that an evaluation of recall compares: search, context, and BM25 over the raw messages.
 
-Search and context are those of `Memory`, as every host calls them. BM25 is the plain method that needs no memory at
-all: a way of Slowwave that finds less is not worth its work.
+Search and context are those of `Memory`, which every host calls. BM25 is the simple method that needs no memory system:
+a method of Slowwave that finds less is not worth its cost.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,24 +22,26 @@ Ids = Mapping[tuple[str, int], str]
 
 
 class Way(Protocol):
-    """Answers the figures of one question. ids: the events of its agent that are recorded so far."""
+    """Returns the figures of one question. ids: the events of its agent that are recorded so far."""
 
     def __call__(self, question: RecallQuestion, ids: Ids, /) -> Figures: ...
 
 
 def shown_hit(hit: Hit, ids: Ids) -> Shown:
-    """A hit with the tokens that it takes in a prompt: date, speaker, text."""
+    """Return a hit with the number of tokens that it takes in a prompt: date, speaker, text."""
     speaker = f"{hit.speaker}: " if hit.speaker else ""
     sources = frozenset(ids[source] for source in hit.sources if source in ids)
     return Shown(sources, estimate(f"({hit.valid_from:%-d %b %Y}) {speaker}{hit.content}"))
 
 
 def search_ways(name: str, memory: Memory, max_tokens: Sequence[int] = BUDGETS) -> dict[str, Way]:
-    """Search, its memories alone, and context. name: of what the memory searches with, as "words"."""
+    """Return the methods: search, search in memories only, and context. name: what the memory searches with, such as
+    "words".
+    """
     last: dict[tuple[RecallQuestion, int], list[Hit]] = {}
 
     def found(question: RecallQuestion, ids: Ids) -> list[Hit]:
-        """The hits of a question; both figures of one question come from one search."""
+        """Return the hits of a question. Both figures of one question come from one search."""
         if (question, len(ids)) not in last:
             last.clear()
             last[question, len(ids)] = memory.search(question.agent, question.text, LIMIT)
@@ -69,7 +71,7 @@ def search_ways(name: str, memory: Memory, max_tokens: Sequence[int] = BUDGETS) 
 
 
 def named_sources(shown: Any) -> Iterator[tuple[str, int]]:
-    """The (session, number) of every event that a context in JSON names, in whichever of its parts."""
+    """Return the (session, number) of every event that any part of a context in JSON names."""
     if isinstance(shown, Mapping):
         if isinstance(session := shown.get("session"), str) and isinstance(seq := shown.get("seq"), int):
             yield session, seq
@@ -84,7 +86,9 @@ def named_sources(shown: Any) -> Iterator[tuple[str, int]]:
 
 
 def bm25_ways(agent: RecallAgent) -> dict[str, Way]:
-    """BM25 over an agent's messages, and over chunks of 400 characters of these messages."""
+    """Return the methods that use BM25 over an agent's messages, and over chunks of 400 characters of these
+    messages.
+    """
     return {
         "BM25, messages": _bm25(agent.events, whole),
         f"BM25, chunks of {CHUNK_CHARACTERS}": _bm25(agent.events, chunks),
@@ -92,12 +96,12 @@ def bm25_ways(agent: RecallAgent) -> dict[str, Way]:
 
 
 def whole(event: RecallEvent) -> Iterable[str]:
-    """The text of an event, in one piece."""
+    """Return the text of an event as one piece."""
     return (event.text,)
 
 
 def chunks(event: RecallEvent) -> Iterable[str]:
-    """The text of an event in pieces of 400 characters."""
+    """Return the text of an event in pieces of 400 characters."""
     return (event.text[at : at + CHUNK_CHARACTERS] for at in range(0, len(event.text), CHUNK_CHARACTERS))
 
 

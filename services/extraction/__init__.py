@@ -1,1 +1,1 @@
-"""Extraction with what the domain can't have: a model behind a network, and what a scope knows already."""
+"""Extraction with resources that the domain can't access: a model over the network, and the memories of a scope."""

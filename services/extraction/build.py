@@ -30,12 +30,12 @@ def build_extractor(settings: Settings, engine: Engine, redis: Redis, clock: Cal
 
 def _answers(settings: Settings, engine: Engine, clock: Callable[[], datetime]) -> WindowAnswers:
     longest = settings.memory.auto_flush.extractor.max_extraction_seconds
-    # No try begins that might end after `longest`, but for the wait for a slot and what a busy machine adds.
+    # No attempt begins that might end after `longest`, apart from the wait for a slot and delays of a busy machine.
     return WindowAnswers(engine, clock, longest, longest + SLOT_WAIT_SECONDS + LEASE_MARGIN_SECONDS)
 
 
 def model_extractor(settings: Settings, model: AskModel, known: KnowsAlready, run: int | None = None) -> ModelExtractor:
-    """A model as an extractor. run: the run to which its calls are charged, if a run requests them."""
+    """Return a model as an extractor. run: the run to which its calls are charged, if a run requests them."""
     bounds = settings.memory.auto_flush.extractor
     return ModelExtractor(
         model, rules_extractor(settings), known, bounds.no_reply_token, run, max_chars=bounds.max_chars_per_flush
@@ -45,7 +45,7 @@ def model_extractor(settings: Settings, model: AskModel, known: KnowsAlready, ru
 def extraction_model(
     settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]
 ) -> AskModel | None:
-    """The configured model, or None. All attempts of a call end within `max_extraction_seconds`."""
+    """Return the configured model, or None. All attempts of a call end within `max_extraction_seconds`."""
     longest = settings.memory.auto_flush.extractor.max_extraction_seconds
     timeout = min(settings.memory.llm.timeout_seconds, longest)
     model = build_model(with_llm(settings, timeout_seconds=timeout), engine, redis, clock)

@@ -11,7 +11,7 @@ from slowwave_server.domain.extraction.worth import Proposal, Worth
 
 
 class InstalledJudge:
-    """The package as `Worth`. The first call loads the model: 0.2 seconds, once in each process."""
+    """The package as `Worth`. The first call loads the model, which takes 0.2 seconds, once in each process."""
 
     @cached_property
     def _judge(self) -> Any:
@@ -33,10 +33,12 @@ class InstalledJudge:
 
 @cache
 def installed_judge() -> Worth | None:
-    """The judge of this process; None if the package is not installed."""
+    """Return the judge of this process, or None if the package is not installed."""
     return None if find_spec("slowwave_judge") is None else InstalledJudge()
 
 
 def rules_extractor(settings: Settings) -> RulesExtractor:
-    """The extraction rules, with the judge if it is installed and the settings allow it. Call this after a fork."""
+    """Return the extraction rules, with the judge if it is installed and the settings allow it. Call this
+    after a fork.
+    """
     return RulesExtractor(installed_judge() if settings.memory.auto_flush.extractor.judge else None)

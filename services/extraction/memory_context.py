@@ -1,4 +1,4 @@
-"""Context of a window for a model: related memories, and notes of the same day. One scope only (I8).
+"""Read the context of a window for a model: related memories, and notes of the same day, of one scope only (I8).
 
 Only memories from before the window's first event count, by event time, so a window of an imported history does not see
 its own future. Ended, archived and broken memories are left out.
@@ -42,7 +42,7 @@ _MEMORIES = (
     "  OR EXISTS (SELECT FROM slowwave.memory_imports i WHERE i.memory_id = m.id AND i.holds_from < :before))"
 )
 _FOUND = text(f"{_MEMORIES} AND m.id = ANY(:ids)")
-# One day's, so that the number of a scope's memories doesn't matter.
+# Only one day's memories, so that the cost does not grow with the scope.
 _NOTED = text(f"{_MEMORIES} AND m.valid_from >= :since ORDER BY m.valid_from DESC, m.id DESC LIMIT :most")
 _SUMMARY = text(
     "SELECT s.lines FROM slowwave.day_summaries s WHERE s.scope_id = :scope AND s.day = :day"
@@ -52,13 +52,15 @@ _SUMMARY = text(
 
 @dataclass(frozen=True, slots=True)
 class ScopeKnowledge:
-    """Reads what the window's own scope knows, within the bounds of the settings (of 0 nothing is read)."""
+    """Reads the known memories of the window's own scope, within the limits of the settings (with a limit of 0,
+    nothing).
+    """
 
     engine: Engine
     bounds: MemoryContext
 
     def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext:
-        """Read the context of a window that begins at `before`. words: words of the window, the newest first.
+        """Read the context of a window that begins at `before`. words: the words of the window, newest first.
 
         Raises TransientError if Postgres can't be reached.
         """
@@ -68,7 +70,7 @@ class ScopeKnowledge:
             try:
                 return self._read(connection, context, context.scope_id, words, before)
             except (psycopg.OperationalError, OperationalError) as error:
-                # Broken beneath SQLAlchemy, which would hand it out again.
+                # The connection broke beneath SQLAlchemy, which would otherwise hand it out again.
                 connection.invalidate()
                 raise TransientError("what is known already can't be read: Postgres is not reachable") from error
 
@@ -90,7 +92,7 @@ class ScopeKnowledge:
         )
 
     def _found(self, connection: Connection, place: "_Place", reader: Reader, words: str) -> tuple[KnownMemory, ...]:
-        """Memories that speak of the same as the window, the nearest first."""
+        """Return memories about the same subject as the window, most similar first."""
         if not self.bounds.memory_snippets:
             return ()
         plain = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
@@ -102,7 +104,7 @@ class ScopeKnowledge:
         return standing[: self.bounds.memory_snippets]
 
     def _noted(self, connection: Connection, place: "_Place") -> tuple[KnownMemory, ...]:
-        """The newest memories of the day, in order of time."""
+        """Return the newest memories of the day, in order of time."""
         if not self.bounds.daily_tail_lines:
             return ()
         since = datetime.combine(place.day, time.min, ZoneInfo(place.zone))
@@ -119,7 +121,7 @@ class ScopeKnowledge:
     def _lines(
         self, connection: Connection, place: "_Place", room: int, memories: tuple[KnownMemory, ...]
     ) -> tuple[str, ...]:
-        """Lines of the day's summary from before the window, each with its time, if there is room."""
+        """Return lines of the day's summary from before the window, each with its time, if there is room."""
         if room <= 0:
             return ()
         lines = connection.execute(_SUMMARY, {"scope": place.scope_id, "day": place.day}).scalar() or []

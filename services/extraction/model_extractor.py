@@ -1,11 +1,11 @@
-"""The extractor that asks a model, within its budget, and leaves to the rules what the model can't do.
+"""The extractor that asks a model within its budget, and uses the rules if the model can't answer.
 
-nothing to read ────────────────────────────▶ no call
+no text for a model ────────────────────────▶ no call
 asked ──▶ an answer ──▶ checked against the window ──▶ candidates
 ├── TransientError ───────────────────▶ raised: the flush waits, nothing is consumed
 ├── BudgetReached ────────────────────▶ the rules, marked "budget"
-└── ModelFailed, unusable answer ───▶ the rules, marked "failed": no window waits for a model that can't,
-nor for ever for one that gives it no answer (I3)
+└── ModelFailed, unusable answer ───▶ the rules, marked "failed": no window waits for ever
+for a model that gives no usable answer (I3)
 """
 
 import logging
@@ -40,13 +40,15 @@ MAX_WHY = 200
 
 
 class KnowsAlready(Protocol):
-    """Reads what a scope knew before a window that says `words` and begins at `before`. Leaves no transaction open."""
+    """Reads what a scope knew before a window with these `words` that begins at `before`. Leaves no
+    transaction open.
+    """
 
     def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext: ...
 
 
 class KnowsNothing:
-    """A context for rebuilds: the known memories are the ones to replace, so it is empty."""
+    """An empty context for rebuilds, because the known memories are the ones to replace."""
 
     def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext:  # noqa: ARG002 - the contract's
         return KnownContext()
@@ -54,12 +56,12 @@ class KnowsNothing:
 
 @dataclass(frozen=True, slots=True)
 class ModelExtractor:
-    """Extractor (see `domain.candidates.Extractor`). rules: who takes over, and who reads milestones of tasks.
+    """An extractor (see `domain.candidates.Extractor`). rules: the fallback, which also reads milestones of tasks.
 
-    no_reply: the model's plain-text answer for a window without memories. run: who pays, if a run asks. answers:
-    ensures that a window is paid once; None if no other worker may ask about it. max_chars: the characters of one event
-    that the model is shown. Of a longer event it reads the beginning and the end in its one call, and the rules read
-    the middle; a note of the extraction says so.
+    no_reply: the model's plain-text answer for a window without memories. run: the run that pays, if a run asks.
+    answers: ensures that each window is paid once; None if no other worker may ask about it. max_chars: the highest
+    number of characters of one event in the prompt. The model reads the beginning and the end of a longer event in its
+    one call, and the rules read the middle; a note of the extraction says so.
     """
 
     model: AskModel
@@ -79,7 +81,7 @@ class ModelExtractor:
         return f"{PROMPT} + {self.rules.name} {self.rules.version}"
 
     def extract(self, window: Window, context: ExtractionContext, now: datetime) -> Extraction:
-        """Ask once a window. Raises TransientError: then nothing was done, and the same window may be asked again."""
+        """Ask once per window. Raises TransientError if nothing was done; the same window may then be asked again."""
         asked = read_window(window, context, self.max_chars)
         milestones = self._milestones(asked, context, now)
         if not asked.said:
@@ -105,7 +107,7 @@ class ModelExtractor:
     def _answer(
         self, prompt: Prompt, window: Window, context: ExtractionContext, asked: Asked, known: KnownContext
     ) -> tuple[Answer, KnownContext]:
-        """The model's answer and its context, also from another worker that asked about the same window."""
+        """Return the model's answer and its context, possibly from another worker that asked about the same window."""
 
         def ask() -> Answer:
             return self.model.ask(prompt, Spender(context.tenant, context.agent, self.run))
@@ -122,7 +124,7 @@ class ModelExtractor:
         return self.rules.extract(Window(asked.tasks), context, now)
 
     def _left_out(self, asked: Asked, context: ExtractionContext, now: datetime) -> Extraction:
-        """What the rules read in the middle of events that are too long for the prompt; their noise is counted."""
+        """Let the rules read the middle of events that are too long for the prompt; their noise is counted."""
         if not asked.left_out:
             return Extraction(())
         found = self.rules.extract(Window(asked.left_out), context, now)
@@ -132,7 +134,7 @@ class ModelExtractor:
 
     def _extraction(self, asked: Asked, by_rules: tuple[Extraction, ...], checked: Checked, tokens: int) -> Extraction:
         if checked.dropped:
-            # Counts alone: what was dropped may hold anything.
+            # Log counts only, because dropped memories may contain anything.
             log.info("of a model's memories were dropped: %s", dict(checked.dropped))
         return Extraction(
             candidates=(*(one for part in by_rules for one in part.candidates), *checked.candidates),

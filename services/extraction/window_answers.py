@@ -1,15 +1,16 @@
-"""A window is paid once: a worker that finds another one's open call about its window waits for that answer.
+"""Pay once per window: if another worker has an open call about the same window, wait for its answer.
 
-    look ──▶ no call ─────────────▶ ask ──▶ an answer ──▶ stored until the window is committed
-      │                              └── no answer ────▶ the row goes, and the next attempt asks again
-      ├──▶ an answer ─────────────▶ used, nothing is paid
-      ├──▶ an open call ──────────▶ wait, look again
-      │                              └── too long, or it failed: TransientError, the flush comes back later
+    read ──▶ no call ─────────────▶ ask ──▶ an answer ──▶ stored until the window is committed
+      │                              └── no answer ────▶ the row is deleted, and the next attempt asks again
+      ├──▶ an answer ─────────────▶ used without a payment
+      ├──▶ an open call ──────────▶ wait, read again
+      │                              └── too long, or it failed: TransientError, the flush is retried later
       └──▶ the window is committed ▶ WindowTaken
 
-Leases in Redis are lost (FLUSHALL, a busy machine, a slow heartbeat), and the row in Postgres is not. It holds the call
-and what the prompt showed, since the answer cites that. A worker that died is recognised by `expires_at`: all tries of
-one question end before it. A time that is too far ahead was written by a worker with a wrong clock, and counts as past.
+A lease in Redis can be lost (FLUSHALL, a busy machine, a slow heartbeat), but the row in Postgres is not. It stores the
+call and the events in the prompt, because the answer cites them. `expires_at` shows that a worker died: all attempts of
+one question end before this time. A time that is too far ahead was written by a worker with a wrong clock, and counts
+as past.
 """
 
 import json
@@ -42,7 +43,7 @@ _LOOK = text(
     "SELECT s.processed_until, w.from_seq, w.to_seq, w.digest, w.owner, w.known, w.answer, w.expires_at"
     " FROM slowwave.sessions s LEFT JOIN slowwave.window_answers w ON w.session_id = s.id WHERE s.id = :session"
 )
-# Nothing is opened about a window that is committed, or instead of a call about the same that is under way.
+# Open no call about a committed window, or beside an open call about the same window.
 _OPEN = text(
     "INSERT INTO slowwave.window_answers AS w"
     " (session_id, from_seq, to_seq, digest, owner, known, asked_at, expires_at)"
@@ -63,7 +64,7 @@ _CLOSE = text("DELETE FROM slowwave.window_answers w WHERE w.session_id = :sessi
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about a window. digest: of the window's text, the prompt's version and the model's name."""
+    """A question about a window. digest: the digest of the window's text, the prompt's version and the model's name."""
 
     session_id: int
     from_seq: int
@@ -74,9 +75,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class WindowAnswers:
-    """Asks once a window, over all workers.
+    """Asks once per window, over all workers.
 
-    wait_seconds: how long to wait for another worker's answer. call_seconds: all tries of one question end within them.
+    wait_seconds: the longest wait for another worker's answer. call_seconds: the time within which all attempts of one
+    question end.
     """
 
     engine: Engine
@@ -87,9 +89,9 @@ class WindowAnswers:
     monotonic: Callable[[], float] = time.monotonic
 
     def ask(self, question: Question, ask: Callable[[], Answer]) -> tuple[Answer, KnownContext]:
-        """The answer about a window, and the context of the question.
+        """Return the answer about a window, and the context of the question.
 
-        Raises what `ask` raises; TransientError if another worker's call gave no answer; WindowTaken.
+        Raises the errors of `ask`; TransientError if another worker's call gave no answer; WindowTaken.
         """
         owner, began, pause, waited = uuid4(), self.monotonic(), FIRST_PAUSE_SECONDS, False
         while True:
@@ -115,7 +117,7 @@ class WindowAnswers:
         return bool(now < row.expires_at <= self._latest(now))
 
     def _latest(self, now: datetime) -> datetime:
-        """When a call that begins now may end at the latest, by any clock."""
+        """Return the latest time at which a call that begins now may end, by any clock."""
         return now + timedelta(seconds=self.call_seconds) + CLOCKS_DIFFER
 
     def _paid(self, question: Question, owner: UUID, ask: Callable[[], Answer]) -> Answer:
@@ -160,7 +162,7 @@ class WindowAnswers:
             ) from error
 
     def _tell(self, statement: Any, values: dict[str, Any]) -> None:
-        """Note what became of a call. The answer is here and of use, whether or not that can be noted."""
+        """Store the outcome of a call. The answer is usable even if it can't be stored."""
         try:
             with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.execute(statement, values)

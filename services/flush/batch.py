@@ -1,8 +1,8 @@
-"""A batch of flushes: the one that a message requests, and for a moment the next ones in the queue.
+"""Run a batch of flushes: the one that a message requests, and for a short time the next ones in the queue.
 
-A message's way through broker, worker and pool costs about as much as a flush by rules. So with a backlog a batch goes
-on with the next messages of `flush`, in order, as long as no urgent one waits. A flush by a model takes longer than a
-batch may last, so it is a batch of one.
+The transport of a message through broker, worker and pool costs about as much as a flush by rules. So if there is a
+backlog, a batch continues with the next messages of `flush`, in order, while no urgent message waits. A flush by a
+model takes longer than a batch may last, so its batch has one flush.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,8 +16,8 @@ from slowwave_server.services.log_context import bind
 
 @dataclass(frozen=True, slots=True)
 class FlushBatch:
-    """The collaborators of a batch. seconds: no other flush begins after them. monotonic: seconds from any
-    beginning.
+    """The collaborators of a batch. seconds: the time after which no other flush begins. monotonic: a monotonic clock
+    in seconds.
     """
 
     flusher: Flusher
@@ -27,7 +27,7 @@ class FlushBatch:
     def flush(self, ref: SessionRef, *, goes_on: bool) -> Iterator[tuple[SessionRef, FlushResult]]:
         """Flush a session, then others while the batch may go on; yield each with its result, in its own span.
 
-        Raises as `Flusher.flush`, for any flush; earlier flushes are done.
+        Raises the errors of `Flusher.flush`, for any flush; earlier flushes are complete.
         """
         began = self.monotonic()
 

@@ -1,8 +1,8 @@
-"""End memories that a flush contradicts, right after its commit: an agent must not go on with a plan that was called
-off.
+"""End memories that a flush contradicts, directly after its commit, so that an agent does not follow a plan that was
+called off.
 
 It is a separate run, so that people can explain and undo it (I6). A failure loses nothing: the next pass over the scope
-looks at the same memories. Most flushes concern no other memory of their scope, and one look at an index shows it.
+checks the same memories. Most flushes affect no other memory of their scope, and one index lookup shows this.
 """
 
 import logging
@@ -41,9 +41,9 @@ _OF_FLUSH = text(
 
 @dataclass(frozen=True, slots=True)
 class FlushedMemories:
-    """A window that was committed: of which session, from which event on, by which flush, with what for its scope.
+    """The memories of a committed window: its session, its first event, its flush, and the candidates for its scope.
 
-    repeated: how many of the candidates the scope already had.
+    repeated: the number of candidates that the scope already had.
     """
 
     session_id: int
@@ -55,7 +55,9 @@ class FlushedMemories:
 
 
 def end_after_flush(engine: Engine, flushed: FlushedMemories, now: datetime) -> int:
-    """End what the memories of a flush end. Answers how many memories changed; never raises what Postgres raises."""
+    """End memories because of a flush's memories. Return the number of changed memories. Database errors are not
+    raised.
+    """
     asked = sought([(one.content, one.type) for one in flushed.candidates])
     if asked is None and not flushed.repeated:
         return 0
@@ -72,7 +74,7 @@ def end_after_flush(engine: Engine, flushed: FlushedMemories, now: datetime) -> 
 
 
 def _is_there(engine: Engine, flushed: FlushedMemories, asked: Sought | None) -> bool:
-    """Whether there may be a memory that those of the flush end or are ended by.
+    """Return True if the flush's memories may end another memory, or be ended by one.
 
     The search runs after the commit: of two concurrent flushes, the one that commits last sees the other.
     """
@@ -83,7 +85,7 @@ def _is_there(engine: Engine, flushed: FlushedMemories, asked: Sought | None) ->
 
 
 def _end(engine: Engine, flushed: FlushedMemories, now: datetime) -> int:
-    # Whatever the engine is used for otherwise: here it is all or nothing.
+    # Start a transaction even if the engine is in autocommit, because all statements must succeed together.
     with (
         engine.connect().execution_options(isolation_level="READ COMMITTED") as connection,
         connection.begin(),

@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-POSTGRES_TRIES = 5  # 0.1 + 0.3 + 0.9 + 2.7 s between them: longer than a restart takes
+POSTGRES_TRIES = 5  # waits of 0.1 + 0.3 + 0.9 + 2.7 s: together longer than a restart takes
 
 FlushOutcome = Literal[
     "stale", "busy", "parked", "unknown", "clean", "early", "stored", "no_reply", "quarantined", "lost", "failed"
@@ -57,17 +57,18 @@ FlushOutcome = Literal[
 
 
 class LeaseKeeper(Protocol):
-    """Renews the leases of running flushes, so that a long one keeps its session."""
+    """Renews the leases of running flushes, so that a long flush keeps its session."""
 
     def keep(self, ref: SessionRef, token: str) -> AbstractContextManager[None]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """The result of a flush. `more`: the session is still due; window: (from, to) of the committed events; ended_run:
-    whether a task's run ended in it; drained: whether it handed on to the last parked session of its agent, so that a
-    sweep may find more (urgent ones are never that many); reclaimed: whether an earlier worker had begun this window
-    without a commit or a failure; flush_id: the row of the ledger.
+    """The result of a flush.
+
+    more: True if the session is still due; window: (from, to) of the committed events; ended_run: True if a task's run
+    ended in it; drained: True if it passed the lease to its agent's last parked session, so that a sweep may find more;
+    reclaimed: True if an earlier worker had begun this window without a result; flush_id: the row of the ledger.
     """
 
     outcome: FlushOutcome
@@ -85,8 +86,8 @@ class FlushResult:
 class Flusher:
     """The collaborators of a flush.
 
-    engine: in autocommit, because each statement is its own transaction. clock: the time now, aware. jitter: a number
-    in 0..1. pause: waits that many seconds between two tries to reach Postgres.
+    engine: an engine in autocommit, because each statement is its own transaction. clock: returns the current time,
+    aware. jitter: returns a number from 0 to 1. pause: waits this many seconds between two attempts to reach Postgres.
     """
 
     engine: Engine
@@ -99,9 +100,9 @@ class Flusher:
     pause: Callable[[float], None]
 
     def flush(self, ref: SessionRef) -> FlushResult:
-        """Flush one window of a session, if its ticket is still to be had.
+        """Flush one window of a session, if its ticket is still valid.
 
-        Raises what the servers raise when they are away; the session stays dirty then, and the sweep offers it again.
+        Raises the servers' errors if they are unavailable; the session then stays dirty, and the sweep offers it again.
         """
         return self.run(self.claim(ref), lambda: False)[0]
 
@@ -115,12 +116,12 @@ class Flusher:
 
         Args:
             taken: the session, with the answer to its claim.
-            goes_on: asked once, when the window is committed: whether to take the next session.
+            goes_on: a function that is called once, after the commit; it returns True to take the next session.
 
         Returns:
-            What the flush did, and the next session with its claim, or None.
+            The result of the flush, and the next session with its claim, or None.
 
-        Raises as `flush`; nothing is taken then.
+        Raises the errors of `flush`; no session is then taken.
         """
         ref, token, claim = taken.ref, taken.token, taken.claim
         if not claim.ours:
@@ -147,10 +148,7 @@ class Flusher:
             return None
 
     def _hand_on(self, ref: SessionRef, release: Release, more: bool, priority: Priority | None) -> bool:
-        """Enqueue the sessions that wait for the released lease: first the parked one, then this one's backlog.
-
-        Answers `drained` (see `FlushResult`).
-        """
+        """Enqueue sessions that wait for the lease: first the parked one, then this one's backlog. Return `drained`."""
         offers: list[tuple[SessionRef, Priority]] = []
         if release.parked is not None:
             offers.append((release.parked.ref, release.parked.priority))
@@ -167,7 +165,7 @@ class Flusher:
         begun = self._reaching_postgres(lambda c: begin_flush(c, ref, self.settings, now, preceding=PRECEDING_EVENTS))
         if begun.state != "begin":
             return FlushResult(begun.state)
-        # A failure of the surroundings counts and uses up no attempt: behind such ones a death may not be seen.
+        # A transient failure is counted but uses no attempt, and after such failures a worker's death may go unnoticed.
         return replace(self._extract_window(ref, begun, now), reclaimed=begun.attempts - 1 > begun.failures)
 
     def _extract_window(self, ref: SessionRef, begun: Begun, now: datetime) -> FlushResult:
@@ -179,7 +177,7 @@ class Flusher:
             max_events=begun.window_limit,
         )
         if begun.attempts > bounds.max_retries + 1:
-            # Nobody noted a failure, yet the window was begun again and again: it kills its workers.
+            # Nobody stored a failure, yet the window was begun again and again: it kills its workers.
             return self._fail(begun, window, FailureKind.POISON, "the worker died on every attempt", now)
         context = ExtractionContext(
             ref.agent, begun.time_zone, begun.preceding, ref.tenant, begun.scope_id, begun.session_id
@@ -237,10 +235,10 @@ class Flusher:
         return FlushResult("failed", more=decision.action is Action.HALVE)
 
     def _commit(self, begun: Begun, window: Window, commit: Commit, now: datetime) -> FlushResult:
-        """Commit with the answer in hand: while Postgres restarts, the commit is tried again, never the extraction.
+        """Commit a finished extraction: while Postgres restarts, the commit is repeated, never the extraction.
 
-        A commit that Postgres refuses is a failure like others, with its words. Only a window whose content can't be
-        stored is made smaller; whatever else refuses it (a trigger, a full disk, a missing right) is waited for.
+        If Postgres refuses a commit, the flush fails with its message. The window is made smaller only if its content
+        can't be stored; after any other refusal (a trigger, a full disk, a missing right) the flush waits.
         """
         try:
             committed = self._reaching_postgres(lambda c: commit_flush(c, commit, self.clock()))
@@ -263,7 +261,7 @@ class Flusher:
         )
 
     def _reaching_postgres(self, statement: Callable[[Connection[Any]], T]) -> T:
-        """Run one statement; when the connection turns out to be dead, again on a new one. Each is safe to repeat."""
+        """Run one statement; if the connection is broken, repeat it on a new one. Each statement is safe to repeat."""
         for attempt in range(1, POSTGRES_TRIES + 1):
             try:
                 with driver_connection(self.engine) as connection:
@@ -282,7 +280,7 @@ _AWAY = frozenset({"08", "57"})
 
 
 def refusal(error: DatabaseError) -> str | None:
-    """What Postgres said when it refused a statement, without the values that it may quote; None if it was away."""
+    """Return Postgres' message for a refusal, without quoted values; None if Postgres was unavailable."""
     if error.sqlstate is None or error.sqlstate[:2] in _AWAY:
         return None
     said = "" if error.sqlstate[:2] == "22" else f": {error.diag.message_primary}"
@@ -293,7 +291,7 @@ _UNCLAIMED: dict[Verdict, FlushOutcome] = {Verdict.STALE: "stale", Verdict.BUSY:
 
 
 def _attempts_after(decision: Decision, kind: FailureKind, attempts: int) -> int:
-    """What the next attempt counts on: a transient failure used none up, a halved window starts afresh."""
+    """Return the attempts for the next try: a transient failure uses none, a halved window starts from zero."""
     if decision.action is Action.HALVE:
         return 0
     return attempts - 1 if kind is FailureKind.TRANSIENT else attempts

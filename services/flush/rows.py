@@ -1,4 +1,4 @@
-"""Events, candidates and passages in the form in which they travel to and from Postgres."""
+"""Convert events, candidates and passages to and from the forms that Postgres uses."""
 
 import json
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ MAX_BEFORE = 400
 
 
 def event_of(row: dict[str, Any]) -> Event:
-    """An event from its JSON form in the database."""
+    """Return an event from its JSON form in the database."""
     return Event(
         seq=row["seq"],
         kind=row["kind"],
@@ -33,7 +33,9 @@ def event_of(row: dict[str, Any]) -> Event:
 
 
 def candidate_row(candidate: Candidate, language: str) -> dict[str, Any]:
-    """A candidate as `store_memory` takes it. language: of its conversation, for a statement of few words."""
+    """Return a candidate as `store_memory` takes it. language: the language of its conversation, for a statement of few
+    words.
+    """
     return {
         "content": candidate.content,
         "hash": content_hash(candidate.content).hex(),
@@ -54,7 +56,9 @@ def candidate_row(candidate: Candidate, language: str) -> dict[str, Any]:
 
 
 def candidates_json(candidates: tuple[Candidate, ...], events: Iterable[Event] = ()) -> str:
-    """Candidates as the database takes them, in the order in which their keys are locked. events: their origin."""
+    """Return candidates as the database takes them, sorted in the order in which their keys are locked. events: their
+    source events.
+    """
     if not candidates:
         return "[]"
     language = main_language(event.content for event in events if event.kind != "tool")
@@ -63,7 +67,9 @@ def candidates_json(candidates: tuple[Candidate, ...], events: Iterable[Event] =
 
 
 def aliases_json(events: Iterable[Event]) -> str | None:
-    """The aliases that events teach as the database takes them, in the order in which their keys are locked."""
+    """Return the aliases that events teach as the database takes them, sorted in the order in which their keys are
+    locked.
+    """
     rows = [
         {"name": one.name, "alias": one.alias, "name_key": key_of(one.name), "alias_key": key_of(one.alias)}
         | {"sources": list(one.sources)}
@@ -73,10 +79,10 @@ def aliases_json(events: Iterable[Event]) -> str | None:
 
 
 def passages_json(window: Window, preceding: tuple[Event, ...]) -> str:
-    """The window as search reads it: redacted, in passages, with the two spoken events before it as context."""
+    """Return the window as search reads it: redacted, in passages, with the two spoken events before it as context."""
     before = [event for event in preceding if event.kind != "tool"]
     said = [event for event in (*before[-2:], *window.events) if event.kind != "tool"]
-    # Output of tools is no text of any language: English leaves its words as they are, nearly.
+    # Tool output is text of no language; the English configuration leaves its words nearly unchanged.
     languages = detect_each([event.content for event in said], [event.content for event in before[:-2]])
     spoken = {event.seq: language for event, language in zip(said, languages, strict=True)}
     earlier = [_searched(event, spoken[event.seq]) for event in before[-2:]]
@@ -95,11 +101,11 @@ def _searched(event: Event, language: str) -> dict[str, Any]:
         "language": language,
     }
     if event.kind == "tool":
-        # The word "tool" would be in all of them.
+        # Every tool event would contain the word "tool".
         row |= {"tool": True, "speaker": event.metadata.get("tool") or ""}
     return row | {"redacted": True} if redacted.kinds else row
 
 
 def clean_error(error: str) -> str:
-    """An error's text as it may be stored: no NUL, no secret, bounded."""
+    """Return an error's text in a form that may be stored: without NUL, without secrets, limited in length."""
     return redact(error.replace("\0", "\ufffd")[:MAX_ERROR_CHARACTERS]).text

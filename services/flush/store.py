@@ -1,4 +1,4 @@
-"""The reads and writes of a flush in Postgres, as dataclasses. The SQL functions are in the migrations."""
+"""Reads and writes of a flush in Postgres, as dataclasses. The SQL functions are in the migrations."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ _FAIL = "SELECT slowwave.fail_flush(%s, %s, %s, %s, %s, %s, %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A begun flush, or why there is none. `events` are contiguous from processed_until + 1."""
+    """A begun flush, or the reason why none began. events: contiguous from processed_until + 1."""
 
     state: Literal["begin", "unknown", "clean", "early"]
     session_id: int = 0
@@ -46,7 +46,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The answer of a commit. committed False: another worker was faster and nothing was written."""
+    """The result of a commit. committed: False if another worker was faster and nothing was written."""
 
     committed: bool
     flush_id: int | None
@@ -57,7 +57,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Everything that one window writes, ready to be sent again if the server goes away in between."""
+    """All data that one window writes. It can be sent again if the server becomes unavailable in between."""
 
     session_id: int
     from_seq: int
@@ -93,7 +93,9 @@ class Commit:
         settings: AutoFlush,
         now: datetime,
     ) -> "Commit":
-        """The commit of a window that was read to its end. A window cut by bisection doubles its bound again."""
+        """Return the commit of a completely processed window. If bisection had cut the window, its size limit doubles
+        again.
+        """
         limit = begun.window_limit
         if limit is not None:
             limit = limit * 2 if limit * 2 < most_events(settings.extractor.max_messages_per_flush) else None
@@ -113,7 +115,7 @@ class Commit:
         return commit if extraction.made is None else commit.made_by(extraction.made)
 
     def made_by(self, made: ExtractionOrigin) -> "Commit":
-        """With who made it in the end, and what that cost."""
+        """Return the commit with the extractor that made the extraction, and its cost."""
         return replace(
             self,
             extractor=made.extractor,
@@ -128,7 +130,7 @@ class Commit:
     def of_quarantine(
         cls, begun: Begun, window: Window, error: str, extractor: Extractor, settings: AutoFlush, now: datetime
     ) -> "Commit":
-        """The commit that sets a window's only event aside and moves on."""
+        """Return the commit that quarantines a window's only event and moves the watermark past it."""
         return cls._of(begun, window, extractor, settings, now, outcome="quarantined", error=clean_error(error))
 
     @classmethod
@@ -179,7 +181,7 @@ def begin_flush(
     *,
     preceding: int,
 ) -> Begun:
-    """Count an attempt and read the window; one round trip, committed before the work starts."""
+    """Count an attempt and read the window in one round trip, committed before the work starts."""
     values = (
         ref.tenant,
         ref.agent,
@@ -195,7 +197,7 @@ def begin_flush(
 
 
 def _one_row(connection: Connection[Any], statement: LiteralString, values: tuple[object, ...]) -> dict[str, Any]:
-    """The one row of a statement that every flush makes, prepared at once."""
+    """Return the one row of a statement that every flush runs, prepared at its first use."""
     with connection.cursor(row_factory=dict_row) as cursor:
         row = cursor.execute(statement, values, prepare=True).fetchone()
     if row is None:
@@ -255,7 +257,9 @@ def commit_flush(connection: Connection[Any], commit: Commit, now: datetime) -> 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The stored result of a failed window: the attempts so far, the next size limit, the time of the next attempt."""
+    """The stored result of a failed window: the number of attempts, the next size limit, the time of the next
+    attempt.
+    """
 
     attempts: int
     window_limit: int | None
@@ -264,7 +268,7 @@ class Failure:
 
 
 def fail_flush(connection: Connection[Any], begun: Begun, failure: Failure, now: datetime) -> None:
-    """Note a failure of the window, unless the session has moved on meanwhile."""
+    """Store a failure of the window, unless the session has moved on in the meantime."""
     connection.execute(
         _FAIL,
         (

@@ -1,6 +1,6 @@
-"""The sweep: enqueue due sessions. It repairs everything lost between Postgres and Redis.
+"""The sweep: enqueue due sessions. It replaces all messages that were lost between Postgres and Redis.
 
-It claims the sessions that it enqueues (their due time moves on, less far for running ones), so the next sweep sees
+The sweep moves the due time of the sessions that it enqueues (less far for running ones), so the next sweep sees
 others. It stops when the queue is long enough: a backlog waits in Postgres, which orders it fairly, not in a list of
 messages.
 """
@@ -20,7 +20,7 @@ from slowwave.settings import AutoFlush
 from slowwave_server.domain.failures import LONGEST_RETRY_AFTER_SECONDS
 
 _TAKE = "SELECT tenant, agent, session, boosted FROM slowwave.claim_due(%s, %s, %s, %s, %s, %s)"
-# What is under way is looked at in each sweep: should its worker die, nobody else would tell of the mark for a rerun.
+# Check running sessions in each sweep: if the worker dies, the mark for a rerun is known nowhere else.
 _LOOK_AGAIN = """
     WITH running AS (
         SELECT s.id FROM unnest(%s::text[], %s::text[], %s::text[]) AS w (tenant, agent, session)
@@ -30,9 +30,8 @@ _LOOK_AGAIN = """
     )
     UPDATE slowwave.sessions s SET flush_due_at = %s FROM running r WHERE s.id = r.id AND s.flush_due_at > %s
 """
-# Nothing waits longer than the settings and a back-off say: a time further off was written while a clock was ahead.
-# In the order of the index on flush_due_at, which nearly all of the time ends before; in the order of their numbers a
-# planner that knows no better would look through all sessions there are.
+# No session waits longer than the settings and a back-off allow: a later due time was written while a clock was ahead.
+# Sorted by flush_due_at, whose index ends before nearly all rows; sorted by id, the planner might read all sessions.
 _COME_BACK = """
     WITH far AS MATERIALIZED (
         SELECT s.id FROM slowwave.sessions s
@@ -54,7 +53,9 @@ _WAKE = "SELECT slowwave.request_stale_flushes(%s, %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """The result of one sweep. `more`: a cap ended it, and due sessions may be left that only a sweep enqueues."""
+    """The result of one sweep. more: True if a cap ended it, so that due sessions may remain that only another sweep
+    enqueues.
+    """
 
     taken: int
     enqueued: int
@@ -62,7 +63,7 @@ class SweepReport:
 
 
 def sweep(engine: Engine, queue: FlushQueue, settings: AutoFlush, now: datetime) -> SweepReport:
-    """Run one cycle. Safe to run twice at once: a row that one sweep holds, another skips."""
+    """Run one cycle. Two cycles may run at once: a row that one of them has locked is skipped by the other."""
     room = settings.max_queued - queue.depths()[NORMAL_QUEUE]
     if not settings.enabled or room <= 0:
         return SweepReport(0, 0, more=settings.enabled)
@@ -76,10 +77,10 @@ def sweep(engine: Engine, queue: FlushQueue, settings: AutoFlush, now: datetime)
     answers = queue.offer_many(offers)
     running = [ref for (ref, _), answer in zip(offers, answers, strict=True) if answer is Offer.RERUN]
     if running:
-        # Before the next sweep, and not at its very moment: a hair too late would cost another whole interval.
+        # Due before the next sweep, not exactly at it: a small delay would cost another whole interval.
         _look_again(engine, running, now + timedelta(seconds=settings.flush_interval_seconds / 2))
     of_agents = Counter((row.tenant, row.agent) for row in rows)
-    # An agent with somebody parked has enough to do: its own flush asks for the next cycle when the last is through.
+    # An agent with a parked session has enough work: its own flush requests the next cycle after the last session.
     parked = {(row.tenant, row.agent) for row, answer in zip(rows, answers, strict=True) if answer is Offer.PARKED}
     capped = any(count >= per_agent and agent not in parked for agent, count in of_agents.items())
     return SweepReport(len(rows), answers.count(Offer.ENQUEUE), more=capped or len(rows) >= limit)
@@ -100,7 +101,9 @@ def _look_again(engine: Engine, refs: Sequence[SessionRef], at: datetime) -> Non
 
 
 def wake_stale(engine: Engine, settings: AutoFlush, now: datetime, *, limit: int = 1000) -> int:
-    """Make stale sessions due whose unread events nothing else would flush; return their number. Drop no event."""
+    """Make stale sessions due whose unread events would otherwise never be flushed. Return their number. No event is
+    dropped.
+    """
     with engine.begin() as connection:
         woken: int = connection.exec_driver_sql(_WAKE, (settings.stale_ttl_seconds, limit, now)).scalar_one()
     return woken
@@ -109,7 +112,9 @@ def wake_stale(engine: Engine, settings: AutoFlush, now: datetime, *, limit: int
 def request_flush(
     engine: Engine, queue: FlushQueue, refs: Sequence[SessionRef], *, by: str, priority: Priority, now: datetime
 ) -> list[bool | None]:
-    """Ask for flushes by hand: a back-off ends, the sessions are due now. Each is dirty, clean, or None: unknown."""
+    """Request flushes for a person: back-offs end, and the sessions are due now. Each result is dirty, clean, or None
+    (unknown).
+    """
     dirty: list[bool | None] = [None] * len(refs)
     for first in range(0, len(refs), REQUEST_BATCH):
         batch = refs[first : first + REQUEST_BATCH]

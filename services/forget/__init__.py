@@ -1,1 +1,3 @@
-"""Forgetting for good: rows, keys, messages, spooled entries and files of an agent, a session, a scope or a memory."""
+"""Forget data permanently: rows, keys, messages, spooled entries and files of an agent, a session, a scope or
+a memory.
+"""

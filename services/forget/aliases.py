@@ -1,4 +1,4 @@
-"""Forgetting, the aliases: a pair of names is deleted with the last event that says it, also if a person removed it.
+"""Forget aliases: a pair of names is deleted with the last event that says it, even if a person had removed the pair.
 
 A pair that a person added stays, unless its whole scope is forgotten.
 """
@@ -15,7 +15,7 @@ _GONE = (
     "  WHERE p.status <> 'added' AND NOT EXISTS (SELECT FROM slowwave.alias_sources o WHERE o.alias_id = p.id"
     "   AND o.session_id NOT IN (SELECT id FROM gone_sessions))"
 )
-# No run whose changes go can be undone.
+# A run whose changes are deleted can't be undone.
 _TOUCHED = (
     "INSERT INTO touched_runs SELECT DISTINCT c.run_id, CAST(NULL AS text) FROM gone_aliases g"
     " JOIN slowwave.alias_changes c ON c.alias_id = g.id JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
@@ -37,7 +37,7 @@ ALIASES: tuple[tuple[str, str], ...] = (
 
 
 def mark_aliases(connection: Connection) -> None:
-    """Find the pairs that go, and the runs of the people who had changed them; called before anything is taken away."""
+    """Find the pairs to delete, and the runs of people that had changed them. Call this before anything is deleted."""
     connection.execute(text(_GONE))
     count_rows(connection, "gone_aliases")
     connection.execute(text(_TOUCHED))

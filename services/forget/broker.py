@@ -36,7 +36,7 @@ FORGOTTEN_SECONDS = 7 * 86_400
 
 UNACKED = "unacked"
 UNACKED_INDEX = "unacked_index"
-# Where the transport puts messages of another priority than the usual one.
+# The suffixes under which the transport stores messages of other priorities.
 LISTS = tuple(f"{queue}{suffix}" for queue in QUEUES for suffix in ("", *(f"\x06\x16{p}" for p in (3, 6, 9))))
 MAX_PASSES = 20
 
@@ -52,13 +52,13 @@ _FIELDS = {
 
 
 def count_messages(redis: Redis, forgotten: Forgotten, tenant: str) -> int:
-    """How many messages would be taken out. tenant: of messages that name none."""
+    """Count the messages to remove. tenant: the tenant of messages that name none."""
     queued = sum(covers_message(raw, forgotten, tenant) for _, raw in _queued(redis))
     return queued + sum(covers_message(raw, forgotten, tenant) for _, raw in _held(redis))
 
 
 def take_messages(redis: Redis, forgotten: Forgotten, tenant: str) -> int:
-    """Remove the messages until no more are found; return their number. tenant: as above.
+    """Remove the messages until no more are found. Return their number. tenant: the tenant of messages that name none.
 
     A message may move from a queue to a worker or back during a search, so the search is repeated until it finds none.
     """
@@ -80,7 +80,7 @@ def take_messages(redis: Redis, forgotten: Forgotten, tenant: str) -> int:
 
 
 def take_keys(redis: Redis, forgotten: Forgotten) -> int:
-    """Delete the tickets, leases and queue places with these names; return the number of deleted keys."""
+    """Delete the tickets, leases and queue places with these names. Return the number of deleted keys."""
     if forgotten.agent is not None and forgotten.session is None:
         return _delete(redis, _keys_of_agent(redis, forgotten.tenant, forgotten.agent))
     keys = 0
@@ -96,19 +96,21 @@ def take_keys(redis: Redis, forgotten: Forgotten) -> int:
 
 
 def drop_answers(redis: Redis, tenant: str) -> None:
-    """Delete the stored HTTP answers for repeated requests of a tenant: they may hold forgotten data."""
+    """Delete the stored HTTP answers for repeated requests of a tenant, because they may contain forgotten data."""
     pattern = f"{PREFIX}gateway:answer:{quote(tenant, safe='')}:*"
     for key in redis.scan_iter(match=pattern, count=1000):
         redis.delete(key)
 
 
 def was_forgotten(redis: Redis, message_id: str) -> bool:
-    """Whether the message with this id was removed after a worker received it."""
+    """Return True if the message with this id was removed after a worker received it."""
     return bool(redis.exists(forgotten_key(message_id)))
 
 
 def covers_message(raw: bytes | str, forgotten: Forgotten, tenant: str) -> bool:
-    """Whether a message of a queue carries these names; what can't be read does if the name stands anywhere in it."""
+    """Return True if a message of a queue contains these names. An unreadable message does if its text contains the
+    name.
+    """
     try:
         message = json.loads(raw)
         task = message["headers"]["task"]
@@ -138,7 +140,7 @@ def _queued(redis: Redis) -> Iterator[tuple[str, bytes | str]]:
 
 
 def _held(redis: Redis) -> Iterator[tuple[bytes | str, bytes | str]]:
-    """Messages that workers hold: the delivery tag, and the message in its queued form."""
+    """Yield messages that workers hold: the delivery tag, and the message in its queued form."""
     for tag, value in redis.hscan_iter(UNACKED):
         try:
             message, *_ = json.loads(value)

@@ -1,6 +1,6 @@
-"""Forgetting, mem0: copies of deleted memories are removed now, or as soon as mem0 answers.
+"""Forget copies in mem0: copies of deleted memories are removed now, or as soon as mem0 answers.
 
-In Postgres' own place for mem0's rows they went with their memories, in the forget's transaction.
+If mem0 stores its rows in this Postgres, the forget's transaction has already deleted them with their memories.
 """
 
 from collections.abc import Callable, Collection
@@ -23,7 +23,7 @@ _LEFT = text(
     "  OR NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = o.memory_id))"
     " GROUP BY o.scope_id ORDER BY o.scope_id"
 )
-# What somebody holds is being delivered right now.
+# A locked row is being delivered right now.
 _WENT = text(
     "DELETE FROM slowwave.outbox o USING (SELECT q.memory_id FROM slowwave.outbox q"
     " JOIN slowwave.scopes k ON k.id = q.scope_id WHERE k.tenant = :tenant AND q.backend = 'mem0' AND q.forgotten"
@@ -36,16 +36,16 @@ MAX_DELIVERIES = 200
 
 @dataclass(frozen=True, slots=True)
 class Mem0Cleaner:
-    """Removes copies of deleted memories from mem0. connecting: opens mem0; called only if there are copies."""
+    """Removes copies of deleted memories from mem0. connecting: connects to mem0; called only if there are copies."""
 
     engine: Engine
     settings: Settings
     connecting: Callable[[Settings], CopyStore] = connect
 
     def clear(self, tenant: str, scopes: Collection[int], now: datetime) -> list[str]:
-        """Bring mem0 up to date with these scopes, and with what an earlier forget of this tenant left there.
+        """Bring mem0 up to date for these scopes, and remove copies that an earlier forget of this tenant left.
 
-        Answers what could not be done, in sentences; that is tried again by itself.
+        Return a sentence for each failure; workers retry failed steps.
         """
         left = self._left(tenant, scopes)
         if not left:
@@ -61,13 +61,15 @@ class Mem0Cleaner:
         return [problem for scope_id in left if (problem := self._deliver(scope_id, store, now))]
 
     def _left(self, tenant: str, scopes: Collection[int]) -> dict[int, int]:
-        """How many copies of each scope wait."""
+        """Count the waiting copies of each scope."""
         with self.engine.connect() as connection:
             found = connection.execute(_LEFT, {"tenant": tenant, "scopes": list(scopes)})
             return {row.scope_id: row.copies for row in found}
 
     def _drop_what_went(self, tenant: str, scopes: Collection[int]) -> dict[int, int]:
-        """This step needs no model, which may not be installed on this host. Returns the copies that are left."""
+        """Remove copies without a model, which may not be installed on this host. Return the number of remaining
+        copies.
+        """
         with self.engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
             connection.execute(_WENT, {"tenant": tenant})
         return self._left(tenant, scopes)

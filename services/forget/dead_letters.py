@@ -1,7 +1,7 @@
-"""Forgetting, the dead letters: payloads that name the forgotten target, in any state.
+"""Forget dead letters: payloads in any state that name the forgotten target.
 
-A dead letter may have any form, so the search looks for names in every place of a payload: among its values, its
-positional and named arguments, and in the text of one that was cut.
+A dead letter may have any form, so the search looks for names in every part of a payload: in its values, its positional
+and named arguments, and in the text of a shortened one.
 """
 
 from sqlalchemy import Connection, text
@@ -37,7 +37,7 @@ _WHICH = {
 
 
 def take_dead_letters(connection: Connection, target: Target) -> int:
-    """Delete the letters of this tenant that name the target; answers how many."""
+    """Delete the letters of this tenant that name the target. Return their number."""
     values = parameters(target) | {
         "label": target.scope_label,
         "own": target.scope is not None and target.scope[0] == "agent",

@@ -1,4 +1,4 @@
-"""Forget evidence: score or delete the memories of remaining scopes that lose evidence.
+"""Forget evidence: score or delete memories that lose evidence, in scopes that remain.
 
 A memory stays if some remaining evidence says it in the same words:
 
@@ -38,7 +38,7 @@ _TABLES = (
     "CREATE TEMP TABLE reworded (id uuid PRIMARY KEY) ON COMMIT DROP",
     "CREATE TEMP TABLE touched_runs (run_id bigint, memory_id text) ON COMMIT DROP",
 )
-# Imported lines name the sessions that they came from.
+# Imported lines name the sessions of their sources.
 _FROM_SESSIONS = (
     "SELECT i.memory_id, i.digest, jsonb_agg(p.value) FILTER (WHERE g.id IS NULL) AS others, count(g.id) AS gone"
     " FROM slowwave.memory_imports i JOIN slowwave.memories m ON m.id = i.memory_id"
@@ -171,7 +171,9 @@ _HOLD_ON = (
 
 @dataclass(slots=True)
 class Turned:
-    """Decided fields of a memory, before and after; None for changed content, which the history does not keep."""
+    """Decided fields of a memory before and after a change; None for changed content, which the history does
+    not keep.
+    """
 
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None
@@ -190,7 +192,7 @@ class Remains:
         self.holding: dict[UUID, Turned] = {}
 
     def find(self) -> None:
-        """Delete the evidence and find the memories that it affects: fills gone_memories, hurt and related."""
+        """Delete the evidence, and find the memories that it affects: fill gone_memories, hurt and related."""
         for statement in (*_TABLES, _ALL_OF_SCOPES, _HURT, _NOT_GONE, _LOCK, *_TAKE_EVIDENCE):
             self._run(statement)
         said = self._said_in_these_words()
@@ -199,7 +201,7 @@ class Remains:
             self._run(statement)
 
     def settle(self) -> None:
-        """Make remaining memories independent of those to be deleted. Call it before they are deleted."""
+        """Make remaining memories independent of those to be deleted. Call this before the deletion."""
         self._run(_ARCHIVE)
         tainted = self._first_words_again()
         gone = list(self._run("SELECT id FROM gone_memories").scalars())
@@ -213,7 +215,7 @@ class Remains:
                 turned.after = {"valid_to": row.valid_to, "superseded_by": row.superseded_by}
 
     def weigh(self) -> None:
-        """Score the memories that lost evidence. Call it after everything to be forgotten is deleted."""
+        """Score the memories that lost evidence. Call this after all forgotten data is deleted."""
         for part in self._run(_A_PART).scalars().all():
             sync_copies(self._connection, part, self._now)
         for memory in self._run(_TO_WEIGH).scalars().all():
@@ -252,13 +254,13 @@ class Remains:
         }
 
     def _first_words_again(self) -> set[UUID]:
-        """Give synthesised memories their first content again; answer their ids."""
+        """Give synthesised memories their first content again. Return their ids."""
         rows = self._run(_FIRST_WORDS).all()
         for row in rows:
             words = {"memory": row.memory_id, "content": row.content, "hash": content_hash(row.content)}
             words |= {"language": detect(row.content), "profile": profile_json(row.content, "fact")}
             if self._run(_SAY_AGAIN, **words).first() is None:
-                # Another memory got the same content in the meantime: that one stays.
+                # Another memory got the same content in the meantime: keep that one.
                 self._run("INSERT INTO gone_memories SELECT id, scope_id FROM slowwave.memories WHERE id = :memory",
                           memory=row.memory_id)  # fmt: skip
                 self._run("DELETE FROM related WHERE id = :memory", memory=row.memory_id)

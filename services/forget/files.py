@@ -1,6 +1,7 @@
-"""Forgetting, the files: folders of memory files of deleted scopes, and logs of sessions.
+"""Forget files: folders of memory files of deleted scopes, and logs of sessions.
 
-It holds the lock that every writer of these files holds, so a writer never writes data that it read before the forget.
+The functions hold the lock that every writer of these files takes, so a writer never writes data that it read before
+the forget.
 """
 
 import shutil
@@ -17,7 +18,7 @@ from slowwave_server.services.memory_files.disk import Disk
 from slowwave_server.services.memory_files.locks import FilesBusy, file_lock
 from slowwave_server.services.session_logs.folders import remove_session_logs
 
-# A delivery that was under way at the forget may have noted what it wrote after it.
+# A delivery that was running during the forget may have stored its state afterwards.
 _NOTES = tuple(
     text(f"DELETE FROM slowwave.{table} WHERE scope_id = :scope") for table in ("memory_file_lines", "memory_files")
 )
@@ -28,25 +29,27 @@ _SHOWN = text(
     " EXISTS (SELECT FROM slowwave.memory_files f WHERE f.scope_id = k.id)"
     " OR EXISTS (SELECT FROM slowwave.outbox o WHERE o.scope_id = k.id AND o.backend = 'file'"
     "  AND o.delivered < o.changes))"
-    # Of these a forget that was cut off is not done yet. Looked up one by one: how few wait the planner can't know, and
-    # it would read all memories.
+    # For these scopes, an interrupted forget is not complete yet. Look them up one by one: the planner can't know how
+    # few they are, and would read all memories.
     " UNION SELECT o.scope_id FROM slowwave.outbox o WHERE o.backend = 'file' AND o.delivered < o.changes"
     " AND (SELECT m.id FROM slowwave.memories m WHERE m.id = o.memory_id) IS NULL"
     " AND (SELECT k.tenant FROM slowwave.scopes k WHERE k.id = o.scope_id) = :tenant ORDER BY 1"
 )
-# Also those that a delivery, which was under way at the forget, has noted as seen after it.
+# Include files that a delivery, which was running during the forget, has noted afterwards.
 _LOOK_AGAIN = text("UPDATE slowwave.memory_files SET modified_ns = 0 WHERE scope_id = :scope AND path LIKE 'daily/%'")
 MAX_DELIVERIES = 100
 """Each is bounded; so many are enough for any scope."""
 
 
 def count_files(root: Path, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> int:
-    """How many memory files, those that people wrote included, would go with these scopes (id, kind, name)."""
+    """Count the memory files, including those that people wrote, that a forget of these scopes (id, kind, name)
+    deletes.
+    """
     return sum(len(_files(_folder(root, tenant, kind, name))) for _, kind, name in scopes)
 
 
 def remove_scope_files(engine: Engine, root: Path, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> int:
-    """Delete the folders of these scopes with all their files; return the number of files.
+    """Delete the folders of these scopes with all their files. Return the number of files.
 
     Raises FilesBusy and OSError.
     """
@@ -65,8 +68,8 @@ def remove_scope_files(engine: Engine, root: Path, tenant: str, scopes: Iterable
 
 
 def scopes_with_files(engine: Engine, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> list[int]:
-    """The scopes (id, kind, name) of these that have files or will get some, and other scopes whose files show
-    forgotten data.
+    """Return the scopes (id, kind, name) among these that have files or will get some, and other scopes whose files
+    show forgotten data.
     """
     with engine.connect() as connection:
         values = {"tenant": tenant, "scopes": [scope_id for scope_id, _, _ in scopes]}
@@ -75,9 +78,9 @@ def scopes_with_files(engine: Engine, tenant: str, scopes: Iterable[tuple[int, s
 
 
 def write_anew(engine: Engine, settings: MemorySettings, scopes: Iterable[int], now: datetime) -> list[str]:
-    """Remove lines of forgotten memories from the files of scopes that stay; return a sentence for each failure.
+    """Remove lines of forgotten memories from the files of scopes that stay. Return a sentence for each failure.
 
-    A line that a person edited stays as it is.
+    A line that a person edited stays unchanged.
     """
     rules = FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
     problems = []
@@ -99,12 +102,12 @@ def write_anew(engine: Engine, settings: MemorySettings, scopes: Iterable[int], 
 
 
 def remove_logs(root: Path, tenant: str, sessions: Iterable[tuple[str, str]]) -> int:
-    """Delete the logs of these sessions, (agent, session); answers how many there were. Raises OSError."""
+    """Delete the logs of these sessions, (agent, session). Return their number. Raises OSError."""
     return sum(remove_session_logs(root.expanduser(), tenant, agent, session) for agent, session in sessions)
 
 
 def remove_logs_of_agent(root: Path, tenant: str, agent: str) -> int:
-    """Delete all logs of an agent, also those of sessions that Postgres no longer has. Raises OSError."""
+    """Delete all logs of an agent, including those of sessions that Postgres no longer has. Raises OSError."""
     return remove_session_logs(root.expanduser(), tenant, agent)
 
 
@@ -117,7 +120,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
-    """Remove folders that nothing is in any more, up to the root."""
+    """Remove empty folders up to the root."""
     while folder != root and folder.is_relative_to(root):
         try:
             folder.rmdir()

@@ -1,8 +1,9 @@
 """`forget`: delete all data of an agent, a session, a scope or one memory, in every store, with a preview and a
 receipt.
 
-The order: queued messages (so that no task starts with the text), rows and the fence in one transaction, messages and
-keys again, the spool, files, and last the disk space that Postgres and Redis still hold for deleted data.
+The steps in order: delete queued messages, so that no task starts with the text; delete rows and set the fence in one
+transaction; delete messages and keys again; clean the spool and files; release the disk space of deleted data in
+Postgres and Redis.
 """
 
 import logging
@@ -36,10 +37,11 @@ NAMES_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The deleted data, or in a preview (receipt None) the data that a forget would delete.
+    """The data that a forget deleted, or, in a preview (receipt None), would delete.
 
-    counts: the numbers of deleted objects, by kind. sessions: some of the sessions, by name. hints: further sentences
-    for the user. problems: the steps that failed; if the user repeats the forget, it carries out the failed steps.
+    counts: the numbers of deleted objects, by kind. sessions: the names of some of the sessions. hints: further
+    sentences for the user. problems: the steps that failed; if the user repeats the forget, it carries out the failed
+    steps.
     """
 
     target: str
@@ -80,13 +82,13 @@ class Forgetter:
         return Report(str(target), None, counts, _some(erased), _hints(target, erased, counts))
 
     def forget(self, target: Target, *, by: str) -> Report:
-        """Do it. Raises as the preview does; then nothing was deleted but, at most, messages that were waiting."""
+        """Forget the target. Raises as `preview`; in this case, at most waiting messages were deleted."""
         before = erase(self.engine, target, clock=self.clock, by=by, dry_run=True)
         if not before.known:
             self.preview(target)
         names, messages = _names(target, before), 0
         if names is not None:
-            # A task that has begun by now dates what it carries before the fence; one that has not is stopped.
+            # A task that has begun gives its data a time before the fence; a task that has not begun is stopped.
             messages = take_messages(self.redis, names, self.settings.tenant)
         erased = erase(self.engine, target, clock=self.clock, by=by, dry_run=False)
         mem0 = Mem0Cleaner(self.engine, self.settings, self.connecting)
@@ -104,17 +106,18 @@ class Forgetter:
         )
 
     def _let_go_of_space(self, problems: list[str]) -> None:
-        """Deleted rows stay in their pages until these are cleaned, commands in Redis' log until it is rewritten.
+        """Release the space of deleted data: deleted rows stay in their pages until vacuum cleans them, and commands
+        stay in Redis' log until it is rewritten.
 
-        Only pages that changed since they were last cleaned are read; indexes and the planner's figures, which take
-        reading all of a table, are autovacuum's.
+        Only pages that changed since the last vacuum are read. Autovacuum cleans indexes and planner statistics,
+        because this needs a read of the whole table.
         """
         try:
             with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.execute(text("SELECT set_config('statement_timeout', '0', false)"))
                 tables = ", ".join(f"slowwave.{table}" for table in sorted(TAKEN))
                 connection.execute(text(f"VACUUM (INDEX_CLEANUP OFF, TRUNCATE OFF) {tables}"))
-                # Its settings go with it.
+                # Its settings are deleted with it.
                 connection.invalidate()
         except DBAPIError as error:
             log.warning("tables could not be vacuumed: %s", type(error).__name__)
@@ -134,7 +137,7 @@ class Forgetter:
 
 
 def _names(target: Target, erased: Erased) -> Forgotten | None:
-    """The names by which queued data is recognized; None for a memory, because queued data never names one."""
+    """Return the names that identify queued data; None for a memory, because queued data never names one."""
     if target.kind == "memory":
         return None
     if target.kind in {"scope", "import"}:

@@ -1,4 +1,4 @@
-"""Match queued data outside of Postgres with a forgotten target, by the names that it carries."""
+"""Match queued data outside of Postgres with a forgotten target, by the names in the data."""
 
 import json
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from slowwave.capture import Entry
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The forgotten target of one tenant: an agent, one session of it, or a scope (`kind:name`).
+    """The forgotten target of one tenant: an agent, one of its sessions, or a scope (`kind:name`).
 
-    sessions: of a scope, as (agent, session); elsewhere: other sessions of the agent that owns the scope.
+    sessions: the sessions of a scope, as (agent, session); elsewhere: other sessions of the agent that owns the scope.
     """
 
     tenant: str
@@ -23,7 +23,9 @@ class Forgotten:
     elsewhere: frozenset[tuple[str, str]] = frozenset()
 
     def covers(self, tenant: Any, agent: Any, session: Any, scope: Any = None) -> bool:
-        """Whether that is of these names. scope: as a caller names it, None for the agent's own."""
+        """Return True if the data belongs to the target. scope: the scope as a caller names it, None for the agent's
+        own.
+        """
         if tenant != self.tenant:
             return False
         if self.scope is None:
@@ -34,18 +36,22 @@ class Forgotten:
         return scope is None and self.scope == f"agent:{agent}" and (agent, session) not in self.elsewhere
 
     def covers_entry(self, entry: Entry) -> bool:
-        """Whether an entry of the spool is of these names."""
+        """Return True if an entry of the spool belongs to the target."""
         about = entry.about or {}
         scope = f"{about['scope_kind']}:{about.get('scope_name')}" if about.get("scope_kind") else None
         return self.covers(entry.tenant, entry.agent, entry.session, scope)
 
     def may_be_in(self, text: str) -> bool:
-        """Whether a text that can't be read may be of these names: it holds the one asked for, as JSON writes it."""
+        """Return True if an unreadable text may belong to the target, because it contains the target's name as JSON
+        writes it.
+        """
         name = self.session or self.agent or self.scope
         return name is not None and (json.dumps(name) in text or json.dumps(name, ensure_ascii=False) in text)
 
     def covers_arguments(self, arguments: Mapping[str, Any], tenant: str) -> bool:
-        """Whether a message with these named arguments is of these names. tenant: of a message that names none."""
+        """Return True if a message with these named arguments belongs to the target. tenant: the tenant of a message
+        that names none.
+        """
         return self.covers(
             arguments.get("tenant") or tenant,
             arguments.get("agent"),

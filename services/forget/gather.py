@@ -1,8 +1,8 @@
-"""Forgetting, the first step: find the rows that go, and lock whatever could add to them meanwhile.
+"""The first step of a forget: find the rows to delete, and lock the rows through which others could add to them.
 
 The results are temporary tables of the transaction, so the rows of a large agent never pass through this process:
-gone_agents (their epoch rises), gone_runs (their imported data goes), gone_scopes (deleted whole), near_scopes
-(possibly affected), gone_sessions, gone_items (of working memory), gone_days, gone_memories.
+gone_agents (their epoch is increased), gone_runs (their imported data is deleted), gone_scopes (deleted completely),
+near_scopes (possibly affected), gone_sessions, gone_items (of working memory), gone_days, gone_memories.
 
 Order of locks: the scopes' passes and cycles, agents, scopes, sessions. Other transactions lock rows in another order;
 so a forget that waits too long for a lock gives up and is retried as a whole.
@@ -32,7 +32,7 @@ _TABLES = (
     "CREATE TEMP TABLE gone_memories (id uuid PRIMARY KEY, scope_id bigint) ON COMMIT DROP",
 )
 
-# What each kind of target names. Every statement names the tenant; of what isn't named nothing is found.
+# The names for each kind of target. Every statement names the tenant; for names that are not set, nothing is found.
 _NAMED = {
     "agent": (
         "INSERT INTO gone_agents SELECT a.id FROM slowwave.agents a WHERE a.tenant = :tenant AND a.name = :agent",
@@ -72,20 +72,21 @@ _NAMED = {
             "INSERT INTO gone_memories SELECT m.id, m.scope_id FROM slowwave.memories m"
             " JOIN slowwave.scopes k ON k.id = m.scope_id AND k.tenant = :tenant WHERE m.id = :memory"
         ),
-        # Parts say the same in other words; they stand again only where a session is forgotten, not where this is.
+        # Merged memories say the same in other words. They become independent if a session is forgotten, but not if
+        # this memory is.
         (
             "INSERT INTO gone_memories SELECT p.id, p.scope_id FROM slowwave.memories p"
             " JOIN gone_memories g ON g.id = p.merged_into ON CONFLICT DO NOTHING"
         ),
-        # Whose own scope it stands in: work about that agent that is under way is fenced, too.
+        # The agent that owns the scope: running work about this agent is fenced, too.
         (
             "INSERT INTO gone_agents SELECT DISTINCT a.id FROM slowwave.agents a JOIN slowwave.scopes k"
             " ON k.tenant = a.tenant AND k.kind = 'agent' AND k.name = a.name JOIN gone_memories g ON g.scope_id = k.id"
         ),
     ),
 }
-# Who shares a scope with what goes: their memories may rest on it. Of one session its own scope is enough, and the
-# others of its agent are not looked through.
+# Agents that share a scope with the target: their memories may depend on it. For one session, its own scope is enough,
+# and the other sessions of its agent are not read.
 _NEAR = (
     "INSERT INTO near_scopes"
     " SELECT k.id FROM gone_scopes k"
@@ -93,7 +94,7 @@ _NEAR = (
     " UNION SELECT w.scope_id FROM gone_agents a JOIN slowwave.working_memory w ON w.agent_id = a.id {noted}"
     " UNION SELECT m.scope_id FROM gone_memories m"
     " UNION SELECT r.scope_id FROM gone_runs g JOIN slowwave.maintenance_runs r ON r.id = g.id"
-    # Where a forget was cut off nothing else may be left that names its scope.
+    # If a forget was interrupted, only rows that name its scope may be left.
     " UNION SELECT k.id FROM gone_agents g JOIN slowwave.agents a ON a.id = g.id"
     "  JOIN slowwave.scopes k ON k.tenant = a.tenant AND k.kind = 'agent' AND k.name = a.name"
 )
@@ -110,7 +111,7 @@ _ITEMS = {
     "session": "JOIN gone_agents a ON a.id = w.agent_id AND w.session = :session",
     "scope": "JOIN gone_scopes k ON k.id = w.scope_id",
     "import": "WHERE false",
-    # What an agent noted in the words of this memory, and nothing else rests on.
+    # Notes of an agent in the words of this memory, on which no other memory depends.
     "memory": "WHERE EXISTS (SELECT FROM slowwave.memory_notes n JOIN gone_memories g ON g.id = n.memory_id"
     " WHERE n.working_id = w.id) AND NOT EXISTS (SELECT FROM slowwave.memory_notes n WHERE n.working_id = w.id"
     " AND n.memory_id NOT IN (SELECT id FROM gone_memories))",
@@ -118,12 +119,12 @@ _ITEMS = {
 _DAYS = (
     "INSERT INTO gone_days SELECT DISTINCT d.agent_id, d.scope_id, d.day FROM slowwave.session_days d"
     " JOIN gone_sessions s ON s.id = d.session_id"
-    # Summaries that were read from files tell of sessions by name.
+    # Summaries that were read from files contain names of sessions.
     " UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.day_summaries d"
     "  JOIN gone_sessions s ON (s.agent_id, s.scope_id) = (d.agent_id, d.scope_id) WHERE d.made_by = 'import'"
     "  AND jsonb_path_exists(d.lines, '$[*] ? (@.session == $n)', jsonb_build_object('n', s.name))"
 )
-# All that a whole agent or scope has, whatever it was made of; of less than that these are not looked through.
+# All rows of a whole agent or scope, whatever their origin; for smaller targets, these tables are not read.
 _ALL_DAYS = "".join(
     f" UNION SELECT d.agent_id, d.scope_id, d.day FROM slowwave.{table} d WHERE d.scope_id IN"
     " (SELECT id FROM gone_scopes) OR :whole AND d.agent_id IN (SELECT id FROM gone_agents)"
@@ -159,7 +160,7 @@ def gather(connection: Connection, target: Target) -> None:
     agents, scopes, sessions = _LOCK_ROWS
     connection.execute(text(agents))
     connection.execute(text(scopes))
-    # Only now no session can be opened any more: what is found from here on is all that there is.
+    # From now on no session can be opened, so the rows found here are complete.
     connection.execute(
         text(
             "INSERT INTO gone_sessions SELECT s.id, s.agent_id, s.scope_id, s.name FROM slowwave.sessions s "
@@ -181,13 +182,13 @@ def gather(connection: Connection, target: Target) -> None:
 
 
 def count_rows(connection: Connection, *tables: str) -> None:
-    """Let the planner know how many there are, before it joins them with tables of any size."""
+    """Update the planner's statistics of the temporary tables, before they are joined with tables of any size."""
     for table in tables:
         connection.execute(text(f"ANALYZE {table}"))
 
 
 def parameters(target: Target) -> dict[str, object]:
-    """The names of a target, as all statements of a forget take them."""
+    """Return the names of a target, in the form that all statements of a forget take."""
     kind, name = target.scope or (None, None)
     return {
         "tenant": target.tenant,

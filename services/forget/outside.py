@@ -1,4 +1,4 @@
-"""Forgetting outside of Postgres, after the transaction: messages, keys, the spool, files, logs of sessions."""
+"""Forget data outside of Postgres, after the transaction: messages, keys, the spool, files, logs of sessions."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class Outside:
     counts: Counter[str] = field(default_factory=Counter)
 
     def clear(self, now: datetime) -> list[str]:
-        """Clear every store; return a sentence for each failure. A store that fails does not stop the others."""
+        """Clear every store. Return a sentence for each failure. If one store fails, the others are still cleared."""
         problems = [*self._write_anew(now), *self._copies(now)]
         steps = {"messages": self._messages, "spool": self._spool, "memory files": self._files, "logs": self._logs}
         for name, step in steps.items():

@@ -39,7 +39,7 @@ _BEFORE = (
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """One forget: its target, its time, the person, and the number of deleted rows, messages and files of each kind."""
+    """One forget: its target, its time, the person, and the number of deleted rows, messages and files by kind."""
 
     id: int
     what: str
@@ -50,7 +50,7 @@ class Receipt:
 
 
 def write_receipt(connection: Connection, target: Target, *, at: datetime, by: str, counts: Mapping[str, int]) -> int:
-    """Write the receipt and the fence in the transaction of the forget; return the receipt's number.
+    """Write the receipt and the fence in the transaction of the forget. Return the receipt's number.
 
     at: the time of the fence. Queued data that was recorded before this time is discarded when it arrives.
     """
@@ -75,13 +75,15 @@ def add_counts(connection: Connection, erasure: int, counts: Mapping[str, int]) 
 
 
 def was_forgotten(connection: Connection, target: Target) -> bool:
-    """Whether there is a receipt of just that."""
+    """Return True if exactly this target has a receipt."""
     query = text(f"SELECT EXISTS (SELECT FROM slowwave.erasures e WHERE {_SAME})")
     return bool(connection.execute(query, _named(target)).scalar_one())
 
 
 def sessions_before(connection: Connection, target: Target) -> tuple[tuple[str, str], ...]:
-    """The sessions that went with earlier forgets of just that, (agent, session), but for names in use again."""
+    """Return the sessions, (agent, session), that earlier forgets of exactly this target deleted, without names in use
+    again.
+    """
     return tuple((row.agent, row.session) for row in connection.execute(text(_BEFORE), _named(target)))
 
 
@@ -97,7 +99,7 @@ def _named(target: Target) -> dict[str, Any]:
 
 
 def receipts(connection: Connection, tenant: str, *, limit: int) -> Sequence[Receipt]:
-    """The receipts of a tenant, the newest first."""
+    """List the receipts of a tenant, newest first."""
     query = select(Erasure).where(Erasure.tenant == tenant).order_by(Erasure.id.desc()).limit(limit)
     return [_receipt(row) for row in connection.execute(query).mappings()]
 

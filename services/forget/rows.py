@@ -1,7 +1,7 @@
-"""Forgetting, the second step: the SQL statements that delete rows, or remove text from rows that stay.
+"""The second step of a forget: SQL statements that delete rows, or remove text from rows that stay.
 
-Their order follows the foreign keys. All statements work on the temporary tables that services.forget.gather fills;
-none depends on the target.
+Their order follows the foreign keys. All statements use the temporary tables that services.forget.gather fills, so none
+depends on the kind of target.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 
 from slowwave_server.services.forget.gather import count_rows
 
-# What histories of memories that stay may go on telling: numbers, times and ids, never words.
+# The history of remaining memories keeps numbers, times and ids, but no words.
 _WORDLESS = (
     "status,type,valid_to,valid_from,superseded_by,merged_into,confidence,importance,sources,target,predicate,from,"
     "parts,conflict,with,review_item,state,noted"
@@ -23,8 +23,8 @@ _SAYS = "(c.before ? 'content' OR c.after ? 'content')"
 _GONE = "IN (SELECT id FROM gone_memories)"
 _RUNS = "SELECT r.id FROM slowwave.maintenance_runs r JOIN gone_scopes k ON k.id = r.scope_id"
 
-# Each way to a row is a branch of its own that an index serves: an OR of them would read all of the table. By array
-# where hardly a row has such a value: of that the planner knows too little to choose well in a join.
+# Each way to a row is a branch of its own that an index serves; an OR of them would read the whole table. Columns in
+# which few rows have a value are searched by array, because the planner knows too little for a good join.
 _CHANGES_BY_ORIGIN = (
     "SELECT c.id, c.memory_id FROM slowwave.flushes f JOIN gone_sessions s ON s.id = f.session_id"
     "  JOIN slowwave.memory_changes c ON c.flush_id = f.id"
@@ -44,7 +44,7 @@ _CONFLICTS_OF = (
 )
 _HURT_OR_RELATED = "(SELECT id FROM hurt UNION SELECT id FROM related)"
 
-# Of memories that an undo took away only changes are left, and the last of them tells what the memory said.
+# Of memories that an undo deleted, only changes are left, and the last change contains the memory's text.
 _ORPHANS = (
     "CREATE TEMP TABLE orphans ON COMMIT DROP AS SELECT DISTINCT c.memory_id AS id"
     f" FROM ({_CHANGES_BY_ORIGIN} UNION {_CHANGES_BY_NOTE} UNION {_CHANGES_BY_PLACE}) AS c"
@@ -57,7 +57,7 @@ _TOUCHED = (
     " JOIN slowwave.memory_changes c ON c.memory_id = x.id"
     f" WHERE c.run_id IS NOT NULL AND (NOT x.quoted OR {_SAYS}) AND c.run_id NOT IN ({_RUNS}) GROUP BY c.run_id"
 )
-# A run that such a row names is never undone: it would bring words back, or half of what it did.
+# A run that such a row names can never be undone, because the undo would restore words, or only half of its effects.
 _TOMBSTONES = (
     "INSERT INTO slowwave.memory_changes (memory_id, run_id, action, reason, made_at)"
     " SELECT coalesce(CAST(t.memory_id AS uuid), gen_random_uuid()), t.run_id, 'forgotten', 'forgotten', :now"
@@ -67,19 +67,20 @@ _TOMBSTONES = (
 MEMORIES: tuple[tuple[str, str], ...] = (
     (
         "",
-        # What a model was shown, and answers, may hold words of any memory of the scope.
+        # Prompts and answers of a model may contain words of any memory of the scope.
         (
             "DELETE FROM slowwave.window_answers w USING slowwave.sessions s WHERE s.id = w.session_id AND"
             " (s.scope_id IN (SELECT id FROM near_scopes) OR s.id IN (SELECT id FROM gone_sessions))"
         ),
     ),
-    # What an undo keeps may hold words of any memory of its scope: these undos stay.
+    # The rows saved by an undo may contain words of any memory of its scope: these undos stay.
     ("", "DELETE FROM slowwave.undone_rows u USING near_scopes k WHERE k.id = u.scope_id"),
     (
         "outbox",
         "DELETE FROM slowwave.outbox o USING gone_scopes k WHERE k.id = o.scope_id AND o.backend <> 'mem0'",
     ),
-    # Whoever feeds mem0 by now, if anyone: it has to hear of those that it was told of. These rows stay until it did.
+    # Queue the changes for the process that feeds mem0, if any: it must learn of the memories that it knows. The rows
+    # stay until then.
     (
         "copies in mem0",
         (
@@ -146,7 +147,7 @@ MEMORIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "",
-        # What a model said of two memories was made of all that was said for either.
+        # A model's sentence about two memories was made from all evidence of both.
         (
             "UPDATE slowwave.memory_conflicts c SET evidence = c.evidence #- '{asked,why}'"
             f" WHERE c.evidence ? 'asked' AND c.id IN ({_CONFLICTS_OF.format(_HURT_OR_RELATED)})"
@@ -166,7 +167,7 @@ MEMORIES: tuple[tuple[str, str], ...] = (
     ("sources", f"DELETE FROM slowwave.memory_imports x WHERE x.memory_id {_GONE}"),
     (
         "",
-        # What a note says nearly goes; the note is in working memory again, and becomes a memory in its own words.
+        # A note with nearly the same words: the note returns to working memory, and becomes a memory in its own words.
         (
             "UPDATE slowwave.working_memory w SET outcome = NULL, settled_at = NULL, run_id = NULL, error = NULL,"
             " marked = true, expires_at = greatest(w.expires_at, CAST(:now AS timestamptz) + interval '7 days')"
@@ -195,7 +196,7 @@ MEMORIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "",
-        # No link is left of what an undone run did, and its changes tell of each other's memories.
+        # No link from an undone run is left, but its changes contain texts of both memories.
         (
             f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
             f" after = {_STRIPPED.format('after')} WHERE c.run_id IN (SELECT t.run_id FROM touched_runs t"
@@ -204,7 +205,7 @@ MEMORIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "",
-        # Words that such a memory has no more may have been those of what is gone.
+        # Former words of such a memory may have come from the deleted data.
         (
             f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
             f" after = {_STRIPPED.format('after')} WHERE c.memory_id IN (SELECT id FROM hurt) AND {_SAYS}"
@@ -214,7 +215,7 @@ MEMORIES: tuple[tuple[str, str], ...] = (
 )
 CONVERSATIONS: tuple[tuple[str, str], ...] = (
     ("notes in working memory", "DELETE FROM slowwave.working_memory w USING gone_items i WHERE i.id = w.id"),
-    # Summaries stand in files of their days, too: these are looked at again.
+    # Summaries are also in the files of their days: check these files again.
     (
         "",
         (
@@ -231,7 +232,7 @@ CONVERSATIONS: tuple[tuple[str, str], ...] = (
     ),
     ("day segments", "DELETE FROM slowwave.day_segments d USING gone_sessions s WHERE s.id = d.session_id"),
     ("", "DELETE FROM slowwave.session_days d USING gone_sessions s WHERE s.id = d.session_id"),
-    # What is left of these days is to be summarised anew.
+    # The remaining events of these days must be summarised again.
     (
         "",
         (
@@ -248,7 +249,7 @@ CONVERSATIONS: tuple[tuple[str, str], ...] = (
             " WHERE (x.agent_id, x.scope_id, x.day) = (g.agent_id, g.scope_id, g.day))"
         ),
     ),
-    # The version counts on, so that none is ever given twice.
+    # Increase the version, so that no version is ever used twice.
     (
         "days to summarise again",
         (
@@ -274,19 +275,19 @@ CONVERSATIONS: tuple[tuple[str, str], ...] = (
 
 
 def mark_runs(connection: Connection) -> None:
-    """Find the runs whose histories lose something; called before anything is taken away."""
+    """Find the runs that lose a part of their history. Call this before anything is deleted."""
     connection.execute(text(_ORPHANS))
     count_rows(connection, "orphans", "gone_memories", "hurt", "related")
     connection.execute(text(_TOUCHED))
 
 
 def close_runs(connection: Connection, values: dict[str, object]) -> None:
-    """Let these runs never be undone."""
+    """Mark these runs so that they can never be undone."""
     connection.execute(text(_TOMBSTONES), values)
 
 
 def take_away(connection: Connection, steps: tuple[tuple[str, str], ...], values: dict[str, object]) -> Counter[str]:
-    """Carry out these steps; answers how many rows of each named kind are concerned."""
+    """Carry out these steps. Return the number of affected rows by name."""
     counts: Counter[str] = Counter()
     for label, statement in steps:
         found = connection.execute(text(statement), values | {"wordless": _WORDLESS}).rowcount

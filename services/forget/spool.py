@@ -1,7 +1,7 @@
 """Forgetting in a spool folder: delete entries of the target from segments and from files of rejected entries.
 
-A segment that a running process holds is left to that process: its entries are older than the forget, and the fence
-discards them on arrival.
+A segment that a running process has locked is skipped: its entries are older than the forget, and the fence discards
+them when they arrive.
 """
 
 import json
@@ -15,7 +15,9 @@ from slowwave_server.services.forget.forgotten import Forgotten
 
 
 class SpoolCleared(NamedTuple):
-    """entries: the number of deleted entries. held: segments of running processes, which the forget did not read."""
+    """The result. entries: the number of deleted entries; held: the number of segments of running processes, which were
+    not read.
+    """
 
     entries: int
     held: int
@@ -34,7 +36,7 @@ def clear_spool(folder: Path, database_url: str, forgotten: Forgotten, *, dry_ru
             entries += _clear(path, lambda line: _of_segment(line, forgotten), dry_run=dry_run)
         finally:
             segment.close()
-    # Hidden ones were being written when their process died.
+    # Hidden files were being written when their process died.
     for path in sorted(folder.glob(f".{prefix}-*.jsonl")):
         entries += _clear(path, lambda line: _of_segment(line, forgotten), dry_run=dry_run)
     for pattern in (f"{prefix}-*.jsonl.rejected", f".{prefix}-*.jsonl.rejected"):
@@ -68,5 +70,5 @@ def _of_rejected(line: bytes, forgotten: Forgotten) -> bool:
     try:
         return forgotten.covers_entry(Entry(**json.loads(line)["entry"]))
     except (ValueError, TypeError, LookupError):
-        # What could not be read stands there as text, in which quotation marks have a backslash before them.
+        # Unreadable lines are stored as text, in which a backslash precedes each quotation mark.
         return forgotten.may_be_in(line.decode(errors="replace").replace('\\"', '"'))

@@ -1,13 +1,14 @@
-"""Forgetting, statistics of terms: subtract the deleted documents from the counts of scopes that stay.
+"""Forget statistics of terms: subtract the deleted documents from the counts of scopes that stay.
 
-Without the counts of a large scope every word would name candidates, until its words are counted again. So they stay,
-but for words that little else may have said: no word outlives the last who said it. The scope is then counted again.
+Without the counts of a large scope, every word would select candidates until the words are counted again. So the counts
+stay, except those of words that few other documents may contain: no word stays after its last document is deleted. The
+scope is then counted again.
 """
 
 from slowwave_server.services.search.statistics import COMMON_FROM_DOCUMENTS, COUNT_FROM_EVENTS, SAMPLE_DOCUMENTS
 
-# Of a large scope every nth document was counted, n = step: what nobody says any more may have been counted a few times
-# n too often. Twice what goes and eight steps more is beyond any such chance.
+# In a large scope every nth document was counted (n = step), so a word's count may be a few times n too high. Twice the
+# deleted count plus eight steps is beyond such a chance error.
 _FEW = (
     f"(t.documents - n.documents < {COMMON_FROM_DOCUMENTS}"
     f" OR t.documents <= 2 * n.documents + 8 * ceil(k.counted_documents / {SAMPLE_DOCUMENTS}.0))"
@@ -48,7 +49,7 @@ STATISTICS: tuple[tuple[str, str], ...] = (
             " FROM gone_documents d WHERE d.scope_id = k.id"
         ),
     ),
-    # What is small now, or empty, is searched whole.
+    # A scope that is small or empty now is searched completely.
     (
         "",
         (

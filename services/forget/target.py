@@ -1,5 +1,5 @@
-"""The target of a forget: an agent, a session, a scope, a memory, or the data that a run imported; and its name in
-sentences.
+"""The target of a forget: an agent, a session, a scope, a memory, or the data that a run imported; and the target's
+name in sentences.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ Kind = Literal["agent", "session", "scope", "memory", "import"]
 
 
 class CannotForget(SlowwaveError):
-    """The target can't be forgotten now; the message says why, and which steps were done."""
+    """The target can't be forgotten now; the message gives the reason, and the completed steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One thing to forget, of one tenant. scope: (kind, name), kind being agent, room or team; of what a run moved in
-    ("import", the run's number).
+    """One target of a forget, of one tenant. scope: (kind, name), where kind is agent, room or team; for the data of an
+    import, ("import", the run's number).
     """
 
     kind: Kind
@@ -31,35 +31,37 @@ class Target:
 
     @classmethod
     def of_agent(cls, tenant: str, agent: str) -> "Target":
-        """Everything of an agent, whatever scope it wrote to. Raises InvalidName."""
+        """Return the target: all data of an agent, whatever scope it wrote to. Raises InvalidName."""
         return cls("agent", check_name("tenant", tenant), agent=check_name("agent", agent))
 
     @classmethod
     def of_session(cls, tenant: str, agent: str, session: str) -> "Target":
-        """One conversation, and the memories that rest on it alone. Raises InvalidName."""
+        """Return the target: one conversation, and the memories whose only evidence it is. Raises InvalidName."""
         check_name("tenant", tenant)
         return cls("session", tenant, agent=check_name("agent", agent), session=check_name("session", session))
 
     @classmethod
     def of_scope(cls, tenant: str, kind: str, name: str) -> "Target":
-        """A room, a team or an agent's own scope: its conversations and all that is known there. Raises InvalidName."""
+        """Return the target: a room, a team or an agent's own scope, with its conversations and all its memories.
+        Raises InvalidName.
+        """
         return cls("scope", check_name("tenant", tenant), scope=(kind, check_name(kind, name)))
 
     @classmethod
     def of_memory(cls, tenant: str, memory: UUID) -> "Target":
-        """One memory and the memories merged into it; its conversations stay. Raises InvalidName."""
+        """Return the target: one memory and the memories merged into it; its conversations stay. Raises InvalidName."""
         return cls("memory", check_name("tenant", tenant), memory=memory)
 
     @classmethod
     def of_import(cls, tenant: str, run: int) -> "Target":
-        """The data that a run imported: its conversations, and the memories that rest on them alone. Raises
-        InvalidName.
+        """Return the target: the conversations that a run imported, and the memories whose only evidence they are.
+        Raises InvalidName.
         """
         return cls("import", check_name("tenant", tenant), scope=("import", str(run)))
 
     @property
     def scope_label(self) -> str | None:
-        """The scope as `kind:name`."""
+        """Return the scope as `kind:name`."""
         return None if self.scope is None else ":".join(self.scope)
 
     def __str__(self) -> str:

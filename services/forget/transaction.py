@@ -1,4 +1,4 @@
-"""Forgetting in Postgres: one transaction, and its preview, which is the same transaction rolled back."""
+"""Forget data in Postgres: one transaction; the preview is the same transaction rolled back."""
 
 import time
 from collections import Counter
@@ -23,7 +23,7 @@ STATEMENT_MINUTES = 30
 PATIENCE_SECONDS = 60.0
 FIRST_PAUSE_SECONDS = 0.05
 LAST_PAUSE_SECONDS = 1.0
-# A lock that wasn't to be had, a deadlock, a row that points to what goes and was written in between.
+# A lock that was not free, a deadlock, or a new row that refers to a deleted one.
 _AGAIN = frozenset({"55P03", "40P01", "40001", "23503"})
 # Memories whose importance conversations changed that go.
 _LEARNED = text(
@@ -34,11 +34,11 @@ _LEARNED = text(
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """The data that a forget deleted, or would delete, in Postgres. known: whether the target existed.
+    """The data that a forget deleted, or would delete, in Postgres. known: True if the target existed.
 
-    sessions: (agent, session) of the conversations that go; elsewhere: of a scope, others of these agents; before:
-    those that went with an earlier forget of the same. scopes: those of which all goes, as (id, kind, name); near:
-    others that are concerned.
+    sessions: (agent, session) of the deleted conversations; elsewhere: for a scope, other sessions of these agents;
+    before: sessions that an earlier forget of the same target deleted. scopes: the scopes that are deleted completely,
+    as (id, kind, name); near: other affected scopes.
     """
 
     erasure: int | None
@@ -60,9 +60,9 @@ def erase(
     dry_run: bool,
     pause: Callable[[float], None] = time.sleep,
 ) -> Erased:
-    """Delete all rows of the target, or none. dry_run: delete, count, and roll back.
+    """Delete all rows of the target, or none. dry_run: True to delete, count, and roll back.
 
-    Raises CannotForget if other transactions have locked the rows for a minute; then nothing was changed.
+    Raises CannotForget if other transactions have locked the rows for a minute; nothing is then changed.
     """
     until, rest = time.monotonic() + PATIENCE_SECONDS, FIRST_PAUSE_SECONDS
     while True:
@@ -96,7 +96,7 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     mark_runs(connection)
     mark_aliases(connection)
     sessions = _sessions(connection, "IN")
-    # Only messages that name a scope alone are told apart by them, and an agent may have ten thousands.
+    # Only messages that name just a scope need this list, and an agent may have ten thousand sessions.
     elsewhere = _sessions(connection, "NOT IN") if target.kind == "scope" else ()
     scopes = _scopes(connection, "gone_scopes")
     near = tuple(scope for scope in _scopes(connection, "near_scopes") if scope not in scopes)
@@ -112,7 +112,7 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     counts["dead letters"] = take_dead_letters(connection, target)
     counts["memories that stand for themselves again"] = len(remains.standing)
     shown = {label: number for label, number in counts.items() if number}
-    # Read as late as may be: whatever was taken before this moment is kept out.
+    # Read the time as late as possible: all data recorded before this moment is discarded.
     erasure = write_receipt(connection, target, at=clock(), by=by, counts=shown)
     return Erased(erasure, known, shown, sessions, scopes, near, elsewhere, before)
 
@@ -135,7 +135,7 @@ def _scopes(connection: Connection, table: str) -> tuple[tuple[int, str, str], .
 
 
 def _is_known(connection: Connection, target: Target) -> bool:
-    """Whether there is anything by that name."""
+    """Return True if the target exists."""
     tables = {
         "agent": ("gone_agents",),
         "session": ("gone_sessions", "gone_items"),
@@ -144,5 +144,5 @@ def _is_known(connection: Connection, target: Target) -> bool:
         "import": ("gone_runs",),
     }
     query = " OR ".join(f"EXISTS (SELECT FROM {table})" for table in tables[target.kind])
-    # What was forgotten is known: something outside may be left of it.
+    # A target that was forgotten before counts as known, because data outside Postgres may remain.
     return bool(connection.execute(text(f"SELECT {query}")).scalar_one()) or was_forgotten(connection, target)

@@ -1,1 +1,1 @@
-"""Models: the drivers that ask one, the gate that bounds how often, and who pays."""
+"""Models: the drivers that call them, the gate that limits the calls, and the budgets."""

@@ -1,6 +1,7 @@
 """Read a model's answer: its text, or JSON checked against the schema.
 
-Models wrap JSON in a fence or write their reasoning before it; both are removed. No error repeats the answer's text.
+Some models wrap JSON in a fence or write their reasoning before it; both are removed. No error contains the answer's
+text.
 """
 
 import json
@@ -17,16 +18,16 @@ _NO_JSON = object()
 
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>\s*", re.DOTALL)
 _FENCE = re.compile(r"\A\s*```[a-zA-Z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
-# Postgres holds neither.
+# Postgres can store neither.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def read_answer(prompt: Prompt, said: str, tokens: int) -> tuple[str, Any]:
-    """Answer (text, data): data is the JSON if the prompt has a schema, None for its `no_reply` and for plain text.
+    """Return (text, data): data is the JSON if the prompt has a schema, None for its `no_reply` and for plain text.
 
     An empty text, {}, [], "" and null mean the same as `no_reply`, if the prompt has one.
 
-    tokens: what the call cost, which a failure carries. Raises UnfitAnswer.
+    tokens: the cost of the call, which a failure contains. Raises UnfitAnswer.
     """
     if len(said) > MAX_CHARACTERS:
         raise UnfitAnswer(f"the answer is longer than {MAX_CHARACTERS:,} characters", tokens)
@@ -50,8 +51,9 @@ def read_answer(prompt: Prompt, said: str, tokens: int) -> tuple[str, Any]:
 
 
 def broken_rule(schema: Mapping[str, Any], data: Any) -> str | None:
-    """Where in the schema the first rule stands that `data` breaks: words of the schema alone, none of the data."""
-    # Only where a model has answered: where packages of formats are installed, jsonschema takes a second to import.
+    """Return the place in the schema of the first rule that `data` breaks, in words of the schema only."""
+    # Import only after a model has answered: with packages for formats installed, the import of jsonschema takes a
+    # second.
     from jsonschema import Draft202012Validator  # noqa: PLC0415
 
     error = next(Draft202012Validator(schema).iter_errors(data), None)
@@ -59,12 +61,12 @@ def broken_rule(schema: Mapping[str, Any], data: Any) -> str | None:
 
 
 def schema_words(schema: Mapping[str, Any]) -> str:
-    """The schema for a model that gets it in words."""
+    """Return the schema for a model that gets it as text."""
     return f"\n\nAnswer with JSON alone, which fits this JSON schema:\n{json.dumps(schema)}"
 
 
 def _parsed(text: str) -> Any:
-    """The JSON in it, or _NO_JSON: an error raised from here would carry the text as its context."""
+    """Return the JSON in the text, or _NO_JSON. An exception raised here would carry the text as its context."""
     fence = _FENCE.match(text)
     try:
         # Standard JSON has no NaN.
@@ -74,7 +76,7 @@ def _parsed(text: str) -> Any:
 
 
 def _cleaned(value: Any) -> Any:
-    """Without characters that can't be stored."""
+    """Remove characters that can't be stored."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("", value)
     if isinstance(value, list):

@@ -1,7 +1,7 @@
 """A circuit breaker per endpoint: after several failures in a row no worker calls it for a while, then one call tries.
 
-A failure is an `Unanswered`, or an `AccessRefused`: the key is wrong for every prompt. Any other failure is an answer
-of the endpoint, and as good a sign of life as one that fits.
+An `Unanswered` counts as a failure, and so does an `AccessRefused`, because the key is wrong for every prompt. Any
+other failure is an answer of the endpoint and shows that it works.
 """
 
 import logging
@@ -31,8 +31,8 @@ _FAIL = (_FOLDER / "fail_breaker.lua").read_text("utf-8")
 
 @dataclass
 class Breaker:
-    """The breaker of one endpoint, over all workers. limit: failures in a row; open_seconds: how long it stays open;
-    trial_seconds: longer than any call.
+    """The breaker of one endpoint, over all workers. limit: the number of consecutive failures that opens it;
+    open_seconds: how long it stays open; trial_seconds: a time longer than any call.
     """
 
     redis: Redis
@@ -48,16 +48,16 @@ class Breaker:
         self._fail = self.redis.register_script(_FAIL)
 
     def look(self) -> None:
-        """Raise what `enter` would raise, and change nothing: for whoever may only read, too."""
+        """Raise the error that `enter` would raise, without a change, so that a read-only user may call it."""
         why, left_ms = self._read()
         if why is not None and left_ms > 0:
             self._refuse(left_ms, why)
 
     def known(self) -> tuple[Why | None, float]:
-        """The reason why the breaker is open, and for how many seconds; (None, 0) if it is closed.
+        """Return the reason why the breaker is open, and the remaining seconds; (None, 0) if it is closed.
 
-        Once that time is over it is as bad as it was until a call has an answer: then 0 seconds. Raises TransientError
-        while the broker, which knows, is away.
+        After this time, the reason stays until a call has an answer, with 0 seconds. Raises TransientError while the
+        broker, which stores the state, is unavailable.
         """
         why, left_ms = self._read()
         if why is None:
@@ -65,7 +65,7 @@ class Breaker:
         return "refused" if _text(why) == "refused" else "away", left_ms / 1000
 
     def _read(self) -> tuple[bytes | str | None, float]:
-        """The reason why it is open, None if it is closed, and for how many ms no call passes."""
+        """Return the reason why it is open (None if closed), and the milliseconds for which no call passes."""
         try:
             with self.redis.pipeline(transaction=False) as pipeline:
                 pipeline.hmget(self._key, "until", "why", "trial_until")
@@ -80,9 +80,9 @@ class Breaker:
         return why, ends[0] - now if ends else 0.0
 
     def enter(self, token: str) -> None:
-        """Let a call pass, or raise: TransientError while the endpoint is away, AccessRefused while it refuses the key.
+        """Let a call pass, or raise: TransientError while the endpoint is down, AccessRefused while it refuses the key.
 
-        token: of this call; it identifies the trial call of a half-open breaker.
+        token: the id of this call, which identifies the trial call of a half-open breaker.
         """
         try:
             state, left_ms, why = self._enter(
@@ -102,14 +102,16 @@ class Breaker:
         )
 
     def succeeded(self) -> None:
-        """The endpoint has answered."""
+        """Record that the endpoint has answered."""
         try:
             self.redis.delete(self._key)
         except RedisError:
             log.warning("the broker is away: an answer of %s is not noted", self.endpoint)
 
     def failed(self, token: str, why: Why, *, retry_after: float | None = None) -> None:
-        """The endpoint gave no answer. retry_after: seconds that it asked for; an open breaker stays so that long."""
+        """Record a call without an answer. retry_after: the seconds that the endpoint requested; an open breaker stays
+        open as long.
+        """
         open_ms = _ms(max(self.open_seconds, retry_after or 0.0))
         try:
             opened = self._fail(keys=[self._key], args=[token, self.limit, open_ms, why, _ms(KEPT_SECONDS)])

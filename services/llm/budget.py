@@ -1,6 +1,6 @@
-"""Budgets of calls of models (I7): tokens are set aside in Postgres before a call, and counted after it.
+"""Budgets of model calls (I7): tokens are reserved in Postgres before a call, and settled after it.
 
-Each of the three statements is a transaction of its own and one round trip; none is open while a model is asked.
+Each of the three statements is its own transaction and one round trip; no transaction is open during a call.
 """
 
 import logging
@@ -26,7 +26,7 @@ _RESERVE = (
 )
 _SETTLE = "SELECT slowwave.settle_call(%s, %s, %s, %s, %s)"
 _RELEASE = "SELECT slowwave.release_call(%s, %s)"
-# The row itself is not seen anew within its statement: `once` counts it.
+# A statement does not see its own new row, so `once` counts it.
 _SILENCE = (
     "WITH once AS (UPDATE slowwave.llm_calls c SET about = %s WHERE c.id = %s AND c.tenant = %s"
     "  RETURNING c.tenant, c.model, c.about, c.reserved_at)"
@@ -40,8 +40,8 @@ _QUESTIONS = UUID("6f0d0b9e-6a3e-4b53-9a55-3f1f6c1c2f7b")
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """The reservation of a call: its purpose, driver and model, the prompt's name and number, an upper bound of its
-    tokens, and the seconds after which it counts as lost.
+    """The request for a reservation: the call's purpose, driver and model, the prompt's name and number, the highest
+    possible number of tokens, and the seconds after which the call counts as lost.
     """
 
     purpose: str
@@ -53,7 +53,7 @@ class ReservationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Tokens that are set aside for one call; settled or released once."""
+    """Reserved tokens of one call; settled or released once."""
 
     id: UUID
     tenant: str
@@ -62,7 +62,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """How often a question got no answer within a day, and for how long that has been so."""
+    """The number of times that a question got no answer within a day, and the seconds since the first of them."""
 
     times: int
     seconds: float
@@ -77,8 +77,8 @@ class Budget:
         self._clock = clock
 
     def reserve(self, spender: Spender, wanted: ReservationRequest) -> Reservation:
-        """Set tokens aside. Raises BudgetReached, and TransientError where Postgres can't be reached: what can't be
-        reserved isn't spent.
+        """Reserve tokens. Raises BudgetReached, and TransientError if Postgres can't be reached, because unreserved
+        tokens may not be spent.
         """
         caps, call = self._caps, uuid4()
         values = (
@@ -97,7 +97,7 @@ class Budget:
         return Reservation(call, spender.tenant, wanted.tokens)
 
     def settle(self, reservation: Reservation, outcome: Outcome, tokens: int | None) -> None:
-        """Count the cost of a call; None: unknown, and the whole reservation counts."""
+        """Settle the cost of a call; None: the cost is unknown, and the whole reservation counts."""
         self._end(_SETTLE, (reservation.id, reservation.tenant, outcome, tokens, self._clock()))
 
     def release(self, reservation: Reservation) -> None:
@@ -105,7 +105,9 @@ class Budget:
         self._end(_RELEASE, (reservation.id, reservation.tenant))
 
     def note_silence(self, reservation: Reservation, about: str) -> Silence:
-        """Note that a call got no answer, and tell how often that was so of this question. A digest of it is kept."""
+        """Note that a call got no answer. Return how often this was so for the same question, of which only a digest is
+        stored.
+        """
         call, tenant = reservation.id, reservation.tenant
         try:
             row = self._row(_SILENCE, (uuid5(_QUESTIONS, about), call, tenant, call))
@@ -121,11 +123,13 @@ class Budget:
         except DBAPIError as error:
             if not _is_away(error):
                 raise
-            # The answer is here and of use; what it cost is counted in full when its reservation expires.
+            # The answer is usable; if its cost can't be stored, the whole reservation counts when it expires.
             log.warning("a call of the model could not be settled, Postgres is not reachable: it counts in full")
 
     def _row(self, statement: str, values: tuple[Any, ...]) -> Any:
-        """One row of one transaction; once more on another connection where this one broke. Each may be sent twice."""
+        """Return one row of one transaction; on a broken connection, repeat it once. Each statement may be
+        sent twice.
+        """
         try:
             return self._send(statement, values)
         except DBAPIError as error:

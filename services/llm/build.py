@@ -1,4 +1,4 @@
-"""A model from settings: its driver, the way to it, and its budget. The only module that knows all drivers."""
+"""Build a model from settings: its driver, the gate, and its budget. This is the only module that knows all drivers."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -19,9 +19,10 @@ from slowwave_server.services.llm.gate import build_gate
 
 
 def build_model(settings: Settings, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> AskModel | None:
-    """The model of `memory.llm`, None where none is set up. Make it after a fork: connections are not shared.
+    """Return the model of `memory.llm`, or None if none is configured. Call this after a fork: connections are not
+    shared.
 
-    Raises InvalidSettings where a setting or a package is missing; nothing is asked yet.
+    Raises InvalidSettings if a setting or a package is missing. No call is made.
     """
     llm = settings.memory.llm
     driver = build_driver(llm, clock)
@@ -29,18 +30,18 @@ def build_model(settings: Settings, engine: Engine, redis: Redis, clock: Callabl
 
 
 def with_command(settings: Settings, command: str) -> Settings:
-    """These settings with a program as their model, for a job that names one: within the same budgets."""
+    """Return these settings with a program as their model, for a job that names one; the budgets stay the same."""
     return with_llm(settings, driver="command", command=command, model="")
 
 
 def with_llm(settings: Settings, **changes: Any) -> Settings:
-    """These settings with other values under `memory.llm`, which are not validated again."""
+    """Return these settings with other values under `memory.llm`, which are not validated again."""
     llm = settings.memory.llm.model_copy(update=changes)
     return settings.model_copy(update={"memory": settings.memory.model_copy(update={"llm": llm})})
 
 
 def build_caller(driver: Driver, llm: Llm, engine: Engine, redis: Redis, clock: Callable[[], datetime]) -> Caller:
-    """Calls through any driver, within the budgets and bounds of the settings."""
+    """Return a caller for any driver, within the budgets and limits of the settings."""
     return Caller(
         driver=driver,
         gate=build_gate(redis, driver.endpoint, llm),
@@ -51,7 +52,7 @@ def build_caller(driver: Driver, llm: Llm, engine: Engine, redis: Redis, clock: 
 
 
 def build_driver(llm: Llm, clock: Callable[[], datetime]) -> Driver | None:
-    """The driver of the settings, None where none is set up. Raises InvalidSettings; nothing is asked."""
+    """Return the driver of the settings, or None if none is configured. Raises InvalidSettings. No call is made."""
     if llm.driver == "none":
         return None
     return _command_driver(llm) if llm.driver == "command" else _openai_driver(llm, clock)

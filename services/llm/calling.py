@@ -1,11 +1,11 @@
-"""Asking a model: reserve, wait for a place, call, settle. Each try is a separate call with its own reservation.
+"""Call a model: reserve, wait for a slot, call, settle. Each attempt is a separate call with its own reservation.
 
     reserve ──▶ gate ──▶ driver ──▶ settle    the reported cost, or an unknown cost
        │          └── release                     no slot, or the endpoint is down: no call was made
        └── BudgetReached                          nothing was reserved
 
-The caller retries a call without an answer. So a question that was sent often enough, for long enough, is given up
-(I3). An outage of an hour is not that.
+The caller retries a call without an answer. A question without an answer is given up after enough attempts over a long
+enough time (I3); an outage of an hour is not long enough.
 """
 
 import logging
@@ -39,15 +39,18 @@ class Gate(Protocol):
     """Limits the number of concurrent calls of all workers, and rejects calls while the endpoint is down."""
 
     def enter(self) -> AbstractContextManager[None]:
-        """A place for one call. How the block ends tells how the endpoint is. Raises TransientError on entering."""
+        """Hold a slot for one call. The outcome of the block shows the state of the endpoint. Raises TransientError on
+        entry.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Asks one model for all who need a sentence: what `AskModel` promises. Any number of threads may share one.
+    """Calls one model, and implements `AskModel`. Threads may share one object.
 
-    total_seconds: no further try begins that might end later than this after the first; None: no such bound.
+    total_seconds: no further attempt begins that might end later than this after the start of the first; None: no
+    limit.
     """
 
     driver: Driver
@@ -63,7 +66,7 @@ class Caller:
         return self.driver.name
 
     def ask(self, prompt: Prompt, spender: Spender) -> Answer:
-        """Ask, with no transaction open. Raises TransientError, BudgetReached, ModelFailed."""
+        """Send the prompt, with no transaction open. Raises TransientError, BudgetReached, ModelFailed."""
         tries: Counter[type[ModelFailed]] = Counter()
         began = self.monotonic()
         while True:
@@ -80,7 +83,7 @@ class Caller:
         return self.total_seconds is not None and (self.monotonic() - began + self.timeout_seconds > self.total_seconds)
 
     def _call(self, prompt: Prompt, spender: Spender) -> Answer:
-        """One call, reserved before and settled after any outcome."""
+        """Make one call, reserved before it and settled after any outcome."""
         reservation = self.budget.reserve(spender, self._wanted(prompt))
         try:
             with ExitStack() as place:
@@ -91,14 +94,16 @@ class Caller:
                     raise
                 return self._settled(prompt, reservation)
         except Unanswered as error:
-            # Beyond the gate, which takes any other failure for a sign of life.
+            # Outside the gate, which treats any other failure as a sign that the endpoint works.
             given_up = self._given_up(prompt, reservation, error)
         if isinstance(given_up, ModelFailed):
             log.warning("%s, %s: given up: %s", self.name, prompt.version, given_up)
         raise given_up
 
     def _given_up(self, prompt: Prompt, reservation: Reservation, error: Unanswered) -> Unanswered | ModelFailed:
-        """What a call without an answer means. A refusal before any work does not blame the prompt."""
+        """Return the error for a call without an answer. A refusal before any work does not count against the
+        prompt.
+        """
         if error.tokens is not None or prompt.about is None:
             return error
         silence = self.budget.note_silence(reservation, prompt.about)
@@ -119,7 +124,8 @@ class Caller:
             self.budget.settle(reservation, "unanswered", error.tokens)
             raise
         except BaseException:
-            # A time limit of the task, a stop of the worker: the endpoint may be at work on it, so all of it counts.
+            # A time limit of the task, or a stop of the worker: the endpoint may still work on the call, so the whole
+            # reservation counts.
             self.budget.settle(reservation, "unanswered", None)
             raise
         self.budget.settle(reservation, "answered", answer.tokens)

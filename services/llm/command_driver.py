@@ -1,11 +1,12 @@
-"""A program that reads the prompt on its stdin and writes the answer to its stdout: any CLI that runs a model.
+"""The driver for a program that reads the prompt from stdin and writes the answer to stdout, such as any CLI of a
+model.
 
     exit status 0      its output is the answer
-    exit status 75     EX_TEMPFAIL: later again (`Unanswered`)
+    exit status 75     EX_TEMPFAIL: retry later (`Unanswered`)
     anything else      `ModelFailed`
 
-It runs without a shell, in its own process group, which ends with the call, at the latest after its time limit. Its
-stderr is discarded, because it may repeat the prompt.
+The program runs without a shell, in its own process group, which is killed at the end of the call or after the time
+limit. Its stderr is discarded, because it may contain the prompt.
 """
 
 import os
@@ -30,7 +31,7 @@ _BAD_SETTING = "the command can't be read ({}): look at memory.llm.command, or t
 
 @dataclass(frozen=True)
 class CommandDriver:
-    """Runs `command`, split as a shell would split it, once for every question. model: its name, if it has one."""
+    """Runs `command`, split as a shell would split it, once for every question. model: the model's name, or ""."""
 
     command: str = field(repr=False)
     model: str = ""
@@ -46,15 +47,17 @@ class CommandDriver:
 
     @property
     def _program(self) -> str:
-        """The program without its folder and its arguments, which may hold a key."""
+        """The program without its folder and its arguments, which may contain a key."""
         try:
             return PurePath(shlex.split(self.command)[0]).name
         except (ValueError, IndexError):
             return "unreadable"
 
     def complete(self, prompt: Prompt, *, max_output_tokens: int, timeout_seconds: float) -> Answer:
-        """Ask once. The program bounds its answer itself: its environment has max_output_tokens as MAX_OUTPUT_TOKENS.
-        Tokens are estimated. Raises Unanswered, UnfitAnswer, ModelFailed.
+        """Send the prompt once. The program itself limits its answer: its environment contains max_output_tokens as
+        MAX_OUTPUT_TOKENS.
+
+        The number of tokens is estimated. Raises Unanswered, UnfitAnswer, ModelFailed.
         """
         asked = prompt.system + ("" if prompt.schema is None else schema_words(prompt.schema)) + "\n\n" + prompt.user
         spent = estimate(asked)
@@ -99,7 +102,7 @@ class CommandDriver:
 
 
 class _Run:
-    """One process with the two threads that feed and read it, so that neither pipe can stand still for the other."""
+    """One process, and two threads that write its input and read its output, so that neither pipe blocks the other."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", question: bytes) -> None:
         self.process = process
@@ -114,7 +117,7 @@ class _Run:
             thread.start()
 
     def wait(self, monotonic: Callable[[], float], seconds: float) -> int | None:
-        """Its exit status once it has closed its output and ended; None when the time is up."""
+        """Return its exit status after it has closed its output and ended; None if the time is up."""
         deadline = monotonic() + seconds
         self._threads[1].join(seconds)
         if self._threads[1].is_alive():
@@ -127,8 +130,8 @@ class _Run:
             return None
 
     def end(self) -> None:
-        """Kill the remaining processes of the group. One that has not been waited for can't have given its number to
-        another.
+        """Kill the remaining processes of the group. The group's id can't be reused before the first process has been
+        waited for.
         """
         if self.process.returncode is None:
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -141,7 +144,7 @@ class _Run:
             with stdin:
                 stdin.write(question)
         except BrokenPipeError:
-            pass  # a program may answer without reading all of it
+            pass  # a program may answer before it has read the whole prompt
 
     def _read(self, stdout: IO[bytes]) -> None:
         with stdout:

@@ -1,10 +1,11 @@
-"""The fields of a chat request that an endpoint accepts: all endpoints speak "OpenAI's API", and each one only a part.
+"""Find the fields of a chat request that an endpoint accepts: all endpoints offer "OpenAI's API", but each only a part
+of it.
 
-    json_schema ──▶ json_object with the schema ──▶ json_object ──▶ words alone
+    json_schema ──▶ json_object with the schema ──▶ json_object ──▶ text only
     max_tokens  ──▶ max_completion_tokens           (the other way round at OpenAI itself)
     temperature ──▶ left out
 
-Each arrow is one refusal that names the field. A dialect only loses fields, so a few tries suffice.
+Each arrow is one refusal that names the field. A dialect only loses fields, so a few attempts are enough.
 """
 
 import re
@@ -19,7 +20,7 @@ _SHAPES = ("json_schema", "json_object with schema", "json_object", "words")
 _FORMAT = re.compile(r"response_format|json_schema|json_object|structured.output|grammar", re.IGNORECASE)
 _LIMIT = re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)
 _TEMPERATURE = re.compile(r"temperature", re.IGNORECASE)
-# "max_tokens is too large" is no reason to send it under another name.
+# "max_tokens is too large" is no reason to send the value under another name.
 _UNKNOWN = re.compile(
     r"unsupported|not supported|does not support|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|instead",
     re.IGNORECASE,
@@ -28,14 +29,16 @@ _UNKNOWN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """shapes, limits: ways of asking for JSON and of bounding the answer that were not refused yet, the best first."""
+    """The forms that were not refused yet, best first. shapes: forms of the request for JSON; limits: fields that limit
+    the answer.
+    """
 
     shapes: tuple[str, ...] = _SHAPES
     limits: tuple[str, ...] = ("max_tokens", "max_completion_tokens")
     temperature: bool = True
 
     def request(self, prompt: Prompt, *, model: str, max_output_tokens: int) -> dict[str, Any]:
-        """The request's body."""
+        """Return the request's body."""
         shape = self.shapes[0] if prompt.schema is not None else "words"
         system = prompt.system
         body: dict[str, Any] = {"model": model, self.limits[0]: max_output_tokens}
@@ -55,13 +58,13 @@ class Dialect:
         return body
 
     def without(self, refusal: str) -> "Dialect | None":
-        """The dialect after an endpoint refused a request with this message; None if the message names none of our
-        fields.
+        """Return the dialect after an endpoint refused a request with this message; None if the message names no
+        optional field.
         """
         if _UNKNOWN.search(refusal):
             if self.temperature and _TEMPERATURE.search(refusal):
                 return replace(self, temperature=False)
-            # Never without a bound: what an answer may cost is reserved before.
+            # Always send a limit, because the reservation assumes the highest cost of the answer.
             if len(self.limits) > 1 and _LIMIT.search(refusal):
                 return replace(self, limits=self.limits[1:])
         if len(self.shapes) > 1 and _FORMAT.search(refusal):
@@ -70,15 +73,17 @@ class Dialect:
 
 
 def first_dialect(host: str) -> Dialect:
-    """The first form of a request that is tried at an endpoint. host: without its port."""
+    """Return the first form of a request for an endpoint. host: the host without its port."""
     if host == "api.openai.com":
         return Dialect(limits=("max_completion_tokens", "max_tokens"))
-    # Local servers may ignore a bound that they don't know, without a word.
+    # Local servers may silently ignore a limit that they don't know.
     return Dialect()
 
 
 def is_strict(schema: Any) -> bool:
-    """Whether every object in it names all its properties as required and allows no others, as `strict` demands."""
+    """Return True if every object in the schema requires all its properties and allows no others, as `strict`
+    demands.
+    """
     if isinstance(schema, list | tuple):
         return all(is_strict(part) for part in schema)
     if not isinstance(schema, Mapping):

@@ -1,12 +1,12 @@
 """Map errors of the `openai` client to the failures of this package, for chat and for embeddings.
 
-    no connection                           Unanswered, cost nothing
+    no connection                           Unanswered, without cost
     time-out, cut connection, 408, 504      Unanswered, unknown cost
-    409, 425, 429, other 5xx                Unanswered, cost nothing; `Retry-After` is passed on
+    409, 425, 429, other 5xx                Unanswered, without cost; `Retry-After` is passed on
     401, 402, 403, a used-up quota          AccessRefused
     any other 4xx                           ModelFailed
 
-Messages contain only the host, the status and the endpoint's short code, because endpoints repeat keys and prompts in
+Messages contain only the host, the status and the endpoint's short code, because endpoints quote keys and prompts in
 their errors.
 """
 
@@ -47,17 +47,19 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """Host and port, without a user and a password."""
+        """Return host and port, without a user and a password."""
         return urlsplit(self.base_url).netloc.rpartition("@")[2] or "endpoint"
 
     @property
     def key(self) -> str:
-        """The host and a digest of the full address: what fails together."""
+        """Return the host and a digest of the full address, as a name for the unit that fails together."""
         digest = sha256(self.base_url.rstrip("/").encode()).hexdigest()
         return f"{self.host}-{digest[:12]}"
 
     def failure(self, error: openai.APIError | httpx2.HTTPError) -> Unanswered | ModelFailed:
-        """What the client's error means. Answered, not raised, so that the caller can let go of `error` before."""
+        """Return the failure for an error of the client. It is returned, not raised, so that the caller can release
+        `error` before.
+        """
         if isinstance(error, openai.APIStatusError):
             code = _short(error.code) or _short(error.type)
             headers = error.response.headers
@@ -70,11 +72,11 @@ class Endpoint:
         return Unanswered(f"the connection to {self.host} broke before it had answered", tokens=None)
 
     def overdue(self) -> Unanswered:
-        """What the end of the time means."""
+        """Return the failure for an exceeded time limit."""
         return Unanswered(f"{self.host} gave no answer in time", tokens=None)
 
     def of_status(self, status: int, code: str | None, retry_after: float | None = None) -> Unanswered | ModelFailed:
-        """The failure for an HTTP status. code: the endpoint's own short code."""
+        """Return the failure for an HTTP status. code: the endpoint's own short code."""
         said = f"{self.host} answered {status}" + (f" ({code})" if code else "")
         if status in _REFUSING or code in _QUOTA:
             return AccessRefused(said)
@@ -98,12 +100,12 @@ class Endpoint:
 
 
 def refusal_words(error: openai.APIStatusError) -> str:
-    """All that the endpoint said about why. To be looked through, never to be kept."""
+    """Return all that the endpoint said about the reason. The caller may search it but must not store it."""
     return f"{error.param or ''} {error.body if error.body is not None else error.message}"
 
 
 def _short(code: Any) -> str | None:
-    """A code as endpoints document them: small letters, no digits; a key has neither form."""
+    """Return a code in the form that endpoints document: small letters, no digits. A key never has this form."""
     return code if isinstance(code, str) and _CODE.fullmatch(code) else None
 
 

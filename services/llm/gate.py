@@ -1,10 +1,10 @@
-"""The way to an endpoint that all workers share: closed while it is down, and only so many at a time.
+"""The gate to an endpoint, shared by all workers: closed while the endpoint is down, and limited to a number of calls.
 
     enter ──▶ breaker open? ──▶ wait for a slot ──▶ breaker: may this call pass? ──▶ the call
                    │                  │                                                │
                    └── at once        └── TransientError                               └── its outcome is stored
 
-Without the broker no call passes: calls of models can wait, and workers get no messages then.
+While the broker is unavailable, no call passes: model calls can wait, and workers get no messages anyway.
 """
 
 from collections.abc import Iterator
@@ -26,16 +26,16 @@ LEASE_MARGIN_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class SharedGate:
-    """The slots of all endpoints and the breaker of one."""
+    """The slots of all endpoints, and the breaker of one endpoint."""
 
     slots: Slots
     breaker: Breaker
 
     @contextmanager
     def enter(self) -> Iterator[None]:
-        """A place for one call. How the block ends tells how the endpoint is.
+        """Hold a slot for one call. The outcome of the block shows the state of the endpoint.
 
-        Raises on entering: TransientError, or AccessRefused while the endpoint is known to refuse the key.
+        Raises on entry: TransientError, or AccessRefused while the endpoint is known to refuse the key.
         """
         token = uuid4().hex
         self.breaker.look()
@@ -56,8 +56,8 @@ class SharedGate:
 
 
 def build_gate(redis: Redis, endpoint: str, settings: Llm) -> SharedGate:
-    """The gate to an endpoint (`Driver.endpoint`)."""
-    # To connect takes a while, too, and a busy machine is late.
+    """Return the gate to an endpoint (`Driver.endpoint`)."""
+    # The connection takes time, too, and a busy machine is late.
     longest = 2 * settings.timeout_seconds + LEASE_MARGIN_SECONDS
     return SharedGate(
         Slots(redis, settings.max_concurrency, lease_seconds=longest, wait_seconds=SLOT_WAIT_SECONDS),

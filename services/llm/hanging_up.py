@@ -1,6 +1,6 @@
-"""A time limit for a whole answer: the client's time-outs bound each read of a connection, not their sum.
+"""A time limit for a whole answer, because the client's time-outs limit each read of a connection, not their sum.
 
-after(seconds) ──▶ the request ──▶ headers come: watch ──▶ the answer, or its connection is closed at the time limit
+after(seconds) ──▶ the request ──▶ headers arrive: watch ──▶ the answer, or its connection is closed at the time limit
 """
 
 import socket
@@ -13,21 +13,21 @@ import httpx2
 
 
 class _Call(local):
-    """For each thread the deadline of its running call, and the waiter that ends the call at the deadline."""
+    """For each thread, the deadline of its running call, and the timer thread that ends the call at the deadline."""
 
     ends: float | None = None
     timers: tuple[Timer, ...] = ()
 
 
 class HangUp:
-    """Closes connections of calls that exceed their time limit. Any number of threads may share one."""
+    """Closes connections of calls that exceed their time limit. Threads may share one object."""
 
     def __init__(self) -> None:
         self._call = _Call()
 
     @contextmanager
     def after(self, seconds: float) -> Iterator[None]:
-        """Whatever this thread reads within the block, it has read `seconds` from now."""
+        """End all reads of this thread within the block `seconds` from now."""
         self._call.ends = time.monotonic() + seconds
         try:
             yield
@@ -37,7 +37,7 @@ class HangUp:
             self._call.ends, self._call.timers = None, ()
 
     def watch(self, response: httpx2.Response) -> None:
-        """A hook of the client, for the moment at which an answer begins."""
+        """A hook of the client, called when an answer begins."""
         stream = response.extensions.get("network_stream")
         connection = None if stream is None else stream.get_extra_info("socket")
         if self._call.ends is None or connection is None:
@@ -49,6 +49,6 @@ class HangUp:
 
 
 def _shut(connection: socket.socket) -> None:
-    # Not closed: that would wake nobody who reads, and another file may get its number.
+    # Shut down, not closed: close would wake no reader, and another file could get the same descriptor.
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)

@@ -1,7 +1,7 @@
-"""Any endpoint that speaks OpenAI's chat API, through the package `openai` (the extra `models`).
+"""The driver for endpoints with OpenAI's chat API, through the package `openai` (the extra `models`).
 
-One call is one request: the package's own retries are off. The time bounds the whole call, though some endpoints send
-blanks to keep the line open while they think, and each blank restarts the client's own time-out.
+One call is one request: the package's own retries are off. The time limit covers the whole call, because some endpoints
+send blanks to keep the connection open, and each blank restarts the client's own time-out.
 """
 
 import json
@@ -37,7 +37,7 @@ _SERVER_ERROR = 500
 
 @dataclass
 class OpenAIDriver:
-    """One model at one endpoint. clock: the current time, aware; monotonic: seconds that never go back.
+    """One model at one endpoint. clock: the current time, aware; monotonic: a monotonic clock in seconds.
 
     The client is made at the first call of a process, and again after a fork: processes share no connections.
     """
@@ -56,7 +56,7 @@ class OpenAIDriver:
     def __post_init__(self) -> None:
         self._where = Endpoint(self.base_url, self.clock)
         self._dialect = first_dialect(self._where.host.partition(":")[0])
-        # They log whole requests at DEBUG, with what was said in conversations, and addresses at INFO, with passwords.
+        # At DEBUG the libraries log whole requests with texts of conversations, and at INFO addresses with passwords.
         logging.getLogger("openai").setLevel(logging.INFO)
         logging.getLogger("httpx2").setLevel(logging.WARNING)
 
@@ -69,7 +69,7 @@ class OpenAIDriver:
         return self._where.key
 
     def complete(self, prompt: Prompt, *, max_output_tokens: int, timeout_seconds: float) -> Answer:
-        """Ask once. Raises Unanswered, UnfitAnswer, RequestRefused, AccessRefused, ModelFailed."""
+        """Make one call. Raises Unanswered, UnfitAnswer, RequestRefused, AccessRefused, ModelFailed."""
         dialect = self._dialect
         request = dialect.request(prompt, model=self.model, max_output_tokens=max_output_tokens)
         failure: Exception | None = None
@@ -77,7 +77,7 @@ class OpenAIDriver:
             body = self._body(request, timeout_seconds)
         except (openai.APIError, httpx2.HTTPError) as error:
             failure = self._failure(error, dialect)
-        # Outside of the handler: what is raised there would carry the request, and the key in it, as its context.
+        # Raise outside the handler: an exception raised inside would carry the request, with the key, as its context.
         if failure is not None:
             raise failure
         if len(body) > MAX_ANSWER_BYTES:
@@ -99,7 +99,7 @@ class OpenAIDriver:
                     break
                 if len(read) > MAX_ANSWER_BYTES:
                     return bytes(read)
-        # To hang up may look like the end of the answer.
+        # A closed connection may look like the end of the answer.
         if self.monotonic() > deadline:
             raise httpx2.ReadTimeout("")
         return bytes(read)
@@ -107,12 +107,12 @@ class OpenAIDriver:
     def _connected(self) -> openai.OpenAI:
         with self._lock:
             if self._client is None or self._client[0] != os.getpid():
-                # The package asks for a key, and would take one of the environment, which is not for this endpoint.
+                # The package requires a key, and would take one from the environment, which is not for this endpoint.
                 key = self.api_key.get_secret_value() or "none"
                 http = openai.DefaultHttpxClient(event_hooks={"response": [self._hang_up.watch]})
                 client = openai.OpenAI(api_key=key, base_url=self.base_url, max_retries=0, http_client=http)
                 self._client = (os.getpid(), client)
-                # Its connections are kept open between calls, and go with the driver.
+                # Its connections stay open between calls, and are closed with the driver.
                 finalize(self, client.close).atexit = False
             return self._client[1]
 
@@ -121,13 +121,13 @@ class OpenAIDriver:
         if not isinstance(error, openai.APIStatusError):
             return failure
         words = refusal_words(error)
-        # The server of llama-cpp-python answers 500 where it can't take a field, and says so in words.
+        # llama-cpp-python's server answers 500 for a field that it can't accept, and explains it in text.
         invalid = error.status_code == _SERVER_ERROR and "validation error" in words
         if not invalid and (type(failure) is not ModelFailed or error.status_code not in _BAD_REQUEST):
             return failure
         if left := dialect.without(words):
             with self._lock:
-                # Calls that were under way together learn the same thing once.
+                # Parallel calls that learn the same refusal change the dialect only once.
                 if self._dialect == dialect:
                     self._dialect = left
             return RequestRefused(f"{failure}: it doesn't know a field of the request")
@@ -153,7 +153,9 @@ class OpenAIDriver:
             raise Unanswered(f"{self._where.host} broke off its answer", tokens=tokens)
 
     def _no_choice(self, said: Mapping[str, Any]) -> Exception:
-        """Gateways answer 200 and put what happened behind them into the body."""
+        """Return the failure for an answer without a choice: gateways answer 200 and put the error behind them into the
+        body.
+        """
         error = said.get("error")
         status = error.get("code") if isinstance(error, Mapping) else None
         if isinstance(status, int) and status in range(400, 600):
@@ -170,7 +172,7 @@ def _parsed(body: bytes) -> Mapping[str, Any]:
 
 
 def _first_choice(said: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, str]:
-    """The first choice and its text, or (None, "") without a message."""
+    """Return the first choice and its text, or (None, "") without a message."""
     choices = said.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, Mapping) else None
@@ -181,7 +183,7 @@ def _first_choice(said: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, st
 
 
 def _usage(said: Mapping[str, Any], prompt: Prompt, text: str) -> tuple[int, int]:
-    """(input, output) tokens as the endpoint counted them, estimated where it didn't."""
+    """Return (input, output) tokens as the endpoint counted them, or else estimated."""
     usage = said.get("usage")
     counted = usage if isinstance(usage, Mapping) else {}
     asked, wrote = counted.get("prompt_tokens"), counted.get("completion_tokens")

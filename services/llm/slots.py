@@ -1,7 +1,7 @@
-"""How many calls of models are under way over all workers: each takes a slot, with a lease, and gives it back.
+"""Limit the number of model calls over all workers: each call takes a slot with a lease, and returns it.
 
-A worker that dies keeps its slot until the lease ends. FLUSHALL frees the slots of calls that go on; for as long as
-these last, there may be twice as many.
+If a worker dies, its slot stays taken until the lease ends. FLUSHALL frees the slots of running calls, so until these
+end, there may be twice as many calls.
 """
 
 import logging
@@ -31,9 +31,10 @@ _TAKE = (files("slowwave_server.services.llm") / "take_slot.lua").read_text("utf
 
 @dataclass
 class Slots:
-    """At most `limit` at a time. lease_seconds: longer than any call. wait_seconds: how long to wait for a free one.
+    """At most `limit` slots. lease_seconds: a time longer than any call. wait_seconds: the longest wait for a free
+    slot.
 
-    pause: waits that many seconds; jitter: a number in 0..1.
+    pause: waits this many seconds; jitter: returns a number from 0 to 1.
     """
 
     redis: Redis
@@ -49,7 +50,7 @@ class Slots:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Hold a slot for the block. Raises TransientError where none gets free in time or Redis is away."""
+        """Hold a slot for the block. Raises TransientError if no slot is free in time or Redis is unavailable."""
         token = uuid4().hex
         try:
             self._wait(token)
@@ -58,11 +59,11 @@ class Slots:
             self._give_back(token)
 
     def _wait(self, token: str) -> None:
-        """Take one, waiting while all are taken. The waiting time is the sum of the pauses."""
+        """Take a slot, and wait while all are taken. The waiting time is the sum of the pauses."""
         waited, pause = 0.0, FIRST_PAUSE_SECONDS
         while (left_ms := self._try(token)) is not None:
             if waited >= self.wait_seconds:
-                # The soonest that is certain; most likely one gets free before.
+                # This is the latest time; probably a slot is free before.
                 retry_after = min(left_ms / 1000, self.wait_seconds)
                 raise TransientError(f"all {self.limit} calls at a time are under way", retry_after=retry_after)
             rest = min(pause * (0.5 + self.jitter() / 2), self.wait_seconds - waited)
@@ -71,7 +72,7 @@ class Slots:
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     def _try(self, token: str) -> int | None:
-        """None when a slot was taken, else the ms until the first lease ends."""
+        """Take a slot and return None, or return the milliseconds until the first lease ends."""
         try:
             taken, left_ms = self._take(
                 keys=[MODEL_SLOTS_KEY], args=[token, self.limit, max(round(self.lease_seconds * 1000), 1)]

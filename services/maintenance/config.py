@@ -1,4 +1,4 @@
-"""Change the schedule and the settings of a maintenance job, from the words of a person: "10:00", "sunday", "none"."""
+"""Change the schedule and the settings of a maintenance job, from a person's words: "10:00", "sunday", "none"."""
 
 import difflib
 from collections.abc import Mapping
@@ -40,7 +40,9 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """A job after its change. changed: the fields that differ now; rescheduled: these decide when it runs."""
+    """A job after its change. changed: the fields that differ now; rescheduled: those of them that affect the
+    due time.
+    """
 
     job: Job
     changed: Mapping[str, Any]
@@ -51,7 +53,7 @@ _SCHEDULE = frozenset({"cadence", "interval_minutes", "weekday", "window_start",
 
 
 def find_job(connection: Connection, job_id: str) -> Job:
-    """The job of that name. Raises UnknownName, which names the existing jobs."""
+    """Return the job of this name. Raises UnknownName, which names the existing jobs."""
     jobs = {job.id: job for job in read_jobs(connection)}
     if job_id not in jobs:
         near = difflib.get_close_matches(job_id, jobs, n=3, cutoff=0.5)
@@ -60,7 +62,7 @@ def find_job(connection: Connection, job_id: str) -> Job:
 
 
 def configure(connection: Connection, job_id: str, wish: Wish, *, recompute: bool, now: datetime) -> Configured:
-    """Change a job, in one transaction with the caller's. recompute: its due time, too, from now.
+    """Change a job, in the caller's transaction. recompute: True to compute its due time again, from now.
 
     A job that is enabled again is always planned from now: runs missed while it was off are not repeated. Raises
     UnknownName, InvalidJob.
@@ -87,7 +89,7 @@ def configure(connection: Connection, job_id: str, wish: Wish, *, recompute: boo
 def _wished(job: Job, wish: Wish) -> Job:
     cadence = _cadence(wish.cadence) or job.cadence
     values: dict[str, Any] = {"cadence": cadence}
-    # What belongs to another cadence goes with it.
+    # Fields of another cadence are cleared with it.
     if cadence != "interval":
         values["interval_minutes"] = None
     if cadence != "weekly":

@@ -10,9 +10,9 @@ from slowwave_server.services.maintenance.jobs import any_due
 
 
 class DueCheck:
-    """Whether a job is due, asked at most once in `seconds` by one process: what a write can afford.
+    """Checks whether a job is due, at most once in `seconds` per process, so that a write can afford it.
 
-    After a yes it rests for `rest_seconds`, so that the caller has time to claim the job.
+    After a positive result it waits for `rest_seconds`, so that the caller has time to claim the job.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class DueCheck:
         self._lock = threading.Lock()
 
     def is_due(self, now: datetime) -> bool:
-        """Ask, if it is time to ask; else no."""
+        """Return True if a job is due. Return False without a check if the last check was too recent."""
         with self._lock:
             moment = self._monotonic()
             if moment < self._not_before:

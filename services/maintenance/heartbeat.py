@@ -11,14 +11,15 @@ SWEPT_SECONDS = 7 * 86_400
 
 
 def note_sweep(redis: Redis) -> None:
-    """Leave the trace of a sweep that has ended. Raises `redis.exceptions.RedisError`."""
+    """Store the time of a sweep that has ended. Raises `redis.exceptions.RedisError`."""
     redis.set(SWEPT_KEY, repr(_server_time(redis)), ex=SWEPT_SECONDS)
 
 
 def swept_ago(redis: Redis) -> float | None:
-    """Seconds since the last sweep; None if unknown. Raises `redis.exceptions.RedisError`."""
+    """Return the seconds since the last sweep, or None if unknown. Raises `redis.exceptions.RedisError`."""
     trace = redis.get(SWEPT_KEY)
-    # Two calls on one clock: the age may come out a round trip too high, never wrong by another host's clock.
+    # Two calls that use one clock: the age may be one round trip too high, but never wrong because of another host's
+    # clock.
     return None if trace is None else max(0.0, _server_time(redis) - float(trace))
 
 

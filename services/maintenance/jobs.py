@@ -29,7 +29,7 @@ DIED = "its lease ran out: the process that ran it died, or could not reach Post
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A maintenance job as its row says. details: what its type reads, such as llm_command."""
+    """A maintenance job as its row describes it. details: settings of its type, such as llm_command."""
 
     id: str
     job_type: str
@@ -48,7 +48,7 @@ class Job:
 
     @property
     def schedule(self) -> Schedule:
-        """Raises InvalidSchedule."""
+        """The job's schedule. Raises InvalidSchedule."""
         return Schedule(
             cadence=self.cadence,
             time_zone=self.time_zone,
@@ -80,20 +80,22 @@ def read_jobs(connection: Connection) -> list[Job]:
 
 
 def lock_job(connection: Connection, job_id: str, *, wait: bool = False) -> Job | None:
-    """The job, locked until the transaction ends. None: there is none, or (without `wait`) somebody else holds it."""
+    """Lock and return the job until the transaction ends. None: it does not exist, or (without `wait`) another
+    transaction holds it.
+    """
     query = select(*_COLUMNS).where(MaintenanceJob.id == job_id).with_for_update(skip_locked=not wait)
     row = connection.execute(query).mappings().first()
     return None if row is None else Job(**row)
 
 
 def any_due(connection: Connection, now: datetime) -> bool:
-    """Whether a tick would find something: one read of a small index."""
+    """Return True if a tick would find work, by one read of a small index."""
     query = select(MaintenanceJob.id).where(MaintenanceJob.enabled, MaintenanceJob.next_due_at <= now).limit(1)
     return connection.execute(query).first() is not None
 
 
 def due_jobs(connection: Connection, now: datetime) -> list[str]:
-    """The due jobs, the longest overdue first."""
+    """Return the due jobs, the longest overdue first."""
     query = (
         select(MaintenanceJob.id)
         .where(MaintenanceJob.enabled, MaintenanceJob.next_due_at <= now)
@@ -103,9 +105,9 @@ def due_jobs(connection: Connection, now: datetime) -> list[str]:
 
 
 def plan_jobs(connection: Connection, now: datetime) -> None:
-    """Give a due time to jobs without one, and to those whose due time a clock since set back has put too far ahead.
+    """Give a due time to jobs without one, and to jobs whose due time is too far ahead because a clock was set back.
 
-    A job whose schedule can't be used says so and is left alone.
+    A job with an invalid schedule gets an error and is skipped.
     """
     for job in read_jobs(connection):
         if not job.enabled:
@@ -119,7 +121,7 @@ def plan_jobs(connection: Connection, now: datetime) -> None:
 
 
 def _plan(connection: Connection, job: Job, now: datetime) -> None:
-    # Nobody else may have run or planned it meanwhile.
+    # Make sure that no other process has run or planned it in the meantime.
     unchanged = MaintenanceJob.next_due_at.is_not_distinct_from(job.next_due_at)
     due = compute_next_due(job.schedule, now)
     connection.execute(
@@ -128,15 +130,15 @@ def _plan(connection: Connection, job: Job, now: datetime) -> None:
 
 
 def fail_dead_runs(connection: Connection, now: datetime) -> list[str]:
-    """Mark runs with an expired lease as failed; their jobs are due at once, because their work was not done.
+    """Mark runs with an expired lease as failed. Their jobs are due at once, because their work was not done.
 
-    Answers these jobs. One that has killed MAX_DEATHS runs in a row waits for its schedule instead.
+    Return these jobs. A job with MAX_DEATHS dead runs in a row waits for its schedule instead.
     """
     connection.execute(_buried(MaintenanceRun.job_id.is_(None), now))
     dead = select(MaintenanceRun.job_id).where(MaintenanceRun.job_id.is_not(None), *_dead(now)).distinct()
     again = []
     for job_id in connection.execute(dead.order_by(MaintenanceRun.job_id)).scalars():
-        # Held: its run is just being settled, or somebody else buries it.
+        # The job is locked: its run is being settled, or another process marks it as dead.
         if lock_job(connection, str(job_id)) is None:
             continue
         if not connection.execute(_buried(MaintenanceRun.job_id == job_id, now)).rowcount:
@@ -183,10 +185,10 @@ def claim_job(
     forced: bool = False,
     plan: bool = True,
 ) -> ClaimedJob | None:
-    """Take a job that is due, plan its next run and start this one, in one transaction with the caller's.
+    """Claim a due job, plan its next run and start this one, in the caller's transaction.
 
-    None: it is not due (any more), not enabled, not there, or just in somebody else's hands. forced: whatever its due
-    time. plan: False leaves its due time as it is. Raises AlreadyRunning, InvalidSchedule.
+    Return None if the job is not due (any more), not enabled, missing, or locked by another transaction. forced: True
+    to ignore its due time. plan: False to keep its due time. Raises AlreadyRunning, InvalidSchedule.
     """
     job = lock_job(connection, job_id, wait=forced)
     if job is None:
@@ -204,7 +206,7 @@ def claim_job(
 def settle_job(
     connection: Connection, claim: ClaimedJob, *, status: str, summary: str, now: datetime, again: bool
 ) -> None:
-    """Write on the job how its run ended. again: it stopped early, and the next tick runs it once more."""
+    """Store on the job how its run ended. again: True if it stopped early, so that the next tick runs it again."""
     _set(
         connection,
         claim.job.id,

@@ -1,9 +1,9 @@
 """The opportunistic scheduler: any running process runs due jobs once, even after a long downtime.
 
 A tick is one check for due jobs. Beat, a starting worker, a write, the command line or a daemon may tick at any time;
-two ticks at once do no harm. The transaction that starts a run also advances the due time, computed from now, so a job
-that missed ten periods runs once. The job runs outside a transaction, under a lease that a thread renews. If the lease
-expires before the run ends, the next tick records this and runs the job again.
+two ticks at once are harmless. The transaction that starts a run also advances the due time, computed from now, so a
+job that missed ten periods runs once. The job runs outside a transaction, under a lease that a thread renews. If the
+lease expires before the run ends, the next tick records this and runs the job again.
 """
 
 import json
@@ -50,9 +50,9 @@ class JobContext:
     """The arguments of a runner, the function that does the work of a job.
 
     engine: the database; no transaction is open. run: the run's id and lease. job: the job's row (`details` has
-    settings such as llm_command). build_model: returns None if no model is configured. dry_run: report the changes
-    without making them. still_ours: returns False once another process has taken over the job; then the runner must
-    stop, and the results of this run are discarded.
+    settings such as llm_command). build_model: returns None if no model is configured. dry_run: True to report the
+    changes without making them. still_ours: returns False after another process has taken over the job; the runner must
+    then stop, and the results of this run are discarded.
     """
 
     engine: Engine
@@ -66,7 +66,7 @@ class JobContext:
     build_model: BuildModel
 
     def patience(self) -> Callable[[], bool]:
-        """Whether to begin another piece of the work: asked from now on, until another has the job or time is up."""
+        """Return a function that returns False when another process has the job or the time is up."""
         ends = self.clock() + MAX_TIME
         return lambda: self.still_ours() and self.clock() < ends
 
@@ -85,7 +85,9 @@ JobRunner = Callable[[JobContext], JobOutcome]
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """The end of one run. "lost": its lease expired, and another process has the job. error: why the run failed."""
+    """The end of one run. "lost": its lease expired, and another process has the job. error: the reason of a
+    failure.
+    """
 
     job: str
     run: int
@@ -109,14 +111,14 @@ class TickReport:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """jobs: due ones, the longest overdue first; taken_over: of these, jobs with a dead last run."""
+    """Due jobs. jobs: the due jobs, the longest overdue first; taken_over: those of them whose last run had died."""
 
     jobs: tuple[str, ...]
     taken_over: tuple[str, ...]
 
 
 class Scheduler:
-    """Finds due jobs and runs them. runners: by job type; by: who asks, written on every run."""
+    """Finds due jobs and runs them. runners: the functions by job type; by: the caller's name, stored with runs."""
 
     def __init__(
         self,
@@ -128,7 +130,7 @@ class Scheduler:
         by: str,
         build_model: BuildModel = lambda _settings: None,
     ) -> None:
-        # Claims are transactions, whatever the caller's engine makes of single statements.
+        # A claim is a transaction, even if the caller's engine is in autocommit.
         self._engine = engine.execution_options(isolation_level="READ COMMITTED")
         self._runners = runners
         self._settings = settings
@@ -137,12 +139,12 @@ class Scheduler:
         self._build_model = build_model
 
     def find_due(self) -> Due:
-        """Plan jobs without a due time, fail dead runs, and return due jobs."""
+        """Plan jobs without a due time, mark dead runs as failed, and return due jobs."""
         return _on_a_living_connection(self._find_due)
 
     def _find_due(self) -> Due:
         now = self._clock()
-        # A transaction each: one that locked jobs in another order than the next would wait for it crosswise.
+        # One transaction for each: transactions that lock jobs in different orders would deadlock.
         with self._engine.begin() as connection:
             dead = fail_dead_runs(connection, now)
         with self._engine.begin() as connection:
@@ -152,7 +154,7 @@ class Scheduler:
         return Due(tuple(jobs), tuple(job for job in dead if job in jobs))
 
     def tick(self, *, should_stop: Callable[[], bool] = lambda: False) -> TickReport:
-        """Run here whatever is due, one job after the other; no failure of one keeps the others from running."""
+        """Run all due jobs in this process, one after the other. If a job fails, the others still run."""
         at, due = self._clock(), self.find_due()
         ran: list[JobReport] = []
         errors: dict[str, str] = {}
@@ -168,7 +170,7 @@ class Scheduler:
         return TickReport(at, tuple(ran), due.taken_over, errors)
 
     def run_if_due(self, job: str) -> JobReport | None:
-        """Run a job, if it is (still) due and nobody else runs it; None otherwise. Safe to call any number of times."""
+        """Run a job if it is due and no other process runs it; otherwise return None. Safe to repeat."""
         try:
             claim = _on_a_living_connection(lambda: self._claim(job, forced=False, dry_run=False))
         except (AlreadyRunning, InvalidSchedule) as error:
@@ -177,15 +179,15 @@ class Scheduler:
         return None if claim is None else self._run(claim, dry_run=False)
 
     def knows(self, job: str) -> bool:
-        """Whether there is a job of that name."""
+        """Return True if a job has this name."""
         with self._engine.connect() as connection:
             return any(known.id == job for known in read_jobs(connection))
 
     def run_now(self, job: str, *, dry_run: bool = False) -> JobReport | None:
-        """Run a job regardless of its due time, enabled or not; None: the job does not exist.
+        """Run a job regardless of its due time, enabled or not. Return None if it does not exist.
 
-        dry_run is passed on to the runner, and leaves the job's due time and its last run as they are; the run itself
-        is written down, as one that was dry. Raises AlreadyRunning, InvalidSchedule.
+        dry_run: True to pass the flag to the runner, and keep the job's due time and its last run unchanged; the run is
+        recorded as a dry run. Raises AlreadyRunning, InvalidSchedule.
         """
         claim = self._claim(job, forced=True, dry_run=dry_run)
         return None if claim is None else self._run(claim, dry_run=dry_run)
@@ -208,13 +210,14 @@ class Scheduler:
         try:
             with RunHeartbeat(self._engine, claim.run, self._clock) as heartbeat:
                 outcome = self._runner_of(job)(self._context(claim, heartbeat, dry_run=dry_run))
-            json.dumps(dict(outcome.stats), allow_nan=False)  # what Postgres could not store fails here, as the job's
+            # if Postgres could not store the result, the run fails here
+            json.dumps(dict(outcome.stats), allow_nan=False)
             status: RunEnd = outcome.status
         except Exception as failure:  # noqa: BLE001 - whatever a job raises, the other jobs go on
             error = _sentence(failure)
             status, outcome = "failed", JobOutcome(error)
         except BaseException as end:
-            # This process is told to stop. Its work was not done: the next tick, here or elsewhere, runs it again.
+            # This process is asked to stop. The work was not done: the next tick, here or elsewhere, runs it again.
             said = f"it was interrupted ({type(end).__name__})"
             self._settle(claim, "failed", JobOutcome(said), said, dry_run=dry_run, again=True)
             raise
@@ -272,12 +275,13 @@ class Scheduler:
 
 
 class UnknownJobType(Exception):
-    """A job of a type that nothing here runs."""
+    """This process has no runner for the job's type."""
 
 
 def _on_a_living_connection(work: Callable[[], T]) -> T:
-    """Do it once more where the connection had died: it lay idle since the last tick, and Postgres was restarted. A
-    claim that had been committed all the same is taken over when its lease is over.
+    """Repeat the work once if the connection was dead: it was idle since the last tick, and Postgres was restarted.
+
+    If a claim was committed nevertheless, another tick takes it over when its lease has expired.
     """
     try:
         return work()
@@ -288,7 +292,7 @@ def _on_a_living_connection(work: Callable[[], T]) -> T:
 
 
 def _sentence(error: Exception) -> str:
-    """An error's text, without SQL statements and parameters, which may contain conversations."""
+    """Return an error's text without SQL statements and parameters, which may contain conversations."""
     if isinstance(error, UnknownJobType):
         return str(error)
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error

@@ -1,1 +1,1 @@
-"""Feeding mem0: deliver the outbox, and remove forgotten copies."""
+"""Feed mem0: deliver the outbox, and remove forgotten copies."""

@@ -18,9 +18,9 @@ def feed_chosen(engine: Engine, settings: Settings, now: datetime, *, anew: bool
 
     If mem0 keeps its vectors in this Postgres, the function creates mem0's schema first.
 
-    anew: if the embedding model in the settings differs from the stored one, store the new model and queue all
-    memories, so that mem0 computes their vectors again. A starting worker and a command set this flag. The periodic
-    task of running workers does not: two workers with different settings would rebuild the vectors in turns for ever.
+    anew: True for a starting worker and a command. If the embedding model in the settings differs from the stored one,
+    store the new model and queue all memories, so that mem0 computes their vectors again. The periodic task of running
+    workers passes False, because two workers with different settings would rebuild the vectors in turns for ever.
 
     Returns the registered and the unregistered backend. Raises InvalidSettings if this Postgres can't hold mem0's
     vectors.

@@ -1,7 +1,7 @@
 """Deliver a scope to mem0: read the outbox, read the memories, then write or remove each copy.
 
-A delivery may stop anywhere and is repeated: a copy replaces itself, and outbox rows are marked last. One delivery a
-scope at a time, over all hosts, so that no older text is written over a newer one.
+A delivery may stop anywhere and is repeated: a copy replaces itself, and outbox rows are marked last. Only one delivery
+per scope runs at a time, over all hosts, so that no older text overwrites a newer one.
 """
 
 import logging
@@ -44,8 +44,9 @@ _DROP = text(
 
 @dataclass(frozen=True, slots=True)
 class Mem0Report:
-    """What a delivery came to. state: current; busy; failed (error says why; a later delivery retries it); unknown (the
-    scope does not exist). written, removed: copies; more: something is left that may be delivered at once.
+    """The result of a delivery. state: current; busy; failed (error has the reason; a later delivery retries); unknown
+    (the scope does not exist). written, removed: the numbers of copies; more: True if further rows may be delivered at
+    once.
     """
 
     state: Literal["current", "busy", "failed", "unknown"]
@@ -55,7 +56,7 @@ class Mem0Report:
     more: bool = False
 
     def with_next(self, report: "Mem0Report") -> "Mem0Report":
-        """One report of this delivery and the one after it."""
+        """Return one report of this delivery and the next one."""
         return replace(report, written=self.written + report.written, removed=self.removed + report.removed)
 
 
@@ -65,7 +66,7 @@ def deliver_to_mem0(engine: Engine, scope_id: int, store: CopyStore, *, now: dat
     While mem0 is not the chosen backend, only a forget adds outbox rows for it. Such a delivery removes all copies; if
     mem0 is chosen again later, they are written again.
 
-    Raises the errors of Postgres; then, as after a crash, the next delivery does the rest.
+    Raises the errors of Postgres; the next delivery then does the remaining work, as after a crash.
     """
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     try:
@@ -76,7 +77,7 @@ def deliver_to_mem0(engine: Engine, scope_id: int, store: CopyStore, *, now: dat
 
 
 def try_delivery(engine: Engine, scope_id: int, connecting: Callable[[], CopyStore], *, now: datetime) -> Mem0Report:
-    """As above, where mem0 has to be connected first: that it can't be is a failed delivery, and said with the rest."""
+    """Deliver a scope after connecting to mem0. If the connection fails, return a failed delivery with the reason."""
     try:
         store = connecting()
     except SlowwaveError as error:
@@ -89,9 +90,11 @@ def try_delivery(engine: Engine, scope_id: int, connecting: Callable[[], CopySto
 def copies_due(
     connection: Connection, backend: BackendName, *, limit: int, now: datetime, scope_id: int | None = None
 ) -> list[WaitingScope]:
-    """Scopes (or this one) for which something waits for mem0 and may be tried now by who has this backend.
+    """Return the scopes (or only this one) with rows that wait for mem0 and may be delivered now, if mem0 is the
+    backend.
 
-    Where it is another, and no other process feeds mem0, that is what a forget could not take away.
+    If another backend is chosen and no other process feeds mem0, return the scopes whose copies a forget could not
+    remove.
     """
     if backend != MEM0 and MEM0 in registered(connection):
         return []
@@ -106,7 +109,7 @@ class _Delivery:
     now: datetime
 
     def run(self) -> Mem0Report:
-        # What waits is read first: what changes while the rest is read is then delivered again.
+        # Read the waiting rows first, so that a change during the other reads is delivered again.
         with self.engine.begin() as connection:
             owner = owner_of(connection, self.scope_id)
             if owner is None:
@@ -127,7 +130,7 @@ class _Delivery:
         return Mem0Report("current", len(copies), removed, more=len(taken) == BATCH)
 
     def _remove(self, taken: Mapping[UUID, int]) -> int:
-        """Rows of removed copies are deleted, so no id of a forgotten memory stays."""
+        """Remove copies. Their outbox rows are deleted, so that no id of a forgotten memory stays."""
         if taken:
             self.store.remove(taken)
             values = {"memories": list(taken), "changes": list(taken.values()), "scope": self.scope_id}
@@ -141,12 +144,12 @@ class _Delivery:
         with self.engine.begin() as connection:
             mark_delivered(connection, MEM0, self.scope_id, done, self.now)
         if not done and len(failed) > 1:
-            # Not one of many: it is not they that are at fault, and the rest would fail the same way.
+            # A failure of the connection is not the fault of a memory, and the others would fail in the same way.
             raise Mem0Failed(next(iter(failed.values())))
         return failed
 
     def _fail(self, error: str, memories: Iterable[UUID], *, written: int = 0, removed: int = 0) -> Mem0Report:
-        """Delivered rows are marked already."""
+        """Mark the remaining rows as failed; delivered rows are already marked."""
         with self.engine.begin() as connection:
             mark_failed(connection, MEM0, self.scope_id, error, self.now, memories=set(memories))
         log.warning("copies of scope %d in mem0: %s", self.scope_id, error)

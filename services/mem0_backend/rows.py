@@ -1,4 +1,4 @@
-"""Memories in the form that mem0 gets, and the scope that owns them."""
+"""Convert memories to the form that mem0 gets, with the scope that owns them."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -19,13 +19,13 @@ _COPIES = text(
 
 
 def owner_of(connection: Connection, scope_id: int) -> Owner | None:
-    """Look up a scope by its names; None if it does not exist."""
+    """Return a scope by its names, or None if it does not exist."""
     row = connection.execute(select(Scope.tenant, Scope.kind, Scope.name).where(Scope.id == scope_id)).first()
     return None if row is None else Owner(row.tenant, row.kind, row.name)
 
 
 def copies_of(connection: Connection, scope_id: int, ids: Collection[UUID]) -> list[Copy]:
-    """The given memories of the scope, except archived and deleted ones, which must have no copy in mem0."""
+    """Return the given memories of the scope, without archived and deleted ones, which must have no copy in mem0."""
     return [
         Copy(**{**row, "sources": tuple((name, seq) for name, seq in row["sources"])})
         for row in connection.execute(_COPIES, {"scope": scope_id, "ids": list(ids)}).mappings()

@@ -1,1 +1,1 @@
-"""Changes of memories: fields, links, merges, relations, each with its record."""
+"""Change memories: fields, links, merges, relations, each with a record of the change."""

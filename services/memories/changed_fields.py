@@ -1,4 +1,4 @@
-"""Read the record of a change: whether it set decided fields, and their values, converted back from JSON."""
+"""Read the record of a change: check whether it set decided fields, and convert their values back from JSON."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,13 +13,13 @@ _MEMORIES = frozenset({"superseded_by", "merged_into"})
 
 
 def of_fields(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> bool:
-    """Whether a change set decided fields: then `before` and `after` name the same ones, and no others."""
+    """Return True if a change set decided fields; `before` and `after` then have the same fields and no others."""
     was, became = set(before or {}), set(after or {})
     return bool(was) and was == became and was <= set(DECIDED)
 
 
 def field_value(name: str, value: Any) -> Any:
-    """The value of a decided field, from JSON."""
+    """Return the value of a decided field, from JSON."""
     if value is None:
         return None
     if name in _TIMES:

@@ -2,7 +2,7 @@
 
 Every change by a run or a person goes through this module, so that it can be explained and undone (I6).
 
-Memories of flushes are stored by a function of the database instead.
+Only flushes store memories in another way: by a function of the database.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class Stale(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of a change: a run, and who started it, if known (`by`: a name, a host, "beat")."""
+    """The author of a change: a run, and the one who started it, if known (by: a person's name, a host, "beat")."""
 
     run_id: int
     by: str | None = None
@@ -52,9 +52,9 @@ def change_memory(
     reason: str,
     now: datetime,
 ) -> int:
-    """Set `fields` (of DECIDED) and store the change, in the caller's transaction; answer the new revision.
+    """Set `fields` (of DECIDED) and store the change, in the caller's transaction. Return the new revision.
 
-    Raises Stale if the memory is not at `revision` any more, and ValueError for a field outside DECIDED.
+    Raises Stale if the memory is no longer at `revision`, and ValueError for a field outside DECIDED.
     """
     if unknown := set(fields) - set(DECIDED):
         raise ValueError(f"fields must be among {', '.join(DECIDED)}, not {', '.join(sorted(unknown))}")
@@ -113,7 +113,7 @@ def note_change(
 def changes_of_run(
     connection: Connection, run_id: int, *, scope_id: int | None = None, limit: int | None = None
 ) -> tuple[ChangeLine, ...]:
-    """The changes of a run so far, in order; of one scope if it is given; at most `limit`."""
+    """Return the changes of a run so far, in order, at most `limit`. scope_id: if given, only changes in this scope."""
     query = (
         select(
             MemoryChange.action,
@@ -134,13 +134,13 @@ def changes_of_run(
 
 
 def weigh(connection: Connection, memory: UUID, now: datetime) -> bool:
-    """Compute the fields of a memory that follow from its sources; answer whether any changed."""
+    """Compute the fields of a memory that follow from its sources. Return True if any changed."""
     changed: bool = connection.execute(_WEIGH, {"memory": memory, "now": now}).scalar_one()
     return changed
 
 
 def mark_checked(connection: Connection, memories: list[UUID], now: datetime) -> None:
-    """Store when a pass checked these memories. It does not count as a change: it gets neither a row nor a new
+    """Store the time at which a pass checked these memories. It is no change: it gets neither a row nor a new
     revision.
     """
     if memories:
@@ -149,7 +149,7 @@ def mark_checked(connection: Connection, memories: list[UUID], now: datetime) ->
 
 
 def as_json(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields as a change stores them: times in ISO 8601, ids as text."""
+    """Return fields in the form that a change stores: times in ISO 8601, ids as text."""
     return {name: _plain(value) for name, value in fields.items()}
 
 

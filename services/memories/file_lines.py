@@ -18,8 +18,11 @@ READ = 200
 
 @dataclass(frozen=True, slots=True)
 class ReadLine:
-    """A line that says a memory. file: below the scope's folder; trust: of its source; confidence: 0..1; read_at: None
-    if the run was deleted. sources: (session, seq) as the line names them. via: the merged memory that brought it.
+    """A line that says a memory.
+
+    file: its path below the scope's folder; trust: the trust of its source; confidence: a number from 0 to 1; read_at:
+    the time of the read, None if its run was deleted. sources: (session, seq) as the line names them. via: the id of
+    the merged memory that brought it, or None.
     """
 
     file: str
@@ -33,7 +36,7 @@ class ReadLine:
 
 
 def lines_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[ReadLine, ...]:
-    """The lines that are sources of one memory, in the order in which runs read them."""
+    """Return the lines that are sources of one memory, in the order in which runs read them."""
     query = (
         select(
             MemoryImport.file,
@@ -56,7 +59,7 @@ def lines_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[ReadL
 
 
 def files_among(connection: Connection, tenant: str, memories: Collection[UUID]) -> Iterator[tuple[UUID, str]]:
-    """Of these memories of a tenant the files whose lines they rest on, each file once."""
+    """Return the files whose lines are sources of these memories of a tenant, each file once."""
     query = (
         select(MemoryImport.memory_id, MemoryImport.file)
         .distinct()

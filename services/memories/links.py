@@ -1,4 +1,4 @@
-"""Links from one memory to another, each standing once, and their end."""
+"""Add and end links from one memory to another; each active link exists once."""
 
 from datetime import datetime
 from uuid import UUID
@@ -20,7 +20,7 @@ def add_link(
     now: datetime,
     confidence: float = 1.0,
 ) -> bool:
-    """Link two memories of one scope. False: the link stands already."""
+    """Link two memories of one scope. Return False if the link already exists."""
     statement = (
         insert(MemoryLink)
         .values(
@@ -39,7 +39,7 @@ def add_link(
 def end_links(
     connection: Connection, predicate: str, *, author: Author, source: UUID | None = None, target: UUID | None = None
 ) -> None:
-    """Take back the standing links of one predicate from `source`, or to `target`. They stay, marked with the run.
+    """End the active links of one predicate from `source`, or to `target`. Their rows stay, marked with the run.
 
     Raises ValueError unless one of the two is given.
     """

@@ -1,4 +1,4 @@
-"""Text of events for reports, with secrets masked."""
+"""Mask secrets in text of events for reports."""
 
 import logging
 from typing import Any
@@ -9,7 +9,7 @@ from slowwave_server.domain.redaction import redact
 
 log = logging.getLogger(__name__)
 
-# The owner of the schema and workers, who may read every row anyway; people who look and decide for one tenant may not.
+# The schema's owner and workers, who may read every row anyway, but not logins that read and decide for one tenant.
 _MAY_REVEAL = text(
     "SELECT has_schema_privilege(session_user, 'slowwave', 'CREATE') OR EXISTS (SELECT FROM pg_roles r"
     " WHERE r.rolname = 'slowwave_worker' AND pg_has_role(session_user, r.oid, 'member'))"
@@ -17,7 +17,7 @@ _MAY_REVEAL = text(
 
 
 class RevealRefused(Exception):
-    """This login may not see secrets in evidence; the message says which one may."""
+    """This login may not see secrets in evidence; the message says which login may."""
 
 
 def masked(said: str) -> str:
@@ -35,7 +35,7 @@ def masked_values(value: Any) -> Any:
 
 
 def check_reveal(connection: Connection, what: str, by: str) -> None:
-    """Let an operator see evidence as it was said, and log that; refuse everybody else.
+    """Allow an operator to see unmasked evidence, and log the access; refuse everybody else.
 
     Args:
         connection: a connection with the login of the person who asks.

@@ -1,7 +1,7 @@
-"""Merge one memory (the part) into another (the survivor), and revert this. The part keeps row, text and sources.
+"""Merge one memory (the part) into another (the survivor), or revert a merge. The part keeps its row, text and sources.
 
-What a survivor knows through its parts (copied sources, notes and lines of files, `via` the part) is derived from
-`merged_into` alone, so that whatever sets that field calls `sync_copies` and nothing can be left behind.
+The data that a survivor gets from its parts (copied sources, notes and lines of files, `via` the part) follows from
+`merged_into` alone. So all code that sets this field calls `sync_copies`, and no copy is forgotten.
 """
 
 from datetime import datetime
@@ -23,11 +23,11 @@ _LOSERS = tuple(
     )
     for table in EVIDENCE
 )
-# All of them, so that what is copied anew depends on what is merged and not on the order in which it was.
+# All parts, so that the copies depend on the present merges and not on their order.
 _DROP_COPIES = tuple(
     text(f"DELETE FROM slowwave.{table} WHERE memory_id = :survivor AND via IS NOT NULL") for table in EVIDENCE
 )
-# All parts of a survivor: where two of them name the same event one copy stands for both.
+# All parts of a survivor: if two of them have the same event, one copy is enough for both.
 _COPY = (
     text(
         "INSERT INTO slowwave.memory_sources AS x"
@@ -64,9 +64,9 @@ def merge_into(
     now: datetime,
     confidence: float = 1.0,
 ) -> list[UUID]:
-    """Merge `part` (at `revision`) and the memories merged into it earlier into `survivor`; return these memories.
+    """Merge `part` (at `revision`), and the memories merged into it earlier, into `survivor`. Return these memories.
 
-    confidence: how alike they are. Raises Stale.
+    confidence: their similarity. Raises Stale.
     """
     fields = {"status": "archived", "archive_reason": "merged", "merged_into": survivor}
     change_memory(connection, part, revision, fields, author=author, action="merged", reason=reason, now=now)
@@ -94,14 +94,16 @@ def part_again(
 
 
 def sync_copies(connection: Connection, part: UUID, now: datetime) -> None:
-    """Make the copies of what `part` knows stand where `merged_into` says, there alone; weigh who gained or lost."""
+    """Copy the sources of `part` to the memory that `merged_into` names, and to no other; score the memories that
+    changed.
+    """
     touched: set[UUID] = set()
     for statement in _LOSERS:
         touched.update(connection.execute(statement, {"part": part}).scalars())
     survivor = connection.execute(select(Memory.merged_into).where(Memory.id == part)).scalar_one_or_none()
     if survivor is not None:
         touched.add(survivor)
-    # In one order everywhere: two transactions that weigh the same memories never wait for each other crosswise.
+    # Use a fixed order everywhere, so that two transactions that score the same memories never deadlock.
     for memory in sorted(touched):
         for statement in (*_DROP_COPIES, *_COPY):
             connection.execute(statement, {"survivor": memory})

@@ -1,4 +1,4 @@
-"""Keep the relations that a memory states, each once."""
+"""Store the relations that a memory states, each once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from slowwave_server.domain.triples import Relation
 RULES = "rules 1"
 """The name and version of the extractor of relations. Each relation stores it."""
 
-# The memory is asked for its scope in the statement that writes: a relation never lies in another one (I8).
+# The statement that writes also checks the memory's scope, so a relation never gets into another scope (I8).
 _STORE = text(
     "INSERT INTO slowwave.triples (scope_id, memory_id, subject, subject_type, predicate, object, object_type,"
     " confidence, extractor, run_id, created_at)"
@@ -37,9 +37,9 @@ def store_triples(
     now: datetime,
     extractor: str = RULES,
 ) -> int:
-    """Keep the relations of these memories of the scope, in one statement; answer how many are new.
+    """Store the relations of these memories of the scope, in one statement. Return the number of new ones.
 
-    Again, it changes nothing. Nothing is kept for a memory that is not of the scope.
+    A repeated call changes nothing. Memories outside the scope are ignored.
     """
     rows = [{"memory_id": memory} | asdict(one) for memory, relations in by_memory.items() for one in relations]
     if not rows:

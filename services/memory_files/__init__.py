@@ -1,1 +1,3 @@
-"""Memory as files: carried out and in, kept beside Postgres as a backend, and read back when somebody edits them."""
+"""Memory as files: exported and imported, kept up to date beside Postgres as a backend, and read back after a person's
+edits.
+"""

@@ -25,14 +25,16 @@ _HOW = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The effect of choosing a backend: the registered and the unregistered backend; both are None if none changed."""
+    """The effect of the choice of a backend: the registered and the unregistered backend; both are None if none
+    changed.
+    """
 
     registered: str | None = None
     unregistered: str | None = None
 
 
 def registered(connection: Connection) -> Sequence[str]:
-    """The backends that are fed, by name."""
+    """Return the registered backends, sorted by name."""
     return connection.execute(select(MemoryBackend.name).order_by(MemoryBackend.name)).scalars().all()
 
 
@@ -74,12 +76,12 @@ def note_identity(connection: Connection, identity: str, now: datetime) -> bool:
 
 
 def queue_all(connection: Connection, backend: str, now: datetime) -> None:
-    """Queue for a backend all live memories, and all memories of which it may have a copy, again."""
+    """Queue for a backend all live memories again, and all memories of which it may have a copy."""
     connection.execute(_QUEUE_ALL, {"name": backend, "now": now})
 
 
 def mismatch(connection: Connection, backend: BackendName) -> str | None:
-    """A warning if these settings name another backend than the active one; None if they agree."""
+    """Return a warning if these settings name another backend than the active one, or None."""
     fed = set(registered(connection))
     if backend in FED and backend not in fed:
         return (

@@ -21,7 +21,7 @@ _SHORTEN = "make it shorter, or delete it and it is written again"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A file that has to be looked into. content: None for a missing file; known: its lines as last stored."""
+    """A file that must be read. content: None for a missing file; known: its lines in the stored state."""
 
     path: str
     content: FileContent | None
@@ -46,14 +46,16 @@ class Look:
 
     @property
     def days(self) -> set[date]:
-        """The days with files to read: their summaries may be new."""
+        """The days whose files must be read, because their summaries may be new."""
         unseen = {path for path, known in self.files.items() if not known.modified_ns}
         found = {day_of_path(path) for path in {*self.changed, *self.missing, *unseen} - set(self.held)}
         return {day for day in found if day is not None}
 
 
 def parse(content: FileContent | None) -> Document:
-    """A file taken apart. In one that isn't ours yet bullets are statements; all else is its author's."""
+    """Parse a file. In a file without Slowwave's header, bullets are statements, and all other text belongs to its
+    author.
+    """
     document = parse_document("" if content is None else decode_bytes(content.data))
     if document.header is not None:
         return document
@@ -104,13 +106,14 @@ class Looker:
                 self._hold(path, why, stamp, found)
             return
         if known is not None and known.held is None and content.digest == known.digest:
-            # Touched, or looked at too soon after it was written to go by its time. A day's file that is to be looked
-            # at for its summary is noted when that stands there (Writer.write): whatever fails before, it is due again.
+            # The file was touched, or was written too recently to trust its time. A day's file that must be read for
+            # its summary is noted after the summary is in it (Writer.write), so that it is due again if a step before
+            # fails.
             if known.modified_ns or day_of_path(path) is None:
                 note_file(self._connection, self._owner.scope_id, path, content.digest, stamp, self._now)
             return
         view = self._view(path, known, content)
-        # An editor may just be writing: to save is to empty the file first, for many of them.
+        # An editor may be writing right now: many editors empty a file before they save it.
         is_empty = bool(view.edits.removed) and not content.data.strip()
         if not allow_removals and (is_empty or view.edits.is_accident(len(view.known))):
             self._hold(path, _too_many(len(view.edits.removed), len(view.known)), stamp, found)
@@ -126,7 +129,7 @@ class Looker:
         document = parse(content)
         lines = known_lines(self._connection, self._owner.scope_id, path)
         if known is not None and known.writing == content.digest:
-            # Written by us, though it wasn't noted: nobody has edited anything.
+            # Slowwave wrote the file but did not note it: nobody has edited it.
             same = ids_in(document.entries)
             return View(path, content, document, lines, HandEdits(same=same))
         there = existing(self._connection, self._owner.scope_id, sorted(ids_in(document.entries)))
@@ -151,7 +154,7 @@ def _too_many(removed: int, known: int) -> str:
 
 
 def moved(views: Collection[View]) -> set[UUID]:
-    """Memories whose line came into one of these files from another one."""
+    """Return memories whose line moved into one of these files from another file."""
     return {
         memory
         for view in views

@@ -37,7 +37,9 @@ TRIES = 8
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """root: the folder of all scopes' folders; append_only: active memories also stay in the file of their day."""
+    """root: the folder of all scopes' folders; append_only: True if active memories also stay in the file of
+    their day.
+    """
 
     root: Path
     append_only: bool = True
@@ -56,7 +58,7 @@ class DeliveryReport:
         counts: the hand edits by kind (see `ReadBack`).
         held: the skipped files, with the reasons.
         notes: (file, line, remark for a person).
-        more: a cap left rows for the next delivery.
+        more: True if a cap left rows for the next delivery.
     """
 
     state: Literal["current", "busy", "failed", "unknown"]
@@ -70,7 +72,7 @@ class DeliveryReport:
     more: bool = False
 
     def with_next(self, report: "DeliveryReport") -> "DeliveryReport":
-        """One report of this delivery and the one after it."""
+        """Return one report of this delivery and the next one."""
         return replace(
             report,
             written=self.written + report.written,
@@ -91,9 +93,10 @@ def deliver(
     by: str | None = None,
     allow_removals: bool = False,
 ) -> DeliveryReport:
-    """Bring the files of one scope up to date. allow_removals: accept the removal of a large part of a file at once.
+    """Bring the files of one scope up to date. allow_removals: True to accept the removal of a large part of a file at
+    once.
 
-    Raises the errors of Postgres; then, as after a crash, the next delivery does the rest.
+    Raises the errors of Postgres; the next delivery then does the remaining work, as after a crash.
     """
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     try:
@@ -157,12 +160,14 @@ class _Delivery:
         with self.engine.begin() as connection:
             mark_delivered(connection, FILE, self.scope_id, served, self.now)
             mark_failed(connection, FILE, self.scope_id, HELD, self.now, memories=unserved)
-        # Where all of it is held the next delivery would find the same again, for ever.
+        # If all files are held, the next delivery would find the same work again, for ever.
         more = len(work.taken) == BATCH and bool(served)
         return _report(look, done, written=written, delivered=len(served), more=more)
 
     def _work(self, owner: Owner, look: Look, places: Mapping[str, Mapping[int, UUID]]) -> "_Work":
-        """The outbox is read first, so a change during the other reads is delivered again."""
+        """Read the work of the delivery. The outbox is read first, so that a change during the other reads is delivered
+        again.
+        """
         with self.engine.begin() as connection:
             taken = take_waiting(connection, FILE, self.scope_id)
             ids = set(taken) | _concerned(look, places)
@@ -186,8 +191,9 @@ class _Delivery:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """Work of one delivery. taken: outbox rows with their changes; by_path: memories that may have changed in each
-    file; summaries: of days with files to read.
+    """The work of one delivery. taken: outbox rows with their changes; by_path: memories that may have changed in each
+    file;
+    summaries: the summaries of days whose files must be read.
     """
 
     taken: Mapping[UUID, int]
@@ -198,7 +204,7 @@ class _Work:
     summaries: Mapping[date, Sequence[FileSummary]]
 
     def wanted(self, view: View, remembered: bytes | None) -> FileUpdate:
-        """The wanted content of a file."""
+        """Return the wanted content of a file."""
         places = self.places.get(view.path, {})
         there = ids_in(view.document.entries) & set(self.ids)
         day = day_of_path(view.path)
@@ -212,8 +218,8 @@ class _Work:
 
 
 def _concerned(look: Look, places: Mapping[str, Mapping[int, UUID]]) -> set[UUID]:
-    """Memories besides those in the outbox: of lines that were placed or came from another file, and of all lines of
-    missing files.
+    """Return memories besides those in the outbox: those of lines that were placed or came from another file, and those
+    of all lines of missing files.
     """
     ids = {memory for lines in places.values() for memory in lines.values()}
     for view in look.changed.values():

@@ -45,7 +45,7 @@ class FileChanged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """A file as it was read. digest: 16 bytes."""
+    """A file in the state in which it was read. digest: a digest of 16 bytes."""
 
     data: bytes
     digest: bytes
@@ -63,31 +63,31 @@ class Stamp:
 
 
 def digest_of(data: bytes) -> bytes:
-    """16 bytes that tell contents of files apart."""
+    """Return a digest of 16 bytes."""
     return blake2b(data, digest_size=16).digest()
 
 
 def day_of(name: str) -> date | None:
-    """The local day of a day's file, by its name; None for any other."""
+    """Return the local day in the name of a day's file, or None for any other file."""
     found = _DAY_FILE.fullmatch(name)
     try:
         day = None if found is None else date.fromisoformat(found[1])
     except ValueError:
         return None
-    # Nothing is dated outside these years, and the last day that there is ends on no other.
+    # No event has a date outside these years, and the last possible day is only for files without an end.
     return day if day is not None and YEARS[0] <= day.year <= YEARS[1] else None
 
 
 def day_of_path(path: str) -> date | None:
-    """The same of a path below the scope's folder; None for `MEMORY.md`."""
+    """Return the local day in a path below the scope's folder; None for `MEMORY.md`."""
     return day_of(path.removeprefix(f"{DAILY}/"))
 
 
 def leads_out(root: Path, path: Path) -> bool:
-    """Whether a symbolic link in a path below `root` leads out of `root`."""
+    """Return True if a symbolic link in a path below `root` leads out of `root`."""
     try:
         return not path.resolve().is_relative_to(root.resolve())
-    except RuntimeError:  # round in a circle
+    except RuntimeError:  # a loop of links
         return True
 
 
@@ -97,7 +97,7 @@ class Disk:
     most_bytes = MAX_FILE_BYTES
 
     def stamp(self, path: Path) -> Stamp | None:
-        """None for a missing file."""
+        """Return the stamp of a file, or None if it is missing."""
         try:
             found = path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -106,18 +106,18 @@ class Disk:
         return Stamp(found.st_size, found.st_mtime_ns if is_settled else 0)
 
     def modified_before(self, path: Path, moment: datetime) -> bool:
-        """Whether a file was changed last before that moment."""
+        """Return True if the last change of a file was before this time."""
         return path.stat().st_mtime < moment.timestamp()
 
     def paths(self, folder: Path) -> list[str]:
-        """The memory files below a scope's folder: MEMORY.md, and the days' files."""
+        """Return the memory files below a scope's folder: MEMORY.md, and the days' files."""
         found = [CURATED] if (folder / CURATED).is_file() else []
         daily = folder / DAILY
         names = (entry.name for entry in daily.iterdir()) if daily.is_dir() else ()
         return found + sorted(f"{DAILY}/{name}" for name in names if day_of(name) is not None)
 
     def read(self, path: Path) -> FileContent | None:
-        """Read a file; None if it is missing.
+        """Read a file. Return None if it is missing.
 
         Raises OSError, also for a folder and for more than `most_bytes`.
         """
@@ -164,12 +164,12 @@ def _without_waiting(name: str, flags: int) -> int:
 
 
 def too_large(size: int, most: int) -> str:
-    """Why a file is not read."""
+    """Return the reason why a file is not read."""
     return f"it has {size:,} bytes, and memory files are read up to {most:,}"
 
 
 def _bytes_of(path: Path, most: int) -> bytes:
-    # Whoever waits for the other end of a pipe waits for ever.
+    # Opening a named pipe would wait for ever for its other end.
     with open(path, "rb", opener=_without_waiting) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "this is no file", str(path))
@@ -199,7 +199,7 @@ def _make(new: Path, path: Path) -> None:
 
 
 def _replace(new: Path, path: Path, expected: bytes) -> None:
-    """Swap the two files, then check the old one: an editor could save between a check and a rename."""
+    """Swap the two files, then check the old one, because an editor could save between a check and a rename."""
     if not path.exists() or _digest_at(path) != expected:
         raise FileChanged(path.name)
     if not _exchange(new, path):
@@ -209,13 +209,13 @@ def _replace(new: Path, path: Path, expected: bytes) -> None:
         ours = _digest_at(path)
         _exchange(new, path)
         if _digest_at(new) != ours:
-            # Saved once more within these two steps: both stay.
+            # The file was saved again between these two steps: keep both.
             new.rename(path.with_name(f"{path.name}.saved-{new.name.removeprefix(TEMPORARY_PREFIX)}"))
         raise FileChanged(path.name)
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Swap two files in one step. False: this system can't."""
+    """Swap two files in one step. Return False if this system can't."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False

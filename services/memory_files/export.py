@@ -1,7 +1,7 @@
 """Export a scope's memory as Markdown files that people can read, copy and diff.
 
 The same memories always give the same bytes, and a file with the same bytes is not touched. Text that people wrote
-stays. If a person edited one of our lines, the export refuses, unless `overwrite` is set.
+stays. If a person edited one of Slowwave's lines, the export refuses, unless `overwrite` is set.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ LINES_TOLD = 10
 
 
 class EditedLines(SlowwaveError):
-    """People edited lines of ours since the last export; nothing was written. `lines`: (path, number of the line)."""
+    """People edited Slowwave's lines since the last export; nothing was written. lines: (path, line number)."""
 
     def __init__(self, folder: Path, lines: Sequence[tuple[str, int]]) -> None:
         told = ", ".join(f"{path} line {number}" for path, number in islice(lines, LINES_TOLD))
@@ -77,13 +77,13 @@ class ExportReport:
 
 
 def scopes_of(connection: Connection, tenant: str) -> list[tuple[str, str]]:
-    """(kind, name) of every scope of a tenant."""
+    """Return (kind, name) of every scope of a tenant."""
     query = select(Scope.kind, Scope.name).where(Scope.tenant == tenant).order_by(Scope.kind, Scope.name)
     return [(row.kind, row.name) for row in connection.execute(query)]
 
 
 def known_scope(connection: Connection, tenant: str, kind: str, name: str) -> int:
-    """The id of a scope. Raises UnknownName, with the nearest ones."""
+    """Return the id of a scope. Raises UnknownName, with the nearest names."""
     found = find_scope(connection, tenant, kind, name)
     if found is not None:
         return found
@@ -105,16 +105,17 @@ def export_scope(
     force: bool = False,
     disk: Disk | None = None,
 ) -> ExportReport:
-    """Write the memory of a scope into its folder below `root`. append_only: curated memories stay in their day's log.
+    """Write the memory of a scope into its folder below `root`. append_only: True if curated memories stay in their
+    day's log.
 
-    Raises UnknownName, EditedLines (nothing was written), FilesBusy, OSError; as a sentence also where a link leads out
-    of `root`, or somebody saved a file meanwhile.
+    Raises UnknownName, EditedLines (nothing was written), FilesBusy, OSError; SlowwaveError if a link leads out of
+    `root`, or if somebody saved a file in the meantime.
     """
     with engine.connect() as connection:
         scope_id = known_scope(connection, tenant, kind, name)
     with (
         file_lock(engine, scope_id),
-        # One snapshot for all files: they never disagree with each other.
+        # One snapshot for all files, so that they never contradict each other.
         engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection,
     ):
         owner = read_owner(connection, scope_id)
@@ -191,7 +192,7 @@ class _Export:
         )
 
     def _put(self, path: str) -> None:
-        """Write one file, if that changes it."""
+        """Write one file if its content changes."""
         day = day_of_path(path)
         header = replace(self._layout.header, day=day)
         summaries = self._layout.summaries.get(day, ()) if day is not None else ()
@@ -207,7 +208,9 @@ class _Export:
         self._write(path, text, None if found is None else (found.data, found.digest), own=fresh)
 
     def _clear(self, path: str) -> None:
-        """Remove our lines from the file of a day without memories; delete the file if no other lines are left."""
+        """Remove Slowwave's lines from the file of a day without memories; delete the file if no other lines
+        are left.
+        """
         found = self._disk.read(self._folder / path)
         document = parse_document(decode_bytes(found.data)) if found is not None else None
         if found is None or document is None or document.header is None:
@@ -233,7 +236,7 @@ class _Export:
 
 
 def _says(entry: Entry, now: dict[object, FileMemory]) -> bool:
-    """Whether a line equals its memory's text."""
+    """Return True if a line equals its memory's text."""
     memory = entry.memory
     known = now.get(memory.id) if memory is not None else None
     return memory is not None and known is not None and known.content == memory.content

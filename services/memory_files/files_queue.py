@@ -8,9 +8,11 @@ from slowwave.messages import DELIVER_OUTBOX
 
 
 def ask_for_delivery(redis: Redis, tenant: str, kind: str, name: str) -> bool:
-    """Enqueue a delivery for the scope (kind: agent, room, team). False if a message for this scope is in the queue.
+    """Enqueue a delivery for the scope (kind: agent, room, team). Return False if a message for this scope is in the
+    queue.
 
-    Raises `InvalidName` and redis' own errors. An error of Redis only delays the delivery: beat requests it again.
+    Raises `InvalidName` and redis' own errors. An error of Redis only delays the delivery, because beat requests it
+    again.
     """
     return ask_once(
         redis,

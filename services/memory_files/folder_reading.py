@@ -1,4 +1,4 @@
-"""Reading a folder of memory files: every statement in it, the days' summaries, and what could not be read."""
+"""Read a folder of memory files: every statement, the days' summaries, and lines that could not be read."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -38,7 +38,9 @@ class NoFiles(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line that could not be taken over. path: below the scope's folder; line: from 1; what: without its text."""
+    """A line that could not be imported. path: the file below the scope's folder; line: the line number, from 1; what:
+    the reason, without the line's text.
+    """
 
     path: str
     line: int
@@ -47,7 +49,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class FileStatement:
-    """One statement of a file. memory: as its mark says, without secrets; marked: whether it has a mark."""
+    """One statement of a file. memory: the memory by its mark, without secrets; marked: True if the line has a mark."""
 
     path: str
     line: int
@@ -56,7 +58,7 @@ class FileStatement:
 
     @property
     def digest(self) -> bytes:
-        """Tells this statement and its mark from others; the same line read again has the same."""
+        """Return a digest of this statement and its mark; the same line read again has the same digest."""
         memory = self.memory
         said = render_line(replace(memory, id=None)) if self.marked else f"{memory.type} {memory.content}"
         return blake2b(said.encode(), digest_size=16).digest()
@@ -64,7 +66,7 @@ class FileStatement:
 
 @dataclass(frozen=True, slots=True)
 class DayPart:
-    """The summary of a day, as a file has it."""
+    """The summary of a day in a file."""
 
     path: str
     line: int
@@ -74,18 +76,20 @@ class DayPart:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The memory files of one scope, taken apart, by path."""
+    """The memory files of one scope, parsed, by path."""
 
     folder: Path
     documents: dict[str, Document]
 
     @property
     def header(self) -> FileHeader | None:
-        """The header of the first file with one: the memory's owner, and its day boundary."""
+        """Return the header of the first file with one: the memory's owner, and its day boundary."""
         return next((document.header for document in self.documents.values() if document.header), None)
 
     def statements(self, header: FileHeader, now: datetime) -> Iterator[FileStatement]:
-        """All statements, in the order of files and lines. header: its clock dates statements without a mark."""
+        """Return all statements in the order of files and lines. header: its day boundary dates statements without a
+        mark.
+        """
         for path, document in self.documents.items():
             for entry in document.entries:
                 if entry.memory is not None:
@@ -95,7 +99,7 @@ class Folder:
                     yield FileStatement(path, entry.number, _unmarked(entry, path, header, now), marked=False)
 
     def summaries(self) -> Iterator[DayPart]:
-        """The days' summaries, without secrets."""
+        """Return the days' summaries, without secrets."""
         for path, document in self.documents.items():
             day = day_of_path(path)
             for entry in document.entries:
@@ -103,7 +107,7 @@ class Folder:
                     yield DayPart(path, entry.number, day, _redacted(entry.summary))
 
     def problems(self) -> list[Problem]:
-        """What can't be read."""
+        """Return the lines that can't be read."""
         return [
             Problem(path, entry.number, entry.problem)
             for path, document in self.documents.items()
@@ -113,10 +117,10 @@ class Folder:
 
 
 def read_folder(disk: Disk, root: Path, tenant: str, kind: str, name: str) -> Folder:
-    """The memory files of a scope below `root`: in the scope's own folder there, else in `root` itself.
+    """Read the memory files of a scope below `root`: in the scope's own folder, or else in `root` itself.
 
-    Raises NoFiles, OSError; SlowwaveError for files that are too large, and where a link leads out of `root`: such a
-    folder is not its sender's alone.
+    Raises NoFiles, OSError; SlowwaveError for files that are too large, and if a link leads out of `root`, because its
+    sender then does not control all files.
     """
     own = root / scope_folder(tenant, kind, name)
     for folder in (own, root):
@@ -160,7 +164,7 @@ def _unmarked(entry: Entry, path: str, header: FileHeader, now: datetime) -> Fil
         id=None,
         type=entry.type,
         content=content,
-        # What somebody put into the curated file is curated.
+        # A statement that somebody put into the curated file counts as curated.
         status="active" if path == CURATED else first_status(entry.type),
         confidence=IMPORT_CONFIDENCE,
         importance=IMPORT_IMPORTANCE,

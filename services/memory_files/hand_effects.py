@@ -1,7 +1,7 @@
 """Apply edits of memory files to memories. Each edit is a change of a run, so that it can be explained and undone.
 
-No text that a person wrote is lost, and no memory that changed meanwhile is overwritten. If a person edited a line
-whose memory has changed since, both texts are kept, and a question asks a person (mistake 26).
+No text that a person wrote is lost, and no memory that changed in the meantime is overwritten. If a person edited a
+line whose memory has changed since it was written, both texts are kept, and a question asks a person.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ CLASH = "edited by hand while it changed"
 
 @dataclass
 class HandEffects:
-    """Carries out edits of one scope in one transaction, in the name of one run, and counts them."""
+    """Carries out edits of one scope in one transaction, as part of one run, and counts them."""
 
     connection: Connection
     scope_id: int
@@ -45,9 +45,10 @@ class HandEffects:
         return memory
 
     def edited(self, edits: Sequence[tuple[str, Edited]]) -> list[UUID]:
-        """Edits of one memory's lines, each (file, edit); answers the memory that each line is of from here on.
+        """Edit one memory's lines. edits: (file, edit) for each line. Return the memory to which each line belongs from
+        now on.
 
-        The first text replaces the memory; a different second text conflicts with the first.
+        The first text replaces the memory; a different second text contradicts the first.
         """
         memory = edits[0][1].memory
         row = self._lock(memory)
@@ -79,7 +80,7 @@ class HandEffects:
         """Correct a memory's text and type for a person who saw its current revision; return the memory that holds the
         text from now on.
 
-        place: where the person typed it. The caller has locked the memory, which is not archived.
+        place: the position where the person typed the text. The caller has locked the memory, which is not archived.
         """
         row = self._lock(memory)
         written = replace(self._instead_of(row, words, place, active=row.status == "active"), type=kind)
@@ -90,12 +91,16 @@ class HandEffects:
         return became
 
     def withdrawn(self, memory: UUID) -> None:
-        """A memory that somebody does not want in answers; locked, and not archived, as in corrected()."""
+        """Archive a memory that a person no longer wants in answers. The caller has locked it, and it is not archived,
+        as in corrected().
+        """
         self._archive(self._lock(memory), {"archive_reason": REMOVED}, REMOVED)
         self.counts["removed"] += 1
 
     def _edit(self, row: Any, written: Handwritten, edit: Edited, *, first: bool) -> UUID:
-        """One edited text of a memory; the first one replaces it, unless it changed since the line was written."""
+        """Apply one edited text of a memory. The first one replaces the memory, unless it changed after the line was
+        written.
+        """
         before = self._edited_before(row, written.text)
         if before is not None:
             return before
@@ -115,7 +120,9 @@ class HandEffects:
         add_link(self.connection, memory, row.id, "supersedes", author=self.author, now=self.now)
 
     def _edited_before(self, row: Any, text: str) -> UUID | None:
-        """What this edit became already, should its file not have been written again since."""
+        """Return the memory that an earlier application of this edit made, if its file has not been written again since
+        then.
+        """
         if row.archive_reason != EDITED or row.superseded_by is None:
             return None
         successor = self._lock(row.superseded_by)
@@ -125,7 +132,7 @@ class HandEffects:
         return memory
 
     def _put_back(self, row: Any, file: str, text: str) -> UUID:
-        """A line that somebody took away and wrote again, as an editor's undo does: it says so from here on."""
+        """Handle a line that a person removed and wrote again, as an editor's undo does: the memory is stated again."""
         return self.typed(self._instead_of(row, text, file, active=file == CURATED))
 
     def _instead_of(self, row: Any, text: str, file: str, *, active: bool) -> Handwritten:
@@ -133,12 +140,14 @@ class HandEffects:
         return Handwritten(text, row.type, file, row.valid_from, row.importance, active=active, names=names)
 
     def _in_place_of_none(self, file: str, edit: Edited) -> UUID:
-        """The memory was deleted after it was checked: the line is a new statement."""
+        """Handle a memory that was deleted after it was checked: the line is a new statement."""
         shown = edit.shown
         return self.typed(Handwritten(shown.content, shown.type, file, shown.valid_from, shown.importance))
 
     def _clash(self, memory: UUID, row: Any) -> None:
-        """Both stay readable, and a person decides; an archived memory can't be in conflict."""
+        """Register a contradiction: both stay readable, and a person decides. An archived memory can't be in
+        conflict.
+        """
         self.counts["clashes"] += 1
         other = row if row.merged_into is None else self._lock(row.merged_into)
         if row.archive_reason == EDITED and row.superseded_by is not None:
@@ -237,7 +246,7 @@ class HandEffects:
 
 
 def _has_changed(row: Any, edit: Edited) -> bool:
-    """Whether something was decided about the memory since the line was written; a promotion changes no statement."""
+    """Return True if a decision about the memory was made after the line was written; a promotion does not count."""
     if row.status in {"archived", "review"}:
         return True
     if edit.written is None or edit.written.revision == row.revision:

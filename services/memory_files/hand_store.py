@@ -35,8 +35,8 @@ _STORE = text(
 
 @dataclass(frozen=True, slots=True)
 class Handwritten:
-    """A statement as somebody wrote it into `file`. holds_from: the time from which it holds; active: curated; names:
-    entities that it may name.
+    """A statement that somebody wrote into `file`. holds_from: the time from which it is valid; active: True if it is
+    curated; names: entities that it may name.
     """
 
     text: str
@@ -56,9 +56,9 @@ class Handwritten:
 def keep_handwritten(
     connection: Connection, scope_id: int, written: Handwritten, *, author: Author, reason: str, now: datetime
 ) -> tuple[UUID, bool]:
-    """Answer the live memory that says it now, and whether it is new. Idempotent.
+    """Store a statement. Return the live memory that says it now, and True if the memory is new. Idempotent.
 
-    A memory that said the same in another form (capitals, a full stop) says it in the person's from here on.
+    A memory with the same statement in another form (capitals, a full stop) gets the person's form.
     """
     status = "active" if written.active else first_status(written.type)
     content = written.content
@@ -127,7 +127,7 @@ def _hear_again(
 
 
 def _add_evidence(connection: Connection, memory: UUID, written: Handwritten, author: Author) -> bool:
-    """False: this very line is evidence for it already."""
+    """Add a line as evidence. Return False if exactly this line already is evidence for the memory."""
     digest = blake2b(f"{written.type} {written.content}".encode(), digest_size=16).digest()
     statement = insert(MemoryImport).values(
         memory_id=memory,
@@ -144,6 +144,6 @@ def _add_evidence(connection: Connection, memory: UUID, written: Handwritten, au
 
 
 def existing(connection: Connection, scope_id: int, memories: list[UUID]) -> set[UUID]:
-    """Which of these memories the scope has, archived ones included."""
+    """Return the memories among these that the scope has, including archived ones."""
     query = select(Memory.id).where(Memory.scope_id == scope_id, Memory.id == func.any(memories))
     return set(connection.execute(query).scalars())

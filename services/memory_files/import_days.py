@@ -34,7 +34,7 @@ _SUMMARY = text(
 def take_over(
     connection: Connection, agent_id: int, scope_id: int, day: date, summary: FileSummary, run: int
 ) -> bool | None:
-    """True: imported; None: the same summary exists already; False: the day has events or another summary."""
+    """Import a summary. True: imported; None: the same summary exists; False: the day has events or another summary."""
     key = {"agent": agent_id, "scope": scope_id, "day": day}
     known = connection.execute(_KNOWN, key).scalar()
     if known is not None:

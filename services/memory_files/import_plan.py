@@ -14,8 +14,8 @@ from slowwave_server.services.memory_files.folder_reading import FileStatement
 
 @dataclass
 class Plan:
-    """What becomes of the statements. new: memories with their ids; evidence: statements and their memories; placed:
-    the memory for the id of a line; ended: new memories that name their replacement; counts: as in ImportReport.
+    """The plan for the statements. new: memories with their ids; evidence: statements and their memories; placed: the
+    memory for the id of a line; ended: new memories that name their replacement; counts: see ImportReport.
     """
 
     new: list[tuple[UUID, FileStatement]] = field(default_factory=list)
@@ -59,14 +59,14 @@ class _Planner:
         if own is not None and self._known.here.get(own) == words:
             self.plan.counts["unchanged"] += 1
             return
-        # The id is known here and says something else: the file's words become a memory of their own.
+        # The id exists here with another text: the file's text becomes a new memory.
         self.plan.counts["reworded"] += own in self._known.here
         memory = self._settle(said, words)
         if own is not None and own not in self._known.here and memory is not None:
             self.plan.placed[own] = memory
 
     def _settle(self, said: FileStatement, words: bytes) -> UUID | None:
-        """The memory that holds the statement from now on; None if it was rejected."""
+        """Return the memory with the statement from now on; None if it was rejected."""
         if said.digest in self._read:
             self.plan.counts["unchanged"] += 1
             return self._read[said.digest]
@@ -83,7 +83,7 @@ class _Planner:
     def _add(self, said: FileStatement, words: bytes) -> UUID:
         own = said.memory.id
         is_free = own is not None and own not in self._known.here and own not in self._known.elsewhere
-        # An id that two lines claim is the first one's.
+        # If two lines have the same id, it belongs to the first one.
         is_free = is_free and own not in self.plan.placed
         memory = own if own is not None and is_free else next(self._fresh)
         self.plan.new.append((memory, said))

@@ -1,4 +1,4 @@
-"""What an import reads of a scope and writes into it: memories with their ids, and what they rest on."""
+"""Read and write the rows of an import: memories with their ids, and their evidence."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -66,13 +66,13 @@ class KnownIds:
 
 
 def known_ids(connection: Connection, scope_id: int, ids: Collection[UUID]) -> KnownIds:
-    """Which of these ids exist. For other scopes the result says only that the id exists."""
+    """Return which of these ids exist. For other scopes the result says only that the id exists."""
     rows = [row for part in _chunks(ids) for row in connection.execute(_BY_ID, {"scope": scope_id, "ids": part})]
     return KnownIds({row.id: row.hash for row in rows if row.here}, frozenset(row.id for row in rows if not row.here))
 
 
 def known_digests(connection: Connection, scope_id: int, digests: Collection[bytes]) -> dict[bytes, UUID]:
-    """Lines that the scope has read before, and the memories that rest on them."""
+    """Return lines that the scope has read before, with the memories whose evidence they are."""
     values = ({"scope": scope_id, "digests": part} for part in _chunks(digests))
     return {row.digest: row.memory_id for value in values for row in connection.execute(_BY_DIGEST, value)}
 
@@ -80,7 +80,9 @@ def known_digests(connection: Connection, scope_id: int, digests: Collection[byt
 def known_contents(
     connection: Connection, scope_id: int, hashes: Collection[bytes]
 ) -> dict[tuple[str, bytes], tuple[UUID, bool]]:
-    """By type and hash the memory that says it, and whether a person rejected it: live ones first, then merged ones."""
+    """Return, by type and hash, the memory with a text, and True if a person rejected it: live ones first, then merged
+    ones.
+    """
     found: dict[tuple[str, bytes], tuple[UUID, bool]] = {}
     for part in _chunks(hashes):
         for row in connection.execute(_BY_CONTENT, {"scope": scope_id, "hashes": part}):
@@ -89,7 +91,7 @@ def known_contents(
 
 
 def new_ids(connection: Connection) -> Iterator[UUID]:
-    """Ids for memories, each later than those before."""
+    """Return ids for memories, in ascending order and later than existing ones."""
     while True:
         yield from connection.execute(_NEW_IDS, {"count": CHUNK}).scalars().all()
 
@@ -126,7 +128,7 @@ def add_evidence(
     reason: str,
     now: datetime,
 ) -> bool:
-    """One line more that says a memory. False: it rests on that line already."""
+    """Add one line as evidence of a memory. Return False if the line already is evidence."""
     key = {"id": memory, "scope": scope_id}
     before = connection.execute(_WORTH, key).mappings().one()
     if not connection.execute(_REST, _row(memory, said) | {"run": author.run_id}).rowcount:
@@ -148,7 +150,7 @@ def add_evidence(
 
 
 def supersede(connection: Connection, scope_id: int, pairs: Sequence[tuple[UUID, UUID]]) -> None:
-    """Note of memories of this import which memory each was superseded by."""
+    """Store for memories of this import which memory replaced each."""
     if pairs:
         connection.execute(_SUPERSEDE, [{"id": memory, "by": by, "scope": scope_id} for memory, by in pairs])
 

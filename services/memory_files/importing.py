@@ -1,8 +1,8 @@
 """Import memory files into a scope, as a run that can be undone. An import overwrites nothing and is idempotent.
 
-A line that an export wrote keeps its id, its status and its worth; any other statement is a fact that an import claims.
-A known statement becomes evidence. If a line's text differs from its memory, the memory stays, and the line becomes a
-new memory.
+A line that an export wrote keeps its id, its status and its scores; any other statement becomes a fact with the trust
+of an import. A known statement becomes evidence. If a line's text differs from its memory, the memory stays, and the
+line becomes a new memory.
 """
 
 from collections import Counter
@@ -52,7 +52,7 @@ _AGENT = text("SELECT a.id FROM slowwave.agents a WHERE a.tenant = :tenant AND a
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The scope that is imported into."""
+    """The scope of an import."""
 
     tenant: str
     kind: str
@@ -61,13 +61,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """The result of an import. `run` is None if nothing changed, and for a dry run.
+    """The result of an import. run: its number; None if nothing changed, and for a dry run.
 
-    statements: lines with a statement. added: lines that became new memories. repeated: lines that became evidence of
-    existing memories. unchanged: lines that were imported before. rejected: lines whose text a person has rejected in
-    this scope. reworded: lines whose id belongs to a memory with another text in this scope.
-    summaries: imported summaries of days. summaries_kept: days whose summary in this scope is kept. changes: the
-    changes that a dry run would make.
+    statements: the number of lines with a statement. added: the number of lines that became new memories. repeated: the
+    number of lines that became evidence of existing memories. unchanged: the number of lines that were imported before.
+    rejected: the number of lines whose text a person has rejected in this scope. reworded: the number of lines whose id
+    belongs to a memory with another text in this scope. summaries: the number of imported summaries of days.
+    summaries_kept: the number of days whose summary in this scope is kept. changes: the changes that a dry run would
+    make.
     """
 
     folder: Path
@@ -86,7 +87,7 @@ class ImportReport:
 
     @property
     def summary(self) -> str:
-        """In a sentence."""
+        """The counts as a sentence."""
         parts = [f"{self.added:,} new", f"{self.repeated:,} repeated", f"{self.unchanged:,} known"]
         parts += [f"{self.rejected:,} rejected before"] if self.rejected else []
         parts += [f"{pluralize(self.summaries, 'summary', 'summaries')} of days"] if self.summaries else []
@@ -105,9 +106,10 @@ def import_scope(
     dry_run: bool = False,
     disk: Disk | None = None,
 ) -> ImportReport:
-    """Take the memory files below `root` into a scope, which is made if need be. days: of an agent that is made.
+    """Import the memory files below `root` into a scope, which is created if needed. days: the day boundary of a new
+    agent.
 
-    Raises NoFiles, InvalidName, OSError, and SlowwaveError if a pass or a forget works on the scope; then nothing
+    Raises NoFiles, InvalidName, OSError, and SlowwaveError if a pass or a forget works on the scope; nothing is then
     changed.
     """
     check_name("tenant", target.tenant)
@@ -115,7 +117,7 @@ def import_scope(
     folder = read_folder(disk or Disk(), root, target.tenant, target.kind, target.name)
     for _ in range(TRIES):
         try:
-            # Whatever the engine is used for otherwise: here it is all or nothing.
+            # Start a transaction even if the engine is in autocommit, because all statements must succeed together.
             with (
                 engine.connect().execution_options(isolation_level="READ COMMITTED") as connection,
                 connection.begin() as transaction,
@@ -125,7 +127,7 @@ def import_scope(
                     transaction.rollback()
                 return report
         except IntegrityError as error:
-            # Somebody said the same in between: it is known the next time we look.
+            # Another transaction stored the same statement in between: read again.
             last = error
         except Forgotten:
             raise SlowwaveError(
@@ -187,7 +189,7 @@ class _Import:
     def _write(self, scope_id: int, plan: Plan, author: Author) -> None:
         import_rows.add_memories(self._connection, scope_id, plan.new, author=author, reason=REASON, now=self._now)
         self._counts["added"] += len(plan.new)
-        # In one order everywhere: two transactions that weigh the same memories never wait for each other crosswise.
+        # Use a fixed order everywhere, so that two transactions that score the same memories never deadlock.
         for memory, said in sorted(plan.evidence, key=lambda pair: pair[0]):
             got = import_rows.add_evidence(
                 self._connection, scope_id, memory, said, author=author, reason=REASON, now=self._now

@@ -38,7 +38,7 @@ _SUMMARIES = text(
 
 @dataclass(frozen=True, slots=True)
 class FileLayout:
-    """The files of a scope. ids: the memories' ids, in the order of their file; summaries: the summaries, by day."""
+    """The files of a scope. ids: the memories' ids, in the order of each file; summaries: the summaries, by day."""
 
     scope_id: int
     header: FileHeader
@@ -48,12 +48,12 @@ class FileLayout:
 
     @property
     def paths(self) -> list[str]:
-        """All files that belong there, MEMORY.md first, and always."""
+        """Return all files of the scope; MEMORY.md is always the first."""
         days = {path for path in self.ids if path != CURATED} | {daily_path(day) for day in self.summaries}
         return [CURATED, *sorted(days)]
 
     def memories(self, connection: Connection, path: str) -> Iterator[FileMemory]:
-        """Those of one file, in its order."""
+        """Return the memories of one file, in its order."""
         waiting = iter(self.ids.get(path, ()))
         while batch := list(islice(waiting, BATCH)):
             found = self.placed_memories(connection, batch)
@@ -64,20 +64,20 @@ class FileLayout:
                 yield memory if by is None else replace(memory, superseded_by=live.get(by))
 
     def _live(self, connection: Connection, memories: list[UUID | None]) -> Iterator[tuple[UUID, UUID]]:
-        """The live memory for each id: the memory itself, or the one it was merged into; ids without one are left
-        out.
+        """Return the live memory for each id: the memory itself, or the one into which it was merged; other ids are
+        excluded.
         """
         if memories:
             for row in connection.execute(_STANDS_FOR, {"scope": self.scope_id, "memories": memories}):
                 yield row.id, row.live
 
     def placed_memories(self, connection: Connection, memories: Iterable[UUID]) -> dict[UUID, PlacedMemory]:
-        """These memories of the scope, by their ids."""
+        """Return these memories of the scope, by id."""
         return placed_memories(connection, self.scope_id, self.header, memories, append_only=self.append_only)
 
 
 def read_layout(connection: Connection, scope_id: int, header: FileHeader, *, append_only: bool) -> FileLayout:
-    """Read which memories belong into which file."""
+    """Read which memories belong to which file."""
     ids: dict[str, list[UUID]] = defaultdict(list)
     curated: dict[str, list[UUID]] = {kind: [] for kind in TITLES}
     values = {"scope": scope_id, "zone": header.zone, "cutoff": header.cutoff_hour}
@@ -91,7 +91,7 @@ def read_layout(connection: Connection, scope_id: int, header: FileHeader, *, ap
 def summaries_of(
     connection: Connection, scope_id: int, only: Iterable[date] | None = None
 ) -> dict[date, list[FileSummary]]:
-    """The newest summaries of a scope's days, by agent: of all days with one, or of the given days."""
+    """Return the newest summaries of a scope's days, by agent: of all days with one, or of the given days."""
     days: dict[date, list[FileSummary]] = defaultdict(list, {day: [] for day in only or ()})
     for row in connection.execute(_SUMMARIES, {"scope": scope_id, "days": None if only is None else list(only)}):
         days[row.day].append(

@@ -1,5 +1,5 @@
-"""A lock for the memory files of a scope, over all hosts: one process at a time writes them. Postgres releases the lock
-when its holder dies.
+"""Lock the memory files of a scope, over all hosts: only one process writes them. Postgres releases the lock when its
+holder dies.
 
 A delivery holds the lock while it reads from Postgres and writes files, and a forget takes the lock before it deletes
 files. A delivery therefore never writes data that was forgotten after the delivery read it (I10).
@@ -22,7 +22,7 @@ _LOCK_NOT_AVAILABLE = "55P03"
 
 
 class FilesBusy(SlowwaveError):
-    """Somebody else was at the scope's files for all of the time that was to be waited."""
+    """Another process held the lock of the scope's files during the whole waiting time."""
 
 
 class HeldLock:
@@ -32,8 +32,8 @@ class HeldLock:
         self._connection = connection
 
     def check(self) -> None:
-        """Call this right before replacing a file: raises OperationalError if the connection, and with it the lock, is
-        lost.
+        """Check the lock directly before replacing a file. Raises OperationalError if the connection, and so the lock,
+        is lost.
         """
         self._connection.execute(text("SELECT 1"))
 
@@ -44,16 +44,17 @@ def file_lock(
 ) -> Iterator[HeldLock]:
     """Lock the files of a scope for the duration of the `with` block. Raises FilesBusy after `wait_seconds`.
 
-    of: the backend whose copies are locked.
+    of: the backend whose copies the lock protects.
 
-    A connection of its own holds it, without a transaction; the caller needs a second connection for its work.
+    The lock has its own connection, without a transaction; the caller needs a second connection for its work.
     """
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         try:
             connection.execute(_PATIENCE, {"milliseconds": str(max(1, round(wait_seconds * 1000)))})
             connection.execute(_LOCK, {"of": of, "scope": str(scope_id)})
         except BaseException as error:
-            # Also where a time limit ends the wait: its settings go with it, and a lock that came in the last moment.
+            # If a time limit ends the wait, the settings of the connection end with it, and so does a lock that came at
+            # the last moment.
             connection.invalidate()
             if isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
                 what = "memory files" if of == "files" else f"memories in {of}"
@@ -70,5 +71,5 @@ def _let_go(connection: Connection, of: str, scope_id: int) -> None:
         connection.execute(_UNLOCK, {"of": of, "scope": str(scope_id)})
         connection.execute(text("RESET lock_timeout"))
     except DBAPIError:
-        # Back in the pool it would hold the lock on.
+        # In the pool, the connection would keep the lock.
         connection.invalidate()

@@ -1,6 +1,6 @@
 """The manifest `.slowwave.json` beside exported files: it lets the next export see what people have edited since.
 
-It has for each file a digest, whether Slowwave wrote all of its lines, and short digests of Slowwave's lines.
+For each file it contains a digest, a flag whether Slowwave wrote all lines, and short digests of Slowwave's lines.
 """
 
 import json
@@ -18,14 +18,14 @@ _LINE_CHARACTERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One file as it was written. digest: the digest of its bytes, hexadecimal; own: Slowwave wrote all lines."""
+    """One written file. digest: the digest of its bytes, hexadecimal; own: True if Slowwave wrote all lines."""
 
     digest: str
     own: bool
     lines: frozenset[str]
 
     def has(self, raw: str) -> bool:
-        """Whether a line is one that was written."""
+        """Return True if Slowwave wrote this line."""
         return line_digest(raw) in self.lines
 
 
@@ -37,7 +37,7 @@ class Manifest:
 
     @classmethod
     def read(cls, disk: Disk, folder: Path) -> "Manifest":
-        """Read a folder's manifest; an empty one if it is missing or unreadable."""
+        """Read a folder's manifest; a missing or unreadable one gives an empty manifest."""
         found = disk.read(folder / NAME)
         try:
             files = {path: _written(entry) for path, entry in json.loads(found.data)["files"].items()} if found else {}
@@ -46,7 +46,7 @@ class Manifest:
         return cls(files)
 
     def write(self, disk: Disk, folder: Path) -> None:
-        """Put it there, a line a file, so that a diff shows which files changed."""
+        """Write the manifest with one line per file, so that a diff shows which files changed."""
         files = {
             path: {"digest": entry.digest, "own": entry.own, "lines": "".join(sorted(entry.lines))}
             for path, entry in self.files.items()
@@ -59,17 +59,17 @@ class Manifest:
 
 
 def written(data: bytes, lines: Iterable[str], *, own: bool) -> Written:
-    """What to remember of a file that holds `data`, and these lines of ours."""
+    """Return the manifest's entry for a file with `data` and these lines of Slowwave."""
     return Written(file_digest(data), own, frozenset(line_digest(raw) for raw in lines))
 
 
 def file_digest(data: bytes) -> str:
-    """What tells contents of files apart."""
+    """Return a digest of a file's content."""
     return blake2b(data, digest_size=16).hexdigest()
 
 
 def line_digest(raw: str) -> str:
-    """Of a line, whatever ends it."""
+    """Return a digest of a line without its line end."""
     line = raw.rstrip("\r\n").encode("utf-8", "surrogatepass")
     return blake2b(line, digest_size=_LINE_CHARACTERS // 2).hexdigest()
 

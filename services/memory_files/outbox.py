@@ -27,12 +27,12 @@ _MARK = text(
     " FROM (SELECT q.memory_id, r.changes FROM slowwave.outbox q"
     "       JOIN unnest(CAST(:memories AS uuid[]), CAST(:changes AS integer[])) AS r (memory_id, changes)"
     "         ON r.memory_id = q.memory_id"
-    # By memory, each a row: the sum keeps the planner from reading all that was ever delivered of the scope.
+    # One subquery per memory: the sum keeps the planner from reading all delivered rows of the scope.
     "       WHERE q.backend = :backend AND q.scope_id + 0 = :scope FOR UPDATE OF q SKIP LOCKED) AS x"
     " WHERE o.memory_id = x.memory_id AND o.backend = :backend"
 )
 _WAITS = "o.backend = :backend AND o.delivered < o.changes"
-# From scope to scope by index, and of each its first: how much waits in it, or was ever delivered, makes no difference.
+# Go from scope to scope by index, and read the first row of each: the cost does not depend on the number of rows.
 _WAITING_SCOPES = text(
     "WITH RECURSIVE waiting AS ("
     f" (SELECT o.scope_id FROM slowwave.outbox o WHERE {_WAITS}"
@@ -46,7 +46,7 @@ _WAITING_SCOPES = text(
     " JOIN slowwave.scopes k ON k.id = w.scope_id WHERE first.not_before IS NULL OR first.not_before <= :now"
     " ORDER BY first.queued_at, k.id LIMIT :limit"
 )
-# In the text, not beside it: a plan for any scope would read all that was ever delivered of one with a million.
+# As a literal, not a parameter: a generic plan would read all delivered rows of a scope with a million of them.
 _SCOPE = bindparam("scope", type_=BigInteger, literal_execute=True)
 _FAIL = text(
     "UPDATE slowwave.outbox o SET attempts = least(o.attempts + 1, 1000), last_error = :error,"
@@ -62,7 +62,7 @@ _FAIL = text(
 
 @dataclass(frozen=True, slots=True)
 class WaitingScope:
-    """A scope, by its names, for which something waits."""
+    """A scope, by its names, with waiting rows."""
 
     id: int
     tenant: str
@@ -72,8 +72,8 @@ class WaitingScope:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Waiting rows of a backend in one scope. oldest: enqueue time of the oldest; last_error: of the last failed
-    delivery.
+    """Waiting rows of a backend in one scope. oldest: the enqueue time of the oldest; last_error: the error of the last
+    failed delivery.
     """
 
     waiting: int
@@ -84,10 +84,10 @@ class Backlog:
 
 
 def take_waiting(connection: Connection, backend: str, scope_id: int, *, limit: int = BATCH) -> dict[UUID, int]:
-    """Memories of the scope that the backend has to hear of, with the number of changes that this read saw.
+    """Return the memories of the scope that wait for the backend, each with the number of changes that this read saw.
 
-    Those that could not be delivered lately come last, so that they keep no other from its turn. Read this before the
-    memories, so that a change in between is delivered again.
+    Memories whose delivery failed lately come last, so that they do not delay others. Read this before the memories, so
+    that a change in between is delivered again.
     """
     query = (
         select(OutboxItem.memory_id, OutboxItem.changes)
@@ -101,7 +101,7 @@ def take_waiting(connection: Connection, backend: str, scope_id: int, *, limit: 
 def mark_delivered(
     connection: Connection, backend: str, scope_id: int, taken: Mapping[UUID, int], now: datetime
 ) -> None:
-    """Mark these changes as delivered. Changes that came later stay in the outbox."""
+    """Mark these changes as delivered. Later changes stay in the outbox."""
     if taken:
         values = {"memories": list(taken), "changes": list(taken.values())}
         connection.execute(_MARK, values | {"backend": backend, "scope": scope_id, "now": now})
@@ -116,8 +116,8 @@ def mark_failed(
     *,
     memories: Collection[UUID] | None = None,
 ) -> None:
-    """Delay the waiting rows of the scope (of these memories; None: all), longer after each failure, from ten seconds
-    to a quarter of an hour.
+    """Delay the waiting rows of the scope (of these memories; None: of all), longer after each failure, from ten
+    seconds to a quarter of an hour.
     """
     values = {"first": FIRST_WAIT_SECONDS, "longest": LONGEST_WAIT_SECONDS, "now": now}
     which = {"backend": backend, "scope": scope_id, "memories": None if memories is None else list(memories)}
@@ -125,12 +125,12 @@ def mark_failed(
 
 
 def undelivered(backend: str) -> ColumnElement[bool]:
-    """The condition that a backend has still to hear of an item."""
+    """Return the SQL condition that an item is not delivered yet."""
     return and_(OutboxItem.backend == backend, OutboxItem.delivered < OutboxItem.changes)
 
 
 def waits(backend: str, now: datetime) -> ColumnElement[bool]:
-    """The condition that an item waits and may be tried now."""
+    """Return the SQL condition that an item is not delivered yet and may be delivered now."""
     return and_(
         undelivered(backend),
         or_(OutboxItem.not_before.is_(None), OutboxItem.not_before <= now),
@@ -140,15 +140,15 @@ def waits(backend: str, now: datetime) -> ColumnElement[bool]:
 def waiting_scopes(
     connection: Connection, backend: str, *, limit: int, now: datetime, scope_id: int | None = None
 ) -> list[WaitingScope]:
-    """Scopes of all tenants (or this one) with rows that may be delivered now, the longest waiting first. In each
-    scope, rows without a failure come first.
+    """Return scopes of all tenants (or this one) with rows that may be delivered now, the longest waiting first. Within
+    a scope, rows without a failure come first.
     """
     values = {"backend": backend, "scope": scope_id, "limit": limit, "now": now}
     return [WaitingScope(**row) for row in connection.execute(_WAITING_SCOPES, values).mappings()]
 
 
 def backlog(connection: Connection, backend: str, scope_id: int) -> Backlog:
-    """The backlog of one scope."""
+    """Return the backlog of one scope."""
     row = connection.execute(
         select(
             func.count().label("waiting"),

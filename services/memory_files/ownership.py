@@ -16,8 +16,9 @@ class Forgotten(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Values that every forget changes. epoch: of the agent that owns the scope; receipt: the tenant's last; erased_at:
-    the last forget of the scope itself; older files do not exist any more.
+    """Values that every forget changes. epoch: the epoch of the agent that owns the scope; receipt: the tenant's last
+    receipt;
+    erased_at: the last forget of the scope itself; older files do not exist any more.
     """
 
     epoch: int | None
@@ -27,7 +28,7 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A scope by its names. header: of its MEMORY.md."""
+    """A scope by its names. header: the header of its MEMORY.md."""
 
     scope_id: int
     header: FileHeader
@@ -39,9 +40,9 @@ class Owner:
 
 
 def read_owner(connection: Connection, scope_id: int) -> Owner | None:
-    """None if the scope does not exist.
+    """Return the owner, or None if the scope does not exist.
 
-    A scope that agents share counts its days as the agent does that wrote there first.
+    A shared scope has the day boundary of the agent that wrote to it first.
     """
     scope = connection.execute(select(Scope.tenant, Scope.kind, Scope.name).where(Scope.id == scope_id)).first()
     if scope is None:
@@ -61,7 +62,9 @@ def read_owner(connection: Connection, scope_id: int) -> Owner | None:
 
 
 def hold_fence(connection: Connection, owner: Owner) -> None:
-    """Keep the scope from being forgotten until the transaction ends. Raises Forgotten where something was."""
+    """Lock the scope against a forget until the transaction ends. Raises Forgotten if a forget ran since the fence was
+    read.
+    """
     header = owner.header
     agent = select(Agent.id).where(Agent.tenant == header.tenant, Agent.name == header.name)
     if header.kind == "agent":
@@ -86,6 +89,6 @@ def _fence(connection: Connection, header: FileHeader) -> Fence:
 
 
 def scopes_of(connection: Connection, tenant: str) -> dict[str, int]:
-    """All scopes of a tenant: an agent's own by its name, others as `kind:name`."""
+    """List all scopes of a tenant: an agent's own by its name, others as `kind:name`."""
     query = select(Scope.id, Scope.kind, Scope.name).where(Scope.tenant == tenant).order_by(Scope.id)
     return {row.name if row.kind == "agent" else f"{row.kind}:{row.name}": row.id for row in connection.execute(query)}

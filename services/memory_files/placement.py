@@ -26,7 +26,7 @@ _READ = text(
 
 @dataclass(frozen=True, slots=True)
 class PlacedMemory:
-    """A memory of a scope: as a line, at which revision, and the paths below the scope's folder where it stands."""
+    """A memory of a scope: its line, its revision, and the paths of its files below the scope's folder."""
 
     memory: FileMemory
     revision: int
@@ -34,12 +34,14 @@ class PlacedMemory:
 
 
 def daily_path(day: date) -> str:
-    """The file of a local day."""
+    """Return the file of a local day."""
     return f"{DAILY}/{day.isoformat()}.md"
 
 
 def paths_for(status: str, day: date, *, append_only: bool) -> frozenset[str]:
-    """Where a memory stands: active ones in MEMORY.md, all live ones in their day's log (unless they leave it)."""
+    """Return a memory's files: MEMORY.md for active ones, and the day's log for all live ones (unless moved ones leave
+    it).
+    """
     if status == "archived":
         return frozenset()
     if status != "active":
@@ -50,7 +52,7 @@ def paths_for(status: str, day: date, *, append_only: bool) -> frozenset[str]:
 def placed_memories(
     connection: Connection, scope_id: int, header: FileHeader, memories: Iterable[UUID], *, append_only: bool
 ) -> dict[UUID, PlacedMemory]:
-    """The given memories of the scope, without deleted ones."""
+    """Return the given memories of the scope, without deleted ones."""
     values = {"scope": scope_id, "zone": header.zone, "cutoff": header.cutoff_hour, "memories": list(memories)}
     found: dict[UUID, PlacedMemory] = {}
     for row in connection.execute(_READ, values):

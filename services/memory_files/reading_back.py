@@ -24,8 +24,9 @@ from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start
 class ReadBack:
     """The result of the edits.
 
-    places: the memory of each line, by path and line number. run: its number; None if no line has a statement.
-    counts: typed, edited, removed, clashes, kept (removed lines whose memory has other evidence by now).
+    places: the memory of each line, by path and line number. run: the number of the run; None if no line has a
+    statement. counts: the numbers of lines: typed, edited, removed, clashes, kept (removed lines whose memory has other
+    evidence now).
     """
 
     places: dict[str, dict[int, UUID]] = field(default_factory=dict)
@@ -33,14 +34,14 @@ class ReadBack:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def place(self, path: str, number: int, memory: UUID) -> None:
-        """Note the memory of a line."""
+        """Store the memory of a line."""
         self.places.setdefault(path, {})[number] = memory
 
 
 def read_back(
     connection: Connection, owner: Owner, views: Mapping[str, View], *, by: str | None, now: datetime
 ) -> ReadBack:
-    """Carry the edits out, within the caller's transaction. Idempotent. Raises Forgotten and Stale."""
+    """Apply the edits, in the caller's transaction. Idempotent. Raises Forgotten and Stale."""
     done = ReadBack()
     for path, view in views.items():
         for number, memory in view.edits.marked.items():
@@ -59,7 +60,7 @@ def read_back(
 
 
 def summary(counts: Mapping[str, int]) -> str:
-    """The counts in a sentence."""
+    """Return the counts as a sentence."""
     said = {
         "typed": "typed",
         "edited": "edited",
@@ -82,7 +83,7 @@ def _edit(effects: HandEffects, views: Mapping[str, View], done: ReadBack) -> No
 
 
 def _remove(effects: HandEffects, views: Mapping[str, View]) -> None:
-    """A line that was edited in, or moved to, another file is not removed."""
+    """Handle removed lines. A line that was edited in, or moved to, another file does not count as removed."""
     stays = moved(list(views.values())) | {e.memory for view in views.values() for e in view.edits.edited}
     removed = {
         memory: line for view in views.values() for memory, line in view.edits.removed.items() if memory not in stays
@@ -100,7 +101,7 @@ def _type(effects: HandEffects, header: FileHeader, views: Mapping[str, View], d
 
 
 def _moment(path: str, header: FileHeader, now: datetime) -> datetime:
-    """Since when a line that somebody typed holds: now, or, in another day's file, since that day began."""
+    """Return the time from which a typed line is valid: now, or, in another day's file, the start of this day."""
     day = day_of_path(path)
     if day is None or day == local_day(now, header.zone, header.cutoff_hour):
         return now

@@ -1,6 +1,6 @@
 """Find scopes that need a delivery: waiting outbox rows, and files that a person changed.
 
-All tenants at once, as sweeps do: nothing is read but names, sizes and times.
+The search covers all tenants, as sweeps do. It reads only names, sizes and times of files.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from slowwave_server.services.memory_files.outbox import HELD, WaitingScope, und
 
 
 def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, now: datetime) -> list[WaitingScope]:
-    """Due scopes of all tenants: first those with waiting outbox rows, the longest waiting of these first."""
+    """Return due scopes of all tenants: first those with waiting outbox rows, the longest waiting first."""
     waiting = {scope.id: scope for scope in waiting_scopes(connection, FILE, limit=limit, now=now)}
     backing_off = set(
         connection.execute(
@@ -40,7 +40,7 @@ def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, no
 
 
 def waiting_for_session(connection: Connection, ref: SessionRef, backend: str, *, now: datetime) -> WaitingScope | None:
-    """The scope that a session writes to, where something of it waits for the backend and may be tried now."""
+    """Return the scope to which a session writes, if the scope has rows that may be delivered to the backend now."""
     query = (
         select(Scope.id, Scope.tenant, Scope.kind, Scope.name)
         .join(Session, Session.scope_id == Scope.id)
@@ -73,12 +73,12 @@ def _changed(connection: Connection, root: Path, disk: Disk) -> Iterator[Waiting
 
 
 def _has_changed(folder: Path, known: Mapping[str, Stamp], disk: Disk) -> bool:
-    """True also for a file written so recently that its timestamp proves nothing."""
+    """Return True if a file has changed, or was written so recently that its timestamp proves nothing."""
     try:
         paths = set(disk.paths(folder))
         return paths != set(known) or any(
             not known[path].modified_ns or disk.stamp(folder / path) != known[path] for path in paths
         )
     except OSError:
-        # A folder that can't be read keeps no other waiting: its own delivery fails, and says why.
+        # An unreadable folder delays no other scope: its own delivery fails and reports the reason.
         return True

@@ -16,7 +16,7 @@ from slowwave_server.services.memory_files.disk import Stamp
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A file as it is remembered (models.files.FileState). path: below the scope's folder."""
+    """The stored state of a file (models.files.FileState). path: its path below the scope's folder."""
 
     path: str
     digest: bytes
@@ -27,7 +27,7 @@ class KnownFile:
 
 
 def known_files(connection: Connection, scope_id: int) -> dict[str, KnownFile]:
-    """All files of a scope that were ever written or read, by path."""
+    """Return all files of a scope that were ever written or read, by path."""
     query = select(
         FileState.path, FileState.digest, FileState.size, FileState.modified_ns, FileState.writing, FileState.held
     ).where(FileState.scope_id == scope_id)
@@ -35,14 +35,14 @@ def known_files(connection: Connection, scope_id: int) -> dict[str, KnownFile]:
 
 
 def known_lines(connection: Connection, scope_id: int, path: str) -> dict[UUID, KnownLine]:
-    """The memories' lines in one file."""
+    """Return the memories' lines in one file."""
     query = select(FileLine.memory_id, FileLine.digest, FileLine.revision)
     rows = connection.execute(query.where(FileLine.scope_id == scope_id, FileLine.path == path))
     return {row.memory_id: KnownLine(row.digest, row.revision) for row in rows}
 
 
 def paths_of(connection: Connection, scope_id: int, memories: Iterable[UUID]) -> dict[UUID, set[str]]:
-    """In which files these memories have a line."""
+    """Return the files in which these memories have a line."""
     query = select(FileLine.memory_id, FileLine.path)
     found: dict[UUID, set[str]] = {}
     for row in connection.execute(query.where(FileLine.scope_id == scope_id, FileLine.memory_id.in_(list(memories)))):
@@ -57,7 +57,7 @@ def note_writing(connection: Connection, scope_id: int, path: str, digest: bytes
 
 
 def note_file(connection: Connection, scope_id: int, path: str, digest: bytes, stamp: Stamp, now: datetime) -> None:
-    """Remember a file as it is: whole, and with nothing in it that isn't known."""
+    """Store the state of a complete file whose whole content is known."""
     seen = {"digest": digest, "size": stamp.size, "modified_ns": stamp.modified_ns, "checked_at": now}
     _upsert(connection, scope_id, path, {}, seen | {"writing": None, "held": None})
 
@@ -98,7 +98,7 @@ def hold(connection: Connection, scope_id: int, path: str, why: str, stamp: Stam
 
 
 def let_go(connection: Connection, scope_id: int) -> int:
-    """Look again at the files of a scope that are held; answers how many."""
+    """Release the held files of a scope, so that they are checked again. Return their number."""
     held = (FileState.scope_id == scope_id, FileState.held.is_not(None))
     return connection.execute(update(FileState).where(*held).values(held=None, modified_ns=0)).rowcount
 

@@ -1,4 +1,4 @@
-"""Writing one memory file: its lines follow the memories, everything else in it stays byte for byte."""
+"""Write one memory file: its lines follow the memories, and all other bytes stay unchanged."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ class Writer:
         self._disk = disk
 
     def view(self, path: str, digest: bytes | None) -> View:
-        """A view of a file that still has this digest (None: the file was missing). Raises FileChanged."""
+        """Return a view of a file that still has this digest (None: the file was missing). Raises FileChanged."""
         content = self._disk.read(self._folder / path)
         if (None if content is None else content.digest) != digest:
             raise FileChanged(path)
@@ -63,7 +63,7 @@ class Writer:
         return View(path, content, parse(content), lines, HandEdits())
 
     def write(self, view: View, wanted: FileUpdate, now: datetime) -> bool:
-        """Write the wanted content, and store the file's state. False: it was so already. Raises FileChanged,
+        """Write the wanted content, and store the file's state. Return False if nothing changed. Raises FileChanged,
         OSError.
         """
         path = view.path
@@ -102,7 +102,9 @@ class Writer:
 
 
 def _plan(view: View, wanted: FileUpdate) -> tuple[Document, dict[UUID, FileMemory], dict[int, FileMemory]]:
-    """The document without lines of other files, the memories that need a line in it, and the lines in place."""
+    """Return the document without lines of other files, the memories that need a line in it, and the lines already in
+    place.
+    """
     memories: dict[UUID, FileMemory] = {}
     shown: dict[UUID, str] = {}
     for entry in view.document.entries:
@@ -118,7 +120,7 @@ def _plan(view: View, wanted: FileUpdate) -> tuple[Document, dict[UUID, FileMemo
             memories[memory] = _as_shown(stands.memory, shown.get(memory))
         elif memory not in view.edits.left:
             memories.pop(memory, None)
-    # Of several lines that say the same one is enough.
+    # One of several lines with the same text is enough.
     first: dict[UUID, int] = {}
     for number in sorted(wanted.places):
         first.setdefault(wanted.places[number], number)
@@ -133,7 +135,9 @@ def _shown(entry: Entry) -> str:
 
 
 def _as_shown(memory: FileMemory, shown: str | None) -> FileMemory:
-    """The memory in the words of its line: a secret that somebody wrote there stays theirs, and only there."""
+    """Return the memory in the words of its line: a secret that a person wrote into the file stays there, and only
+    there.
+    """
     return replace(memory, content=shown) if shown is not None and says_the_same(shown, memory.content) else memory
 
 

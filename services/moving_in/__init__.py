@@ -1,1 +1,1 @@
-"""Moving in: what another system kept becomes memories and conversations of an agent, as a run that can be undone."""
+"""Import data of another system as memories and conversations of an agent, as a run that can be undone."""

@@ -1,4 +1,5 @@
-"""The file of a whole agent: a zip with a manifest and one member a table, a row a line, each with its checksum.
+"""The file of a whole agent: a zip with a manifest and one member per table, with one row per line, each with a
+checksum.
 
 manifest.json            {"format": "slowwave-agent", "version": 1, "bundle": …, "schema": "0121", "agent": {…},
 "scope": 7, "tables": {"sessions": {"rows": 12, "sha256": "…"}, …}}
@@ -27,7 +28,7 @@ _CHUNK = 1 << 20
 
 
 class BadAgentFile(SlowwaveError):
-    """The file is not an unchanged export of an agent; the message says why. Nothing was written."""
+    """The file is not an unchanged export of an agent; the message gives the reason. Nothing was written."""
 
 
 class _Part(BaseModel):
@@ -50,9 +51,7 @@ class AgentPart(_Part):
 
 
 class Manifest(_Part):
-    """The contents of a file. bundle: tells this export from every other; scope: the number that search vectors
-    carry.
-    """
+    """The contents of a file. bundle: the unique id of this export; scope: the number in its search vectors."""
 
     format: str
     version: int
@@ -65,7 +64,7 @@ class Manifest(_Part):
 
 
 def write_table(archive: zipfile.ZipFile, name: str, lines: Iterable[str]) -> TablePart:
-    """Write the rows of a table, each a line of JSON."""
+    """Write the rows of a table, one line of JSON for each row."""
     digest, rows = sha256(), 0
     with archive.open(_member(name), "w", force_zip64=True) as file:
         for line in lines:
@@ -77,7 +76,7 @@ def write_table(archive: zipfile.ZipFile, name: str, lines: Iterable[str]) -> Ta
 
 
 def write_manifest(archive: zipfile.ZipFile, manifest: Manifest) -> None:
-    """Write the manifest, when all tables are written."""
+    """Write the manifest, after all tables are written."""
     archive.writestr(MANIFEST, manifest.model_dump_json(by_alias=True, indent=1))
 
 
@@ -90,7 +89,7 @@ def open_file(path: Path) -> zipfile.ZipFile:
 
 
 def read_manifest(archive: zipfile.ZipFile) -> Manifest:
-    """The manifest, with every table's checksum verified. Raises BadAgentFile."""
+    """Return the manifest after a check of every table's checksum. Raises BadAgentFile."""
     try:
         if archive.getinfo(MANIFEST).file_size > MAX_MANIFEST_BYTES:
             raise BadAgentFile(f"{MANIFEST} has more than {MAX_MANIFEST_BYTES:,} bytes")
@@ -133,7 +132,7 @@ def _verify(archive: zipfile.ZipFile, name: str, part: TablePart) -> None:
 
 
 def rows_of(archive: zipfile.ZipFile, manifest: Manifest, name: str) -> Iterator[dict[str, Any]]:
-    """The rows of a table, one at a time. Raises BadAgentFile."""
+    """Yield the rows of a table, one at a time. Raises BadAgentFile."""
     if name not in manifest.tables:
         return
     with archive.open(_member(name)) as file:

@@ -1,4 +1,4 @@
-"""Rows of an agent's file in the numbers, ids and search vectors of another installation."""
+"""Convert rows of an agent's file to the numbers, ids and search vectors of this installation."""
 
 from array import array
 from bisect import bisect_left
@@ -16,7 +16,7 @@ _MAY_BE_AWAY = frozenset(("run_id", "ended_by", "flush_id"))
 
 
 class Numbers:
-    """The new number of each old one of a table, in two sorted columns of eight bytes a row."""
+    """A map from old to new numbers of a table, in two sorted columns of eight bytes per row."""
 
     def __init__(self) -> None:
         self.old, self.new = array("q"), array("q")
@@ -36,7 +36,7 @@ class Numbers:
 
 @dataclass
 class Translation:
-    """From the numbers of a file to those of here. renaming: the seed of new ids; None: ids stay."""
+    """Converts numbers of a file to those of this installation. renaming: the seed of new ids; None: ids stay."""
 
     scope_there: int
     scope_here: int
@@ -44,7 +44,7 @@ class Translation:
     numbers: dict[str, Numbers] = field(default_factory=dict)
 
     def row(self, table: Table, given: Mapping[str, Any], fresh: Iterator[int]) -> dict[str, Any]:
-        """A row as it is inserted here. fresh: new numbers, for a table that is numbered. Raises BadAgentFile."""
+        """Return a row in the form to insert. fresh: new numbers, for a table that is numbered. Raises BadAgentFile."""
         row = dict(given)
         if table.numbered:
             new = next(fresh)
@@ -61,27 +61,27 @@ class Translation:
         return self._special(table, row)
 
     def number(self, table: str, old: Any) -> int | None:
-        """The number here of a row of a table; None if the file does not hold it."""
+        """Return the new number of a row of a table; None if the file does not contain the row."""
         numbers = self.numbers.get(table)
         return None if numbers is None else numbers.get(old)
 
     def renamed(self, value: UUID) -> str:
-        """The id of here."""
+        """Return the new id."""
         return str(value if self.renaming is None else uuid5(self.renaming, str(value)))
 
     def reference(self, table: Table, value: Any) -> Any:
-        """A reference to a row of the same table."""
+        """Return a reference to a row of the same table."""
         if value is None:
             return None
         return self.renamed(uuid_of(value)) if table.keeps_id else self.number(table.name, value)
 
     def _special(self, table: Table, row: dict[str, Any]) -> dict[str, Any]:
         if isinstance(row.get("search"), str):
-            # The scope stands before each lexeme; see slowwave.scoped_search_vector.
+            # The scope precedes each lexeme; see slowwave.scoped_search_vector.
             there, here = f" '{self.scope_there}:", f" '{self.scope_here}:"
             row["search"] = f" {row['search']}".replace(there, here).strip()
         if table.name == "memory_conflicts":
-            # Of a pair the smaller id stands first.
+            # In a pair, the smaller id comes first.
             pair = ("memory_id", "conflicting_memory_id")
             row |= dict(zip(pair, sorted(str(row.get(name)) for name in pair), strict=True))
         if table.name == "memory_changes":
@@ -91,7 +91,7 @@ class Translation:
         return row
 
     def _told(self, value: Any, key: str = "") -> Any:
-        """A change with its ids replaced by those of this installation."""
+        """Return a change with its ids replaced by those of this installation."""
         if isinstance(value, dict):
             return {name: self._told(one, name) for name, one in value.items()}
         if isinstance(value, list):
@@ -106,7 +106,7 @@ class Translation:
 
 
 def uuid_of(value: Any) -> UUID:
-    """The id of a memory or a note. Raises BadAgentFile."""
+    """Return the id of a memory or a note. Raises BadAgentFile."""
     try:
         return UUID(value)
     except (ValueError, TypeError, AttributeError):
@@ -121,7 +121,7 @@ def _is_uuid(value: str) -> bool:
 
 
 def number_of(table: Table, value: Any) -> int:
-    """The number of a row. Raises BadAgentFile."""
+    """Return the number of a row. Raises BadAgentFile."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise BadAgentFile(f"table {table.name} has an id that is no number: {value!r:.60}")
     return value

@@ -1,7 +1,7 @@
-"""The tables that hold an agent and its history, in the order in which an import can write them.
+"""The tables with an agent and its history, in the order in which an import can write them.
 
-Left out: rows of rooms and teams, vectors and term statistics (workers rebuild them), open calls of models, and rows
-saved by undos; so an undo from before an export can't be undone after it.
+The list excludes rows of rooms and teams, vectors and term statistics (workers rebuild them), open model calls, and
+rows saved by undos. So after an import, an undo that was made before the export can't be undone.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,13 @@ _OF_MEMORY = f"t.memory_id IN {_MEMORIES}"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table. which: its rows of the agent, as `t`; order: stable, ids first where `numbered`.
+    """One table. which: the SQL condition for the agent's rows, as `t`; order: a stable order, ids first if `numbered`.
 
-    numbered: its id is a number that other rows name, so each row gets a new one; otherwise an `id` that is a number is
-    left to the database. numbers: columns with such a number, and its table; uuids: columns with ids of memories and
-    notes; later: columns that refer to rows of the same table, written after all rows; dropped: columns without meaning
-    on another installation.
+    numbered: True if its id is a number to which other rows refer, so that each row gets a new one; otherwise the
+    database assigns a numeric `id`. numbers: columns with such a number, with its table; uuids: columns with ids of
+    memories and notes;
+    later: columns that refer to rows of the same table, written after all rows; dropped: columns without meaning on
+    another installation.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""Conversations are recorded as every client records them, in sessions that belong to the run alone.
+"""Record imported conversations as any client does, in sessions that belong only to the run.
 
-A message is known by its key in the sessions of its conversation: NAME, "NAME (2)" … If a session of the conversation
-exists already, from an earlier run or live recording, new messages go to the next of these names. So each session was
-made by one run as a whole, and undoing a run takes back just what it brought.
+A message is identified by its key in the sessions of its conversation: NAME, "NAME (2)" … If a session of the
+conversation exists already, from an earlier run or live recording, new messages go to the next of these names. So each
+session was made by a single run, and an undo of a run removes exactly its own messages.
 """
 
 import json
@@ -40,7 +40,7 @@ _CLOSE = text("UPDATE slowwave.sessions SET import_seq = last_seq WHERE import_r
 
 
 def checked(said: ImportedMessage, tools: Tools) -> ImportedMessage | LeftOut | Broken:
-    """The message as it can be recorded; LeftOut if nothing of it would be kept."""
+    """Return the message if it can be recorded, or LeftOut if it has no content to record."""
     content = said.message.get("content")
     if isinstance(content, str) and len(content) > MAX_CONTENT_CHARACTERS:
         told = f"the message has {len(content):,} characters, one has at most {MAX_CONTENT_CHARACTERS:,}"
@@ -54,9 +54,9 @@ def checked(said: ImportedMessage, tools: Tools) -> ImportedMessage | LeftOut | 
 
 @dataclass
 class Recorder:
-    """Records messages. agent: who gets them; None: the agent of each log's folder, as the hooks name it.
+    """Records messages. agent: the agent of the messages; None: the agent of each log's folder, as the hooks name it.
 
-    counts: messages by result.
+    counts: the number of messages by result.
     """
 
     context: Context
@@ -95,7 +95,7 @@ class Recorder:
                 yield json.dumps({"agent": agent, "session": session, **said.message}, ensure_ascii=False, default=str)
 
     def _groups(self, messages: Iterable[ImportedMessage]) -> Iterator[tuple[str, str, list[ImportedMessage]]]:
-        """Messages of one conversation that follow each other, at most _CHUNK together."""
+        """Yield consecutive messages of one conversation, at most _CHUNK together."""
         group: list[ImportedMessage] = []
         place: tuple[str, str] = ("", "")
         for said in messages:
@@ -116,7 +116,7 @@ class Recorder:
         return self._folders[said.folder]
 
     def _new(self, agent: str, name: str, group: list[ImportedMessage]) -> tuple[list[Row[Any]], list[ImportedMessage]]:
-        """The sessions of a conversation, and its messages that are in none of them."""
+        """Return the sessions of a conversation, and its messages that are in none of them."""
         further = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + " (%)"
         with transaction(self.context.engine) as connection:
             names = {"tenant": self.context.tenant, "agent": agent, "name": name, "further": further}
@@ -126,7 +126,7 @@ class Recorder:
         return found, [said for said in group if said.message["key"] not in known]
 
     def _open(self, agent: str, name: str, found: list[Row[Any]]) -> str:
-        """The session of this run for a conversation, made if need be."""
+        """Return this run's session for a conversation; it is created if needed."""
         run = self.runs.of(agent).id
         for row in found:
             if row.import_run == run:

@@ -1,6 +1,6 @@
-"""Import from another system: preview a source, and store its contents in runs. Doing it twice adds nothing.
+"""Import from another system: preview a source, and store its contents in runs. A second import adds nothing.
 
-A source is read twice: once for its memories, once for its conversations; never all of it is in memory.
+A source is read twice: once for its memories, once for its conversations. It is never completely in memory.
 """
 
 from collections import Counter
@@ -28,8 +28,9 @@ LOGS = frozenset(("claude-code", "codex"))
 class MovingReport:
     """Counts of an import, or of a preview (runs is empty).
 
-    held: memories and messages in the source; done: counts by result; left_out: counts by reason. runs: by agent;
-    agents: who gets something. broken: (place, error) of `broken_count`.
+    held: the number of memories and messages in the source; done: the counts by result; left_out: the counts by reason.
+    runs: run numbers by agent; agents: the agents that get data. broken: (place, error) of the first of `broken_count`
+    entries.
     """
 
     system: str
@@ -46,7 +47,7 @@ class MovingReport:
 
     @property
     def summary(self) -> str:
-        """In a sentence."""
+        """The counts as a sentence."""
         parts = [f"{number:,} {name}" for name, number in self.done.items() if number]
         parts += [pluralize(sum(self.left_out.values()), "entry", "entries") + " left out"] if self.left_out else []
         parts += [pluralize(self.broken_count, "entry", "entries") + " not read"] if self.broken_count else []
@@ -56,10 +57,10 @@ class MovingReport:
 def move_in(
     context: Context, source: Source, *, agent: str | None, store: Store, tools: Tools, dry_run: bool
 ) -> MovingReport:
-    """Bring a source into an agent. agent: None of a log of a coding agent: the agent of its folder.
+    """Import a source into an agent. agent: None for a log of a coding agent means the agent of the log's folder.
 
     Raises InvalidName, OSError, StoreUnavailable and SlowwaveError (also NothingThere and NotReadable). Rows stored
-    before an error belong to a run marked as failed; it can be undone, and the same command continues from there.
+    before an error belong to a run marked as failed; the run can be undone, and the same command continues the import.
     """
     if agent is None and source.system not in LOGS:
         raise SlowwaveError(f"say into which agent {source.system} moves: give --agent NAME")
@@ -71,7 +72,8 @@ def move_in(
     try:
         done = mover.preview(agent) if dry_run else mover.store(agent, store)
     except BaseException as error:
-        # A database that is away can't note it; the run's lease ends, and it can be undone all the same.
+        # If the database is unavailable, the failure can't be stored; the run's lease expires, and it can be undone
+        # nevertheless.
         with suppress(SQLAlchemyError):
             runs.finish(f"{type(error).__name__}: {error}")
         raise
@@ -107,7 +109,7 @@ class _Mover:
         return done + self.recorder.counts
 
     def _memories(self) -> Iterator[list[Moved]]:
-        """The first pass; the second one counts broken entries."""
+        """Run the first pass over the source; the second one counts broken entries."""
         return _batches(one for one in entries(self.source, Tally()) if isinstance(one, Moved))
 
     def _messages(self) -> Iterator[ImportedMessage]:

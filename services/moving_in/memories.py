@@ -1,7 +1,7 @@
-"""Finished memories become memories with their text, times and ids, in transactions of a thousand.
+"""Store finished memories with their text, times and ids, in transactions of a thousand.
 
-A memory rests on one row of memory_imports: `file` says which entry of which system it was, `digest` recognises the
-entry when it comes again. A memory whose id in the source is a UUID keeps it, if no memory here has that id.
+The source of a memory is one row of memory_imports: `file` names the entry and its system, `digest` recognises the
+entry if it is imported again. A memory whose id in the source is a UUID keeps it, if no memory here has that id.
 """
 
 import time
@@ -43,7 +43,7 @@ _UUID_CHARACTERS = 36
 
 @dataclass(frozen=True, slots=True)
 class Line(FileStatement):
-    """A statement without a file. key: recognises the entry that it was."""
+    """A statement without a file. key: identifies its entry in the source."""
 
     key: bytes
 
@@ -53,7 +53,7 @@ class Line(FileStatement):
 
 
 def statement_of(system: System, moved: Moved, now: datetime) -> Line:
-    """A memory as an import writes it: without secrets; it holds from `now` if the source has no time."""
+    """Return a memory as an import stores it: without secrets; valid from `now` if the source has no time."""
     content = redact(moved.text).text
     at = moved.at or now
     memory = FileMemory(
@@ -74,7 +74,7 @@ def statement_of(system: System, moved: Moved, now: datetime) -> Line:
 
 
 def _own_id(origin: str) -> UUID | None:
-    """The UUID that an id is, or ends with ("passage-…")."""
+    """Return the UUID that an id is, or with which it ends ("passage-…")."""
     try:
         return UUID(origin[-_UUID_CHARACTERS:]) if origin.count("-") >= 4 else None  # noqa: PLR2004 - of a UUID
     except ValueError:
@@ -83,7 +83,7 @@ def _own_id(origin: str) -> UUID | None:
 
 @dataclass
 class MemoryWriter:
-    """Stores memories of one agent. pause: between looks whether a pass over the scope has ended."""
+    """Stores memories of one agent. pause: waits between checks whether a pass over the scope has ended."""
 
     context: Context
     runs: Runs
@@ -101,7 +101,7 @@ class MemoryWriter:
             return _counts(make_plan(connection, scope_id, statements))
 
     def store(self, batch: list[Moved]) -> dict[str, int]:
-        """Store a batch in full, or not at all. Raises SlowwaveError if a pass has locked the scope for a minute."""
+        """Store a batch completely, or not at all. Raises SlowwaveError if a pass has locked the scope for a minute."""
         statements, problem = self._statements(batch), None
         for _ in range(_TRIES):
             try:
@@ -111,7 +111,8 @@ class MemoryWriter:
                     f"agent {self.agent!r} was forgotten meanwhile; import again if you mean it"
                 ) from None
             except IntegrityError as error:
-                # Another transaction said the same in between, or the id is one of another tenant's memories.
+                # Another transaction stored the same statement in between, or the id belongs to another tenant's
+                # memory.
                 if "memories_pkey" in str(error.orig):
                     statements = [replace(said, memory=replace(said.memory, id=None)) for said in statements]
                 problem = error

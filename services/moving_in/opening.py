@@ -1,7 +1,8 @@
-"""Opening what a person gives: a file, a zip, a folder, a SQLite file or a Postgres URL; answers pieces, one at a time.
+"""Open the source of an import: a file, a zip, a folder, a SQLite file or a Postgres URL; yield its pieces one at a
+time.
 
 Nothing is unpacked to the disk, and no name of a zip's member is used as a path. A member that unpacks to more than
-MAX_MEMBER_BYTES, or to more than MAX_RATIO times what it takes up, is one fault.
+MAX_MEMBER_BYTES, or to more than MAX_RATIO times its packed size, counts as one fault.
 """
 
 import codecs
@@ -39,7 +40,9 @@ class NothingThere(SlowwaveError):
 
 
 def open_source(system: System, given: str, *, table: str | None = None) -> Opened:
-    """The pieces of a source. given: a path, or a URL of Postgres. Raises NothingThere, OSError, zipfile.BadZipFile."""
+    """Yield the pieces of a source. given: a path, or a URL of Postgres. Raises NothingThere, OSError,
+    zipfile.BadZipFile.
+    """
     if given.startswith(("postgresql://", "postgres://")):
         return stores.read_postgres(system, given, table)
     path = Path(given)
@@ -57,7 +60,7 @@ def open_source(system: System, given: str, *, table: str | None = None) -> Open
 
 
 def _folder(system: System, folder: Path) -> Opened:
-    """All files of a folder that this system writes, in the order of their names. Links are not followed."""
+    """Return all files of a folder in the form of this system, sorted by name. Links are not followed."""
     if system == "mem0" and (found := sorted(folder.glob("**/storage.sqlite"))):
         for path in found:
             yield from stores.read_sqlite(system, path)
@@ -172,7 +175,7 @@ def _chunks(file: IO[bytes]) -> Iterator[str]:
 
 
 def _lines(file: IO[bytes], name: str) -> Opened:
-    """A JSON value a line. Of a line that is too long the rest is read in pieces and dropped."""
+    """Yield one JSON value per line. If a line is too long, its rest is read in pieces and dropped."""
     buffered = io.BufferedReader(file, _CHUNK) if isinstance(file, io.RawIOBase) else file
     begin = number = 0
     while raw := buffered.readline(MAX_LINE_BYTES + 1):

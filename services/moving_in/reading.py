@@ -1,4 +1,4 @@
-"""Going through a source once: every entry is counted, memories and messages are answered one at a time."""
+"""Read a source once: count every entry, and yield memories and messages one at a time."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,8 +16,8 @@ OWNERS_KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source of an import. given: a file, a folder or a URL; table: of a URL; owner: import only this owner's
-    data.
+    """The source of an import. given: a file, a folder or a URL; table: the table, for a URL; owner: import only this
+    owner's data.
     """
 
     system: System
@@ -28,10 +28,10 @@ class Source:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of a source's contents. left_out: by the reason; owners: entries by the user or namespace that they are
-    about.
+    """Counts of a source's contents. left_out: the counts by reason; owners: the number of entries by the user or
+    namespace that they are about.
 
-    broken: the first BROKEN_KEPT of `broken_count`; samples: the beginnings of a few memories and messages.
+    broken: the first BROKEN_KEPT of `broken_count` entries; samples: the beginnings of a few memories and messages.
     """
 
     memories: int = 0
@@ -43,7 +43,7 @@ class Tally:
     samples: list[tuple[str, str]] = field(default_factory=list)
 
     def name_broken(self, broken: Broken) -> None:
-        """Count an entry that can't be read, and keep its place."""
+        """Count an entry that can't be read, and store its place."""
         self.broken_count += 1
         if len(self.broken) < BROKEN_KEPT:
             self.broken.append(broken)
@@ -54,7 +54,9 @@ def entries(
     tally: Tally,
     check: Callable[[ImportedMessage], ImportedMessage | LeftOut | Broken] = lambda said: said,
 ) -> Iterator[Moved | ImportedMessage]:
-    """All memories and messages of a source, in its order. check: whether a message can be recorded."""
+    """Yield all memories and messages of a source, in order. check: a function that returns True if a message can be
+    recorded.
+    """
     parse = reader(source.system)
     sampled: Counter[str] = Counter()
     for piece in open_source(source.system, source.given, table=source.table):

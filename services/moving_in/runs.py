@@ -1,4 +1,4 @@
-"""The runs of one moving-in: one for each agent that gets something, begun when the first thing comes."""
+"""The runs of one import: one for each agent that gets data, begun at the agent's first entry."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ _MARK = text(
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The collaborators of an import from another system. clock: gives each stored time."""
+    """The collaborators of an import from another system. clock: returns the time that is stored."""
 
     engine: Engine
     tenant: str
@@ -40,7 +40,7 @@ class Context:
 
 @dataclass
 class Runs:
-    """The runs by agent. counts: of each what it did, by name."""
+    """The runs by agent. counts: for each run, the numbers of results by name."""
 
     context: Context
     system: System
@@ -48,7 +48,7 @@ class Runs:
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def of(self, agent: str) -> Run:
-        """The run of an agent: begun, with the agent and its scope, if this is its first."""
+        """Return the run of an agent; for the first entry, begin it, and create the agent and its scope."""
         if agent in self.under_way:
             return self.under_way[agent]
         context = self.context
@@ -94,12 +94,12 @@ class Runs:
 
 
 def transaction(engine: Engine) -> Any:
-    """One transaction, whatever the engine is used for otherwise."""
+    """Open one transaction, even if the engine is in autocommit."""
     return engine.execution_options(isolation_level="READ COMMITTED").begin()
 
 
 def make_agent(connection: Connection, context: Context, agent: str) -> int:
-    """The agent's own scope; both are made if they are new."""
+    """Return the agent's own scope; both are created if they don't exist."""
     who = {"tenant": context.tenant, "name": agent}
     connection.execute(_AGENT, who | {"zone": context.days.timezone, "cutoff": context.days.cutoff_hour})
     connection.execute(_SCOPE, who)

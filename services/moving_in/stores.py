@@ -1,6 +1,6 @@
-"""Stores that systems keep themselves: Qdrant's local folder and Postgres tables of mem0, LangGraph's stores.
+"""Read the databases of other systems: Qdrant's local folder and Postgres tables of mem0, and LangGraph's stores.
 
-A SQLite file is opened to read only. Qdrant's local mode pickles its points: they are read by an unpickler that makes
+A SQLite file is opened read-only. Qdrant's local mode pickles its points: a special unpickler reads them, which makes
 inert objects of every class and calls nothing.
 """
 
@@ -29,7 +29,7 @@ class NotReadable(SlowwaveError):
 
 
 def read_sqlite(system: System, path: Path) -> Iterator[Piece | Broken | LeftOut]:
-    """The rows of LangGraph's SqliteStore, or the points of a folder of Qdrant's local mode."""
+    """Yield the rows of LangGraph's SqliteStore, or the points of a folder of Qdrant's local mode."""
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_ROW_BYTES)
@@ -71,7 +71,7 @@ def _plain(value: Any) -> Any:
 
 
 class _Object:
-    """A stand-in for an object of any class: its fields, if its state is a mapping."""
+    """A substitute for an object of any class: its fields, if its state is a mapping."""
 
     fields: Mapping[str, Any] = {}
 
@@ -83,9 +83,9 @@ class _Object:
 
 
 class _Inert(pickle._Unpickler):  # noqa: SLF001 - see the docstring
-    """Never imports anything: every class is `_Object`, so nothing of a hostile pickle runs.
+    """An unpickler that never imports anything: every class becomes `_Object`, so a hostile pickle runs no code.
 
-    It is the one in Python: the one in C reserves memory for any number that a pickle gives a value.
+    It is Python's own unpickler; the C unpickler would reserve memory for any number that a pickle contains.
     """
 
     def find_class(self, _module: str, _name: str) -> Any:
@@ -93,7 +93,7 @@ class _Inert(pickle._Unpickler):  # noqa: SLF001 - see the docstring
 
 
 def read_postgres(system: System, url: str, table: str | None) -> Iterator[Piece]:
-    """The rows of mem0's collection or of LangGraph's PostgresStore, in batches, in a transaction that only reads."""
+    """Yield the rows of mem0's collection or of LangGraph's PostgresStore, in batches, in a read-only transaction."""
     if system not in _TABLES:
         raise NotReadable(f"a Postgres URL is read for mem0 and langgraph, not for {system}: give a file or a folder")
     name = sql.Identifier(*(table or _TABLES[system]).split("."))

@@ -1,9 +1,8 @@
 """Undo any run: an import is undone by a forget, every other run by services.undo.undo.
 
-Conversations that an import recorded have become memories, summaries and passages since; passes have merged its
-memories with others. So undoing an import forgets its sessions and the evidence of its memories. A memory that
-something else says, too, stays with the evidence that is left. Nothing is kept for an undo of this undo: moving in
-again does that.
+After an import, its conversations become memories, summaries and passages, and passes merge its memories with others.
+So an undo of an import forgets its sessions and the evidence of its memories. A memory with other evidence stays with
+this evidence. Nothing is saved for an undo of this undo; the same import restores the data.
 """
 
 from collections.abc import Callable
@@ -44,7 +43,8 @@ def undo_any(
     forgetting: Callable[[], Forgetter],
     no_repeat: bool = False,
 ) -> UndoReport:
-    """Undo a run of any kind. forgetting: asked only where conversations were moved in, which takes the broker, too.
+    """Undo a run of any kind. forgetting: returns the Forgetter; called only if conversations were imported, because
+    this needs the broker, too.
 
     Raises UnknownName, CannotUndo, CannotForget and redis' own errors.
     """
@@ -93,7 +93,7 @@ def _note(connection: Connection, tenant: str, run: int, report: Report, by: str
 
 
 def _moved_from(connection: Connection, run_id: int) -> str | None:
-    """The system that a run moved in from; None for every other run."""
+    """Return the system from which a run imported, or None for any other run."""
     query = select(MaintenanceRun.stats["moved_from"].astext).where(
         MaintenanceRun.id == run_id, MaintenanceRun.kind == "import"
     )

@@ -1,1 +1,3 @@
-"""Rebuilding memories: another extractor reads the kept events, beside the live memories, and the two are switched."""
+"""Rebuild memories: another extractor reads the stored events, beside the live memories; then the results are
+switched.
+"""

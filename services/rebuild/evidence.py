@@ -1,4 +1,4 @@
-"""Sources that a switch takes away and gives, each noted as it was, so that an undo can put all of it right."""
+"""Remove and add the sources of memories at a switch, and record both, so that an undo can restore them."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,13 +48,13 @@ _NOTED = text("SELECT DISTINCT e.memory_id FROM slowwave.rebuild_evidence e WHER
 
 
 def take(connection: Connection, run: int, rebuild: int, memories: Iterable[UUID]) -> None:
-    """Take the sources of the windows from these memories, noted."""
+    """Remove the windows' sources from these memories, and record them."""
     connection.execute(_NOTE, {"run": run, "rebuild": rebuild, "before": True, "ids": list(memories)})
     connection.execute(_TAKE, {"run": run, "before": True})
 
 
 def give(connection: Connection, run: int, rebuild: int, rest: Mapping[UUID, Iterable[Witness]]) -> None:
-    """Let memories rest on these, noted as they stand afterwards."""
+    """Add these sources to memories, and record the result."""
     rows = [_row(memory, witness) for memory in sorted(rest) for witness in rest[memory]]
     if rows:
         connection.execute(_GIVE, rows)
@@ -64,7 +64,7 @@ def give(connection: Connection, run: int, rebuild: int, rest: Mapping[UUID, Ite
 def create(
     connection: Connection, new: Sequence[RebuiltStatement], *, author: Author, reason: str, now: datetime
 ) -> dict[UUID, frozenset[Witness]]:
-    """Create memories of statements, without sources yet; return the sources that each needs."""
+    """Create memories of statements, without sources yet. Return the sources that each needs."""
     made: dict[UUID, frozenset[Witness]] = {}
     for statement in new:
         values = {
@@ -95,7 +95,7 @@ def create(
 
 
 def put_back(connection: Connection, run: int) -> set[UUID]:
-    """Take away what a switch gave and give back what it took; answers the memories concerned."""
+    """Remove the sources that a switch added, and restore those that it removed. Return the affected memories."""
     connection.execute(_TAKE, {"run": run, "before": False})
     connection.execute(_GIVE_BACK, {"run": run})
     return set(connection.execute(_NOTED, {"run": run}).scalars())

@@ -19,7 +19,7 @@ _STANDING = text(
     "SELECT m.id, m.scope_id, m.type, m.content_hash, m.status, x.session_id, x.seq, x.confidence, x.importance,"
     f" x.trust, x.holds_from{IN_WINDOWS} JOIN slowwave.memories m ON m.id = x.memory_id WHERE w.rebuild_id = :rebuild"
 )
-# What a pass made one sentence of said something else first, and that is what an extractor says.
+# If a pass merged memories into one sentence, compare their first texts, because an extractor writes such texts.
 _FIRST_WORDS = text(
     "SELECT DISTINCT ON (c.memory_id) c.memory_id, c.before ->> 'content' AS content FROM slowwave.memory_changes c"
     " WHERE c.memory_id = ANY(:ids) AND c.before ? 'content' AND c.action = 'synthesised' ORDER BY c.memory_id, c.id"
@@ -27,7 +27,7 @@ _FIRST_WORDS = text(
 
 
 def existing_memories(connection: Connection, rebuild: int) -> list[ExistingMemory]:
-    """Memories that rest on the windows, with their witnesses there."""
+    """Return memories with evidence in the windows, with their witnesses in these windows."""
     keys: dict[UUID, tuple[Key, bool]] = {}
     witnesses: dict[UUID, set[Witness]] = defaultdict(set)
     for row in connection.execute(_STANDING, {"rebuild": rebuild}):
@@ -44,8 +44,8 @@ def existing_memories(connection: Connection, rebuild: int) -> list[ExistingMemo
 
 
 def known_elsewhere(connection: Connection, statements: Sequence[RebuiltStatement]) -> dict[Key, UUID]:
-    """Memories with the text of one of these statements, with any sources: live ones first, then merged and rejected
-    ones.
+    """Return memories with the text of one of these statements and any sources: live ones first, then merged and
+    rejected ones.
     """
     found: dict[Key, UUID] = {}
     for scope in sorted({statement.key[0] for statement in statements}):
@@ -56,5 +56,5 @@ def known_elsewhere(connection: Connection, statements: Sequence[RebuiltStatemen
 
 
 def scopes_of(found: Iterable[ExistingMemory], statements: Iterable[RebuiltStatement]) -> list[int]:
-    """The scopes concerned, in one order."""
+    """Return the affected scopes, in a fixed order."""
     return sorted({one.keys[0][0] for one in found} | {statement.key[0] for statement in statements})

@@ -1,4 +1,4 @@
-"""The windows of an agent's sessions as the ledger of flushes has them, with their events, as far as these are kept."""
+"""Read the windows of an agent's sessions from the ledger of flushes, with their events, if these still exist."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from slowwave_server.services.flush.rows import event_of
 
 _PAGE = 50
 
-# A quarantined event has no memory, and what killed one extractor is tried again by hand.
+# A quarantined event has no memory, and a person retries events that killed an extractor.
 _OF_AGENT = (
     " FROM slowwave.flushes f JOIN slowwave.sessions s ON s.id = f.session_id"
     " WHERE s.agent_id = :agent AND f.outcome <> 'quarantined' AND (NOT :only_fallback OR f.fallback IS NOT NULL)"
@@ -38,7 +38,7 @@ _AGENT = text("SELECT a.id, a.time_zone, a.epoch FROM slowwave.agents a WHERE a.
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of the events. agent: the id."""
+    """The owner of the events. agent: the agent's id."""
 
     tenant: str
     name: str
@@ -61,13 +61,15 @@ class Place:
 
 
 def count_windows(connection: Connection, owner: Owner, *, only_fallback: bool) -> int:
-    """The number of windows, including those read already."""
+    """Count the windows, including those that were read already."""
     count: int = connection.execute(_COUNT, {"agent": owner.agent, "only_fallback": only_fallback}).scalar_one()
     return count
 
 
 def places(engine: Engine, owner: Owner, rebuild: int, *, only_fallback: bool) -> Iterator[Place]:
-    """Windows that this rebuild has not read yet, in order; no transaction is open while the caller works on one."""
+    """Yield windows that this rebuild has not read yet, in order. No transaction is open while the caller
+    works on one.
+    """
     values: dict[str, Any] = {"agent": owner.agent, "only_fallback": only_fallback, "rebuild": rebuild, "page": _PAGE}
     last = Place(0, 0, 0)
     while True:
@@ -81,7 +83,7 @@ def places(engine: Engine, owner: Owner, rebuild: int, *, only_fallback: bool) -
 
 
 def read_window(engine: Engine, owner: Owner, place: Place) -> tuple[Window, ExtractionContext] | None:
-    """A window as its flush read it, and what stood before it. None: some of its events are not kept."""
+    """Return a window as its flush read it, and the events before it. None: some of its events no longer exist."""
     values = {
         "session": place.session,
         "before": place.from_seq - PRECEDING_EVENTS,

@@ -3,7 +3,7 @@
     read ──▶ all windows read ──▶ the difference ──▶ confirmed ──▶ switched, one run that can be undone
      └── a cap, or an unreachable model: windows read so far are kept, and the same call continues
 
-The difference comes from the switch itself, in a transaction that is rolled back.
+The difference is computed by the switch itself, in a transaction that is rolled back.
 """
 
 import logging
@@ -54,10 +54,10 @@ class Line:
 class Report:
     """The result of a rebuild.
 
-    windows: the number of all windows. read: windows that the extractor has read, now or earlier. gone: windows
-    whose events are deleted. failed: windows without a usable answer. Windows that were not read keep their memories.
-    calls: the calls of this run. tokens: the tokens of all reads. changed: memories with another text. stopped: why
-    not all windows were read.
+    windows: the number of all windows. read: the number of windows that the extractor has read, now or earlier. gone:
+    the number of windows whose events are deleted. failed: the number of windows without a usable answer. Windows that
+    were not read keep their memories. calls: the number of calls in this run. tokens: the number of tokens of all
+    reads. changed: the memories with another text. stopped: the reason why not all windows were read.
     """
 
     agent: str
@@ -79,7 +79,7 @@ class Report:
 
     @property
     def summary(self) -> str:
-        """One sentence."""
+        """The report as one sentence."""
         read = f"{self.read:,} of {pluralize(self.windows, 'window')} read by {self.extractor}"
         if self.stopped is not None:
             return f"{read}, then stopped: {self.stopped}"
@@ -91,8 +91,8 @@ class Report:
 class Rebuilder:
     """The collaborators of a rebuild.
 
-    extractor_of: the extractor whose calls a run pays for. confirm: is
-    asked with the difference before anything changes; None: only look.
+    extractor_of: returns the extractor whose calls a run pays for. confirm: a function that is called with the
+    difference before anything changes; None: only compare.
     """
 
     engine: Engine
@@ -144,7 +144,7 @@ class Rebuilder:
         return self._switched(report, number, author, run)
 
     def _read(self, owner: Owner, number: int, extractor: Extractor, *, only_fallback: bool) -> str | None:
-        """Read the remaining windows; return the reason for an early stop."""
+        """Read the remaining windows. Return the reason for an early stop, or None."""
         in_a_row = 0
         for place in places(self.engine, owner, number, only_fallback=only_fallback):
             found = read_window(self.engine, owner, place)
@@ -177,7 +177,7 @@ class Rebuilder:
         return None
 
     def _compared(self, report: Report, number: int, author: Author) -> Report:
-        """The report with the difference that a switch would make."""
+        """Return the report with the difference that a switch would make."""
         with self.engine.connect() as connection, connection.begin() as transaction:
             done = _switch(connection, number, author, self.clock())
             report = _with_difference(connection, report, done)
@@ -216,7 +216,9 @@ class Rebuilder:
 
 
 def _maybe_the_window(error: TransientError) -> bool:
-    """Whether a model was at work when it fell silent: the other windows are not to wait for one that it can't read."""
+    """Return True if a model was at work when the answer failed to come: the window may be unreadable, so the others
+    continue.
+    """
     return isinstance(error, Unanswered) and error.tokens is None
 
 

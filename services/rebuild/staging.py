@@ -21,7 +21,7 @@ _BEGIN = text(
     "INSERT INTO slowwave.rebuilds (agent_id, extractor, extractor_version, only_fallback, started_at, started_by)"
     " VALUES (:agent, :extractor, :version, :only_fallback, :now, :by) RETURNING id"
 )
-# Of a session that was forgotten meanwhile nothing is kept: the row that this one hangs on is gone.
+# For a session that was forgotten in the meantime nothing is stored, because its row is deleted.
 _KEEP = text(
     "INSERT INTO slowwave.rebuild_windows (rebuild_id, session_id, from_seq, to_seq, candidates, extractor,"
     " extractor_version, tokens, dropped, made_at)"
@@ -42,7 +42,7 @@ _TOTALS = text(
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """How much of a rebuild is done. tokens: spent by the model on stored windows."""
+    """The progress of a rebuild. tokens: the number of tokens that the model spent on stored windows."""
 
     windows: int
     tokens: int
@@ -51,7 +51,9 @@ class Staged:
 def open_staging(
     engine: Engine, owner: Owner, extractor: Extractor, *, only_fallback: bool, by: str, now: datetime
 ) -> int:
-    """The number of this rebuild: one that was begun with the same extractor goes on, any other is given up."""
+    """Return the number of this rebuild. If one was begun with the same extractor, it continues; any other is
+    cancelled.
+    """
     values: dict[str, Any] = {
         "agent": owner.agent,
         "extractor": extractor.name,
@@ -90,13 +92,13 @@ def keep(
 
 
 def totals(connection: Connection, rebuild: int) -> Staged:
-    """How much is kept so far."""
+    """Return the totals of the stored windows."""
     row = connection.execute(_TOTALS, {"rebuild": rebuild}).one()
     return Staged(row.windows, int(row.tokens))
 
 
 def statements(connection: Connection, rebuild: int) -> list[RebuiltStatement]:
-    """All that the extractor said, window by window."""
+    """Yield all statements of the extractor, window by window."""
     found: list[RebuiltStatement] = []
     for row in connection.execute(_STAGED, {"rebuild": rebuild}):
         found.extend(_statement(row.scope_id, row.session_id, said) for said in row.candidates)

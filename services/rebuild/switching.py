@@ -1,9 +1,9 @@
-"""The switch: in one transaction memories rest on what the other extractor said, or nothing has happened.
+"""The switch: in one transaction, memories get the new extractor's statements as evidence, or nothing changes.
 
-the same statement     keeps its memory, with the events that say it now
-a new one              a memory of its own, in the inbox
-one without sources      archived, unless something beside these windows says it too: a note, a file, another
-conversation; memories that it had ended hold again, until a pass decides
+the same statement     keeps its memory, with its new source events
+a new statement        becomes a new memory, in the inbox
+a lost statement       its memory is archived, unless it has other evidence: a note, a file, another
+conversation; memories that it had ended are valid again, until a pass decides
 """
 
 from collections.abc import Collection, Iterable
@@ -34,7 +34,7 @@ _HOLD = text(
     "SELECT a.id FROM slowwave.rebuilds r JOIN slowwave.agents a ON a.id = r.agent_id"
     " WHERE r.id = :rebuild AND r.state = 'staging' FOR UPDATE OF r FOR SHARE OF a"
 )
-# In the order in which flushes lock what they store.
+# Lock rows in the same order as flushes do.
 _LOCK = text(
     "SELECT m.id, m.confidence, m.importance FROM slowwave.memories m WHERE m.id = ANY(:ids)"
     " ORDER BY m.scope_id, m.type, m.content_hash, m.id FOR UPDATE"
@@ -100,7 +100,7 @@ class Switched:
 
 
 def switch(connection: Connection, rebuild: int, *, author: Author, now: datetime) -> Switched:
-    """Switch, within the caller's transaction. Raises CannotSwitch."""
+    """Switch, in the caller's transaction. Raises CannotSwitch."""
     if connection.execute(_HOLD, {"rebuild": rebuild}).first() is None:
         raise CannotSwitch("the rebuild is gone: its agent was forgotten, or another one took its place; ask again")
     found, said = existing_memories(connection, rebuild), together(statements(connection, rebuild))
@@ -120,7 +120,7 @@ def switch(connection: Connection, rebuild: int, *, author: Author, now: datetim
 
 
 def _rest(connection: Connection, rebuild: int, plan: Plan, author: Author, now: datetime) -> Collection[UUID]:
-    """Replace the sources of memories; return the new memories."""
+    """Replace the sources of memories. Return the new memories."""
     worth = {row.id: row for row in connection.execute(_LOCK, {"ids": list(plan.rest)})}
     evidence.take(connection, author.run_id, rebuild, plan.rest)
     made = evidence.create(connection, plan.create, author=author, reason=REASON, now=now)
@@ -142,7 +142,7 @@ def _rest(connection: Connection, rebuild: int, plan: Plan, author: Author, now:
 
 
 def weigh_family(connection: Connection, memories: Iterable[UUID], now: datetime) -> None:
-    """Weigh memories that lost or gained sources, and those that know of these through a merge."""
+    """Score memories that lost or gained sources, and memories that got copies of these sources by a merge."""
     ids = sorted(set(memories))
     for part in sorted(connection.execute(_FAMILY, {"ids": ids}).scalars()):
         sync_copies(connection, part, now)
@@ -151,7 +151,7 @@ def weigh_family(connection: Connection, memories: Iterable[UUID], now: datetime
 
 
 def _archive(connection: Connection, memories: Iterable[UUID], author: Author, now: datetime) -> set[UUID]:
-    """Archive memories without sources, of these and of the ones that they were merged into."""
+    """Archive those without sources among these memories and their survivors."""
     ids = list(memories)
     ids += connection.execute(_SURVIVORS, {"ids": ids}).scalars()
     gone = connection.execute(_UNSAID, {"ids": ids}).all()
@@ -164,7 +164,7 @@ def _archive(connection: Connection, memories: Iterable[UUID], author: Author, n
 
 
 def _end(connection: Connection, made: Collection[UUID], author: Author, now: datetime) -> None:
-    """What the new memories end, and what ends them, as behind a flush."""
+    """End memories because of the new ones, and new ones because of others, as after a flush."""
     scopes = connection.execute(_SCOPES, {"ids": list(made)}).all() if made else []
     for scope_id, ids in scopes:
         world = World(connection, scope_id, Thresholds())

@@ -1,4 +1,4 @@
-"""Undo of a rebuild: restore sources and the ledger of flushes as before a switch."""
+"""Undo a rebuild: restore the sources and the ledger of flushes to the state before a switch."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 from slowwave_server.services.rebuild.evidence import put_back
 
 _FAMILY = text("SELECT m.id FROM slowwave.memories m WHERE m.merged_into = ANY(:ids)")
-# A window that was rebuilt once more since keeps what that says.
+# A window that was rebuilt again later keeps the later result.
 _LEDGER = text(
     "UPDATE slowwave.flushes f SET extractor = w.was ->> 'extractor', extractor_version = w.was ->> 'version',"
     " fallback = w.was ->> 'fallback', fallback_why = w.was ->> 'why', dropped = nullif(w.was -> 'dropped', 'null')"
@@ -19,7 +19,7 @@ _DROP = text("DELETE FROM slowwave.rebuilds WHERE run_id = :run")
 
 
 def unswitch(connection: Connection, run: int) -> set[UUID]:
-    """Restore sources and ledger; return the memories to score again, and the memories merged into them."""
+    """Restore sources and ledger. Return the memories to score again, and the memories merged into them."""
     memories = put_back(connection, run)
     connection.execute(_LEDGER, {"run": run})
     connection.execute(_DROP, {"run": run})

@@ -1,4 +1,4 @@
-"""Which agents a tenant has, and which sessions an agent: names, and how far each is processed."""
+"""List the agents of a tenant, and the sessions of an agent, each with its name and progress."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,9 @@ SESSIONS_COUNTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ListedAgent:
-    """One agent. sessions: the number of its sessions; dirty: of those with unread events; at most SESSIONS_COUNTED."""
+    """One agent. sessions: the number of its sessions; dirty: the number of those with unread events; both at most
+    SESSIONS_COUNTED.
+    """
 
     name: str
     timezone: str
@@ -29,7 +31,9 @@ class ListedAgent:
 
 @dataclass(frozen=True, slots=True)
 class ListedSession:
-    """One session. number: its position, for `before`. events: number of events; processed: events read by a flush."""
+    """One session. number: its position, for `before`. events: the number of events; processed: the number of events
+    that a flush read.
+    """
 
     number: int
     name: str
@@ -45,7 +49,7 @@ class ListedSession:
 def list_agents(
     connection: Connection, tenant: str, *, reach: Reach | None = None, after: str | None = None, limit: int = 50
 ) -> list[ListedAgent]:
-    """Agents by name, beginning after `after`, without forgotten agents. reach: None for all."""
+    """List agents by name after `after`, without forgotten ones. reach: the reach of the caller's key; None for all."""
     query = _agents(Agent.tenant == tenant, Agent.deleted_at.is_(None)).order_by(Agent.name).limit(limit)
     if reach is not None:
         query = query.where(reach.agents_condition(Agent.name))
@@ -76,7 +80,7 @@ def _agents(*wanted: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
 
 def agent_names(connection: Connection, tenant: str, *, limit: int = 200) -> list[str]:
-    """The first names of agents, without forgotten ones, for a list of choices."""
+    """Return the first names of agents, without forgotten ones, for a list of choices."""
     query = select(Agent.name).where(Agent.tenant == tenant, Agent.deleted_at.is_(None)).order_by(Agent.name)
     return list(connection.execute(query.limit(limit)).scalars())
 
@@ -90,9 +94,9 @@ def list_sessions(
     before: int | None = None,
     limit: int = 50,
 ) -> list[ListedSession]:
-    """Sessions of an agent, the newest first, beginning before the one of number `before`. Raises UnknownName.
+    """List the sessions of an agent, newest first, after the one with number `before`. Raises UnknownName.
 
-    dirty: only those with events that no flush has read.
+    dirty: True for only those with events that no flush has read.
     """
     agent_id = find_agent(connection, tenant, agent)
     query = (
@@ -121,7 +125,9 @@ def list_sessions(
 
 @dataclass(frozen=True, slots=True)
 class AgentOverview:
-    """An agent with counts of its own scope. memories: by status; notes: in working memory; questions: open ones."""
+    """An agent with counts of its own scope. memories: the number by status; notes: the number of notes in working
+    memory; questions: the number of open questions.
+    """
 
     agent: ListedAgent
     memories: dict[str, int]
@@ -130,7 +136,7 @@ class AgentOverview:
 
 
 def read_agent(connection: Connection, tenant: str, agent: str) -> AgentOverview:
-    """One agent and the counts of its own scope. Raises UnknownName."""
+    """Return one agent and the counts of its own scope. Raises UnknownName."""
     agent_id = find_agent(connection, tenant, agent)
     listed = ListedAgent(*connection.execute(_agents(Agent.id == agent_id)).one())
     own = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == "agent", Scope.name == agent).scalar_subquery()

@@ -1,4 +1,4 @@
-"""The aliases of a scope: names that mean the same, with the events that say so or the person who added them."""
+"""List the aliases of a scope: names with the same meaning, with the source events or the person who added them."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ SOURCES_SHOWN = 5
 """The largest number of listed events of one pair of names; `source_count` is the number of all."""
 
 _SCOPE = "JOIN slowwave.scopes k ON k.id = p.scope_id AND k.tenant = :tenant WHERE p.scope_id = :scope"
-# All names that chains of pairs connect with one.
+# All names that a chain of pairs connects with one name.
 _CONNECTED = (
     "WITH RECURSIVE near (key) AS (SELECT CAST(:key AS text) UNION"
     " SELECT CASE WHEN p.name_key = n.key THEN p.alias_key ELSE p.name_key END FROM near n"
@@ -54,7 +54,7 @@ class AliasEvidence:
 class ListedAlias:
     """A name with one alias. status: "learned", "added" or "removed"; decided_by: the person who added or removed it.
 
-    sources: by session and seq, at most SOURCES_SHOWN of `source_count`.
+    sources: the source events by session and seq, at most SOURCES_SHOWN of `source_count`.
     """
 
     name: str
@@ -76,15 +76,15 @@ def list_aliases(
     removed: bool = False,
     limit: int = 100,
 ) -> list[ListedAlias]:
-    """The pairs of names of a scope, by name.
+    """List the pairs of names of a scope, sorted by name.
 
     Args:
-        connection: To the database.
+        connection: A connection to the database.
         tenant: The owner of the scope.
         scope: ("agent", "room" or "team", name).
-        name: Only the pairs of all names that are connected with this one.
-        removed: Also those that a person removed.
-        limit: At most so many.
+        name: If given, only the pairs of names that are connected with this one.
+        removed: True to include pairs that a person removed.
+        limit: The highest number of pairs.
 
     Raises:
         UnknownName: The agent or scope does not exist.

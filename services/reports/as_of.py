@@ -1,7 +1,7 @@
 """The state of a scope at a time: memories recorded by then, with later decisions reverted.
 
 Decided fields are restored from the changes since; confidence and other scores are computed again from the evidence
-recorded by then. Memories that no later change touched are as they are now.
+recorded by then. Memories without later changes are returned in their present state.
 """
 
 from collections import defaultdict
@@ -36,7 +36,9 @@ _MOMENTS = ("valid_from", "reaffirmed_at", "recorded_at")
 
 @dataclass(slots=True)
 class ScopeAsOf:
-    """Memories as they were known at a moment. touched: all that changed since, also those not known at that moment."""
+    """Memories as they were known at a moment. touched: all that changed later, including those not known at that
+    moment.
+    """
 
     touched: set[UUID] = field(default_factory=set)
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -46,10 +48,11 @@ class ScopeAsOf:
 def read_as_of(
     connection: Connection, scope_id: int, moment: datetime, *, with_sources: bool = False, most: int | None = None
 ) -> ScopeAsOf:
-    """What changed since `moment`, as it was then; `sources` are (session id, seq) that had been taken up.
+    """Return the memories that changed after `moment`, in their state at `moment`. sources: the (session id, seq) known
+    by then.
 
-    Memories of which only decided fields changed keep their current sources; with_sources also lists these in
-    `sources`. most: raises InvalidQuery where more changes were made since, each of which takes its time.
+    with_sources: True to return sources also for memories of which only decided fields changed; otherwise these keep
+    their current sources. most: the highest number of later changes; more raise InvalidQuery, because each takes time.
     """
     changes = _changes_since(connection, scope_id, moment, most)
     if most is not None and len(changes) > most:
@@ -83,30 +86,29 @@ def read_as_of(
 def _changes_since(
     connection: Connection, scope_id: int, moment: datetime, most: int | None
 ) -> list[Row[*tuple[Any, ...]]]:
-    """The changes of the scope's memories, the oldest first, and those of memories that were taken away; of more than
-    `most` any, and one more than that.
+    """Return the later changes of the scope's memories, oldest first, including those of deleted memories.
 
-    Changes of memories recorded since are skipped; a merge is also noted at its survivor. So a look far back reads no
-    more than one at yesterday.
+    most: if there are more, the result has `most` + 1 arbitrary ones. Changes of memories recorded later are skipped; a
+    merge is also noted at its survivor. So a moment long ago costs no more than a recent one.
     """
     taken = select(MemoryChange.memory_id).where(
         MemoryChange.action == "undone", MemoryChange.before["scope_id"].as_integer() == scope_id
     )
     known = (Memory.scope_id == scope_id) & (Memory.recorded_at <= moment)
-    # From the changes, which are few since most moments, to their memories; of a union the planner knows no better than
-    # to begin with all memories.
+    # Start from the changes, of which most moments have few, and join their memories; for a union, the planner would
+    # begin with all memories.
     query = (
         select(MemoryChange.id, MemoryChange.memory_id, MemoryChange.action, MemoryChange.before, MemoryChange.after)
         .join(Memory, Memory.id == MemoryChange.memory_id, isouter=True)
         .where(MemoryChange.made_at > moment, or_(known, MemoryChange.memory_id.in_(taken)))
         .limit(None if most is None else most + 1)
     )
-    # Put in order here: for the first few in order the database would read all changes there ever were.
+    # Sort here: to get the first few in order, the database would read all changes.
     return sorted(connection.execute(query), key=lambda change: change.id)
 
 
 def _decided_then(changes: Iterable[Row[*tuple[Any, ...]]]) -> dict[UUID, dict[str, Any]]:
-    """The former values of the fields that changed since, by memory: the first change has them."""
+    """Return the old values of the fields that changed later, by memory: the first change has them."""
     was: dict[UUID, dict[str, Any]] = defaultdict(dict)
     for change in changes:
         if of_fields(change.before, change.after):
@@ -116,7 +118,7 @@ def _decided_then(changes: Iterable[Row[*tuple[Any, ...]]]) -> dict[UUID, dict[s
 
 
 def _decided_alone(changes: Iterable[Row[*tuple[Any, ...]]]) -> set[UUID]:
-    """Memories of which only decided fields changed: no evidence was added or removed, and none was merged."""
+    """Return memories of which only decided fields changed: no evidence was added or removed, and none was merged."""
     plain: set[UUID] = set()
     others: set[UUID] = set()
     for change in changes:
@@ -139,7 +141,7 @@ def _rows(connection: Connection, scope_id: int, memories: set[UUID]) -> dict[UU
 
 
 def _gone(changes: Iterable[Row[*tuple[Any, ...]]], scope_id: int) -> dict[UUID, dict[str, Any]]:
-    """Memories that an undo has deleted since; its change holds their values."""
+    """Return memories that an undo has deleted since; its change has their values."""
     gone: dict[UUID, dict[str, Any]] = {}
     for change in changes:
         before: Mapping[str, Any] = change.before or {}
@@ -151,7 +153,7 @@ def _gone(changes: Iterable[Row[*tuple[Any, ...]]], scope_id: int) -> dict[UUID,
 
 
 def _away(changes: Iterable[Row[*tuple[Any, ...]]]) -> set[UUID]:
-    """Memories that an undo had removed by then, and that are there again since that undo was undone."""
+    """Return memories that an undo had removed by then, and that exist again because the undo was undone."""
     first: dict[UUID, bool] = {}
     for change in changes:
         if change.action == "undone":
@@ -168,7 +170,7 @@ def _parts_then(
     known: Mapping[UUID, Mapping[str, Any]],
     touched: set[UUID],
 ) -> dict[UUID, list[UUID]]:
-    """The memories merged into each of `survivors`, in the order of copying."""
+    """Return the memories merged into each of `survivors`, in the order of copying."""
     if not survivors:
         return {}
     query = select(Memory.id, Memory.merged_into, Memory.content_hash).where(
@@ -189,7 +191,7 @@ def _parts_then(
 
 
 def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime) -> dict[UUID, list[EvidenceItem]]:
-    """The evidence of each memory itself, flushed or settled by then."""
+    """Return the evidence of each memory itself, flushed or settled by then."""
     if not memories:
         return {}
     found: dict[UUID, list[EvidenceItem]] = defaultdict(list)
@@ -217,7 +219,7 @@ def _evidence_then(connection: Connection, memories: set[UUID], moment: datetime
 
 
 def _notes_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, EvidenceItem]]:
-    """Evidence from agents' notes that were settled by then."""
+    """Return evidence from agents' notes that were settled by then."""
     noted = (
         select(
             MemoryNote.memory_id, MemoryNote.working_id, MemoryNote.confidence, MemoryNote.importance, MemoryNote.trust,
@@ -241,7 +243,7 @@ def _notes_then(connection: Connection, memories: set[UUID], moment: datetime) -
 
 
 def _lines_then(connection: Connection, memories: set[UUID], moment: datetime) -> Iterator[tuple[UUID, EvidenceItem]]:
-    """Evidence from lines of files that were read by then."""
+    """Return evidence from lines of files that were read by then."""
     read = (
         select(MemoryImport)
         .join(MaintenanceRun, MaintenanceRun.id == MemoryImport.run_id, isouter=True)
@@ -261,5 +263,5 @@ def _said(row: Any, key: tuple[object, ...], witness: str, event: tuple[int, int
 
 
 def _among(memories: set[UUID]) -> Any:
-    # One array, however many there are: a list of parameters has an end.
+    # One array, whatever its length, because the number of parameters is limited.
     return Memory.id == func.any(literal(list(memories), ARRAY(Uuid)))

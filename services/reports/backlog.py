@@ -16,7 +16,7 @@ LATE_SYNCS = 10
 def check_backlog(
     connection: Connection, backend: str, name: str, sync_seconds: float, *, now: datetime
 ) -> Check | None:
-    """The problem, under the check's `name`; None where the backend keeps up. Of all tenants, by number alone."""
+    """Return the problem, under the check's `name`, or None if the backend keeps up. Counts all tenants together."""
     found = read_waiting(connection, backend)
     if found.error is not None:
         return problem(name, "deliveries-fail", f"the last delivery failed: {found.error}")

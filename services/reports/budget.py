@@ -1,4 +1,6 @@
-"""The cost of model calls today and this week (UTC), for the tenant and for each agent, and the reached caps."""
+"""Report the cost of model calls today and this week (UTC), for the tenant and for each agent, and the caps that were
+reached.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,8 +27,8 @@ _SETTING: dict[tuple[bool, Period], str] = {
 class Used:
     """The usage of one agent, or of the whole tenant (agent None), in one period.
 
-    `calls` and `failures` count calls; the other numbers are tokens. reserved: tokens of running calls. cap: None if
-    there is none. left: the remaining tokens, never below 0. reached: whether no further call fits, because each call
+    calls, failures: numbers of calls; all other numbers are tokens. reserved: the tokens of running calls. cap: the
+    cap, or None. left: the remaining tokens, never below 0. reached: True if no further call fits, because each call
     reserves at least the tokens of its longest answer.
     """
 
@@ -46,8 +48,10 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class UsedFor:
-    """The cost of one purpose this week. failed: unusable answers. unanswered: failures of the endpoint. lost: calls
-    whose worker died. uncounted: reserved tokens of calls whose real cost is unknown.
+    """The cost of one purpose this week.
+
+    failed: the number of unusable answers. unanswered: the number of failures of the endpoint. lost: the number of
+    calls whose worker died. uncounted: the reserved tokens of calls whose real cost is unknown.
     """
 
     purpose: str
@@ -62,8 +66,8 @@ class UsedFor:
 
 @dataclass(frozen=True, slots=True)
 class BudgetReport:
-    """used: the tenant's day and week, then those of its agents, the dearest first. open_calls: running calls, also of
-    a dead worker; overdue: of these, calls that count as lost from the next call on.
+    """A budget report. used: the tenant's day and week, then those of its agents, the highest cost first. open_calls:
+    the number of running calls, including those of a dead worker; overdue: the number of those that will count as lost.
     """
 
     tenant: str
@@ -78,7 +82,9 @@ class BudgetReport:
 def read_budget(
     connection: Connection, tenant: str, caps: Llm, now: datetime, *, agent: str | None = None, limit: int = 50
 ) -> BudgetReport:
-    """Read the budgets of a tenant and of its agents, or of one agent. limit: the most agents. Raises UnknownName."""
+    """Read the budgets of a tenant and of its agents, or of one agent. limit: the highest number of agents. Raises
+    UnknownName.
+    """
     if agent is not None:
         find_agent(connection, tenant, agent)
         agents: list[str] = [agent]
@@ -104,7 +110,9 @@ def read_budget(
 
 
 def caps_reached(connection: Connection, tenant: str, caps: Llm, now: datetime) -> tuple[Used, ...]:
-    """The reached caps, the tenant's first: of agents that called, or of all if a model is configured."""
+    """List the reached caps, the tenant's first: of agents that made calls, or of all agents if a model is
+    configured.
+    """
     spread = caps.agent_daily_token_budget or caps.agent_weekly_token_budget
     agents = _agents(connection, tenant, now, 1000) if spread else []
     used = _used(connection, tenant, ["", *agents], caps, now)
@@ -112,13 +120,13 @@ def caps_reached(connection: Connection, tenant: str, caps: Llm, now: datetime) 
 
 
 def period_starts(now: datetime) -> dict[Period, date]:
-    """The day and the week's Monday that a call of `now` counts for, in UTC."""
+    """Return the day and the Monday of the week to which a call at `now` is charged, in UTC."""
     day = now.astimezone(UTC).date()
     return {"day": day, "week": day - timedelta(days=day.weekday())}
 
 
 def _agents(connection: Connection, tenant: str, now: datetime, limit: int) -> list[str]:
-    """Agents that something was spent for this week."""
+    """Return the agents with costs this week."""
     query = (
         select(LlmUsage.agent)
         .where(
@@ -185,7 +193,7 @@ def _purposes(connection: Connection, payer: list[ColumnElement[bool]], now: dat
 
 
 def reached_words(used: Used) -> str:
-    """One sentence about a reached cap."""
+    """Return one sentence about a reached cap."""
     who = "" if used.agent is None else f" of {used.agent}"
     return (
         f"{used.setting}{who} is reached until {used.ends:%Y-%m-%d %H:%M} UTC: the rules extract instead of the model"

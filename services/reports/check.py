@@ -15,10 +15,10 @@ Verdict = Literal["ok", "problem", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding. verdict: unknown if the check could not run. finding: details for a person.
+    """One finding. verdict: fine, problem, or unknown if the check could not run. finding: the details for a person.
 
-    Of a problem, issue is its name in the catalogue (`domain.health_issues`), title and cure its words there; here:
-    what to run or change in this very case, where more can be said.
+    issue: for a problem, the name of the issue in the catalogue (`domain.health_issues`); title, cure: its texts there;
+    here: an extra command or change for this case, or None.
     """
 
     name: str
@@ -31,29 +31,31 @@ class Check:
 
 
 def fine(name: str, finding: str) -> Check:
-    """Nothing is wrong."""
+    """Return a finding without a problem."""
     return Check(name, "ok", finding)
 
 
 def unknown(name: str, finding: str) -> Check:
-    """A check that could not run."""
+    """Return a finding of a check that could not run."""
     return Check(name, "unknown", finding)
 
 
 def problem(name: str, issue: str, finding: str, here: str | None = None) -> Check:
-    """An issue of the catalogue, by its name there."""
+    """Return a finding for an issue of the catalogue, by the issue's name."""
     known = HEALTH_ISSUES[issue]
     return Check(name, "problem", finding, known.name, known.title, known.cure, here)
 
 
 def counts_by_tenant(connection: Connection, query: Select[str, int], by: str = "tenant") -> list[tuple[str, int]]:
-    """The result of a query of (tenant, count), grouped: the first tenants by name, and one more if there are more."""
+    """Return the result of a grouped query of (tenant, count): the first tenants by name, and one more if there are
+    more.
+    """
     column = query.selected_columns[by]
     rows = connection.execute(query.group_by(column).order_by(column).limit(TENANTS_NAMED + 1))
     return [(tenant, count) for tenant, count in rows]
 
 
 def told_by_tenant(counts: list[tuple[str, int]], thing: str) -> str:
-    """These counts in words."""
+    """Return these counts in words."""
     shown = [f"{pluralize(count, thing)} of tenant {tenant!r}" for tenant, count in counts[:TENANTS_NAMED]]
     return ", ".join(shown) + (", and more of other tenants" if len(counts) > TENANTS_NAMED else "")

@@ -1,4 +1,4 @@
-"""Conflicts for people: both sides, the decision, and the open question."""
+"""List conflicts for people: both sides, the decision, and the open question."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _PLAIN = ("id", "status", "reason", "evidence", "resolution", "decided_at", "dec
 
 @dataclass(frozen=True, slots=True)
 class ListedConflict:
-    """One conflict. newer and older: by when each was last said to hold. scope: `kind:name`.
+    """One conflict. newer, older: its sides, by the time of their last statement. scope: `kind:name`.
 
     run: the pass that noticed it; question: the number of the open question about it, or None; resolution: the
     decision, in words.
@@ -47,7 +47,7 @@ def list_conflicts(
     before: int | None = None,
     limit: int = 50,
 ) -> list[ListedConflict]:
-    """The newest conflicts of `tenant`; scope: ("agent", name) and so on; status None: any status.
+    """List the newest conflicts of `tenant`. scope: ("agent", name) and so on; status: None for any.
 
     before: only those with a smaller number.
     """
@@ -64,7 +64,7 @@ def list_conflicts(
 def read_conflicts(
     connection: Connection, tenant: str, *wanted: ColumnElement[bool], limit: int
 ) -> list[ListedConflict]:
-    """Those of `tenant` for which all of `wanted` holds, the newest first."""
+    """Return the conflicts of `tenant` that match all conditions of `wanted`, newest first."""
     columns = MemoryConflict.__table__.columns
     query = (
         select(*columns, Scope.kind.label("scope_kind"), Scope.name.label("scope_name"))
@@ -101,7 +101,7 @@ def _with_sides(connection: Connection, tenant: str, rows: Sequence[Any]) -> lis
 
 
 def _asked(connection: Connection, conflicts: Iterable[int], memories: Iterable[UUID]) -> dict[int | UUID, int]:
-    """The open question about each of these conflicts and memories, if one exists."""
+    """Return the open question about each of these conflicts and memories, if one exists."""
     query = select(ReviewItem.id, ReviewItem.conflict_id, ReviewItem.memory_id).where(
         ReviewItem.state == "open",
         or_(ReviewItem.conflict_id.in_(list(conflicts)), ReviewItem.memory_id.in_(list(memories))),

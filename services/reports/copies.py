@@ -1,4 +1,4 @@
-"""The state of mem0: waiting scopes, their waiting times, failures."""
+"""Report the state of mem0: waiting scopes, their waiting times, failures."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,8 +19,8 @@ class ScopeCopies:
     """One scope in mem0.
 
     copies: the number of memories that mem0 has or that wait for delivery. waiting: the number of memories that mem0
-    must still write or delete; the first waits since `oldest`. attempts, not_before, last_error: of the last delivery,
-    if it failed.
+    must still write or delete; oldest: the enqueue time of the first. attempts, not_before, last_error: data of the
+    last delivery, if it failed.
     """
 
     scope: str
@@ -36,8 +36,8 @@ class ScopeCopies:
 class CopiesReport:
     """The state of mem0 for one tenant.
 
-    backend: the backend in these settings. fed: whether changes are queued for mem0. identity: the model of mem0's
-    vectors. problem: a mismatch of the settings with the active backend.
+    backend: the backend in these settings. fed: True if changes are queued for mem0. identity: the model of mem0's
+    vectors. problem: a sentence if the settings differ from the active backend.
     """
 
     backend: str
@@ -48,7 +48,7 @@ class CopiesReport:
 
 
 def report_copies(connection: Connection, tenant: str, backend: BackendName, *, limit: int) -> CopiesReport:
-    """All scopes of a tenant with copies in mem0, the longest waiting first."""
+    """List all scopes of a tenant with copies in mem0, the longest waiting first."""
     fed = connection.execute(select(MemoryBackend.identity).where(MemoryBackend.name == MEM0)).first()
     oldest = func.min(OutboxItem.queued_at).filter(_WAITS).label("oldest")
     query = (
@@ -85,7 +85,7 @@ def report_copies(connection: Connection, tenant: str, backend: BackendName, *, 
 
 
 def check_copies(connection: Connection, backend: BackendName, sync_seconds: float, *, now: datetime) -> Check:
-    """Check that mem0, if it is the backend, gets deliveries and keeps up. Covers all tenants; reports only counts."""
+    """Check that mem0, if it is the backend, gets deliveries and keeps up. Counts all tenants together."""
     name = "copies in mem0"
     if backend == MEM0 and (said := mismatch(connection, backend)):
         return problem(name, "backend-mismatch", said)

@@ -1,4 +1,4 @@
-"""One day of an agent: any version of its summary, with the source event of each line."""
+"""Read one day of an agent: any version of its summary, with the source event of each line."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ SCOPES_READ = 1000
 
 @dataclass(frozen=True, slots=True)
 class SummaryVersion:
-    """One version of a day's summary. messages: how many events it was made from. lines: what the text consists of,
-    each with `facet`, `text`, `speaker`, `session`, `seq` and `at`.
+    """One version of a day's summary. messages: the number of its events. lines: its lines, each with `facet`, `text`,
+    `speaker`, `session`, `seq` and `at`.
     """
 
     version: int
@@ -34,7 +34,7 @@ class SummaryVersion:
 
 @dataclass(frozen=True, slots=True)
 class DayStory:
-    """A day and one version of its summary; None before the first version. versions: those there are."""
+    """A day and one version of its summary; None before the first version. versions: the existing versions."""
 
     agent: str
     scope: str | None
@@ -59,9 +59,9 @@ def read_day(
     scope: str | None = None,
     version: int | None = None,
 ) -> DayStory:
-    """One day of an agent in its own scope, or in "room:NAME" or "team:NAME". version: None for the newest.
+    """Return one day of an agent in its own scope, or in "room:NAME" or "team:NAME". version: None for the newest.
 
-    Raises UnknownName for an agent, a day or a version that isn't there.
+    Raises UnknownName for an unknown agent, day or version.
     """
     entry = _entry(connection, tenant, agent, day, scope)
     ref = entry.ref
@@ -93,7 +93,7 @@ def read_day(
 
 @dataclass(frozen=True, slots=True)
 class LineSource:
-    """One event that a line of a summary rests on, in full but for secrets in it."""
+    """One source event of a summary's line, in full, with secrets masked."""
 
     session: str
     seq: int
@@ -106,8 +106,8 @@ class LineSource:
 def said_for(
     connection: Connection, tenant: str, agent: str, lines: Iterable[Mapping[str, Any]]
 ) -> dict[tuple[str, int], LineSource]:
-    """The events that these lines of the agent's summaries name, by session and number. Events that retention or a
-    forget deleted are missing.
+    """Return the source events of these lines of the agent's summaries, by session and number. Events that retention or
+    a forget deleted are missing.
     """
     places = {(line["session"], line["seq"]) for line in lines if line.get("session") and line.get("seq")}
     if not places:
@@ -118,7 +118,7 @@ def said_for(
         .join(Event, Event.session_id == Session.id)
         .where(Agent.tenant == tenant, Agent.name == agent)
         .where(tuple_(Session.name, Event.seq).in_(sorted(places)))
-        # Pairs are no condition of an index: sessions are looked up by name, and of each its events by number.
+        # An index can't search pairs: look up sessions by name, and the events of each by number.
         .where(Session.name.in_({session for session, _ in places}), Event.seq.in_({seq for _, seq in places}))
     )
     rows = connection.execute(query).mappings()

@@ -1,4 +1,4 @@
-"""Dead letters: payloads that a task refused, with the error and the decision.
+"""List dead letters: payloads that a task refused, with the error and the decision.
 
 A dead letter with an unreadable tenant has no owner, and every operator sees it.
 """
@@ -19,7 +19,7 @@ LetterState = Literal["open", "redriven", "dismissed"]
 
 @dataclass(frozen=True, slots=True)
 class ListedDeadLetter:
-    """One letter; the payload as it came but for secrets in it."""
+    """One letter. The payload is complete, with secrets masked."""
 
     id: int
     tenant: str | None
@@ -40,9 +40,9 @@ def list_dead_letters(
     nobodys: bool = True,
     limit: int = 100,
 ) -> list[ListedDeadLetter]:
-    """The newest `limit` dead letters in `state` (None: any), older than number `before`.
+    """List the newest `limit` dead letters in `state` (None: any), older than number `before`.
 
-    nobodys: also those with an unreadable tenant, for a user who may see all tenants.
+    nobodys: True to include those with an unreadable tenant, for a user who may see all tenants.
     """
     query = _letters(tenant, nobodys=nobodys)
     if before is not None:
@@ -53,7 +53,7 @@ def list_dead_letters(
 
 
 def read_dead_letter(connection: Connection, tenant: str, number: int, *, nobodys: bool = True) -> ListedDeadLetter:
-    """Answer one letter; nobodys as in `list_letters`. Raises UnknownName."""
+    """Return one letter. nobodys: see `list_dead_letters`. Raises UnknownName."""
     row = connection.execute(_letters(tenant, nobodys=nobodys).where(DeadLetter.id == number)).first()
     if row is None:
         raise UnknownName(f"no dead letter {number} in tenant {tenant!r}; `slowwave queue list` shows them")
@@ -61,7 +61,7 @@ def read_dead_letter(connection: Connection, tenant: str, number: int, *, nobody
 
 
 def count_open(connection: Connection, tenant: str, *, nobodys: bool = True) -> int:
-    """How many letters wait for a decision; nobodys as in `list_letters`."""
+    """Count the letters that wait for a decision. nobodys: see `list_dead_letters`."""
     mine = of_tenant(tenant, nobodys=nobodys)
     query = select(func.count()).select_from(DeadLetter).where(DeadLetter.state == "open", mine)
     return connection.execute(query).scalar_one()

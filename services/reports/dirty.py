@@ -16,7 +16,7 @@ AT_ONCE = 2000
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The watermark that a session should reach."""
+    """A session and the watermark that it should reach."""
 
     session_id: int
     ref: SessionRef
@@ -24,7 +24,7 @@ class Goal:
 
 
 def dirty_sessions(connection: Connection, tenant: str, agent: str, limit: int = 10_000) -> list[str]:
-    """The names of the agent's dirty sessions, the oldest events first. Raises UnknownName."""
+    """Return the names of the agent's dirty sessions, the oldest events first. Raises UnknownName."""
     agent_id = find_agent(connection, tenant, agent)
     query = (
         select(Session.name)
@@ -36,22 +36,24 @@ def dirty_sessions(connection: Connection, tenant: str, agent: str, limit: int =
 
 
 def goals_of(connection: Connection, refs: Sequence[SessionRef]) -> list[Goal]:
-    """The current last event of each of `refs`, as a goal; clean or unknown sessions have none."""
+    """Return the current last event of each of `refs`, as a goal; clean or unknown sessions have none."""
     return [goal for part in _parts(refs) for goal in _goals(connection, part)]
 
 
 def unmet(connection: Connection, goals: Sequence[Goal]) -> list[Goal]:
-    """The goals that are not reached yet, in their order. A call checks only the first AT_ONCE goals; the rest stay."""
+    """Return the goals that are not reached yet, in order. A call checks only the first AT_ONCE goals; the
+    others stay.
+    """
     first = goals[:AT_ONCE]
     query = select(Session.id, Session.processed_until).where(Session.id.in_([goal.session_id for goal in first]))
     reached: dict[int, int] = {row.id: row.processed_until for row in connection.execute(query.limit(AT_ONCE))}
-    # If a session was forgotten, no event is left to wait for.
+    # If a session was forgotten, it has no event left to wait for.
     left = [goal for goal in first if reached.get(goal.session_id, goal.until) < goal.until]
     return [*left, *goals[AT_ONCE:]]
 
 
 def _goals(connection: Connection, refs: Sequence[SessionRef]) -> Iterator[Goal]:
-    # A join: `IN` with a list of names would compare every session with every name.
+    # A join, because `IN` with a list of names would compare every session with every name.
     names = ([ref.tenant for ref in refs], [ref.agent for ref in refs], [ref.session for ref in refs])
     wanted = (
         func.unnest(*(literal(column, ARRAY(Text)) for column in names))

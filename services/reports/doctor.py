@@ -1,7 +1,7 @@
-"""The health of this installation: one check per possible issue, each with its finding and its fix.
+"""Check the health of this installation: one check per possible issue, each with its finding and its fix.
 
-A doctor looks at the whole installation: of sessions, events and letters it counts those of every tenant, by tenant,
-and reads no text of any. The shell and the console show the same findings.
+The checks cover the whole installation: they count sessions, events and letters by tenant, and read no text. The shell
+and the console show the same findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -47,7 +47,9 @@ class HealthProbe:
 
 
 def examine(patient: HealthProbe, *, quick: bool = False) -> Iterator[Check]:
-    """All checks, one after the other. quick: only whether the servers answer and the schema is right."""
+    """Run all checks, one after the other. quick: True to check only that the servers answer and the schema is
+    right.
+    """
     memory = patient.settings.memory
     postgres = list(check_postgres(patient.engine))
     yield from postgres

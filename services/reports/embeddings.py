@@ -1,6 +1,7 @@
-"""The state of vectors: the model that search uses, the model whose vectors are being built, and texts without vectors.
+"""Report the state of vectors: the model that searches use, the model whose vectors are being made, and texts without
+vectors.
 
-Counts over the whole database: vectors are an operator's matter, and no text is read.
+The counts cover the whole database, because vectors concern operators only; no text is read.
 """
 
 from dataclasses import dataclass
@@ -20,8 +21,9 @@ _COUNTS = text(
 
 @dataclass(frozen=True, slots=True)
 class SpaceReport:
-    """The vectors of one model. state: serving or building. memories, events: how many have one; refused: texts that
-    the model does not take. memories_waiting, sessions_waiting: what lacks vectors, and sessions with events that do.
+    """The vectors of one model. state: serving or building. memories, events: the numbers with a vector; refused: the
+    number of texts that the model refuses. memories_waiting, sessions_waiting: the numbers of memories without a
+    vector, and of sessions with such events.
     """
 
     model: str
@@ -36,7 +38,9 @@ class SpaceReport:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingsReport:
-    """model: the model of the settings; None if embeddings are off. extension: the version of `vector`, if any."""
+    """The state of vectors. model: the model of the settings; None if embeddings are off. extension: the version of
+    `vector`, or None.
+    """
 
     model: str | None
     extension: str | None
@@ -44,7 +48,7 @@ class EmbeddingsReport:
 
 
 def read_embeddings(connection: Connection, model: str | None) -> EmbeddingsReport:
-    """Count. model: the name of the settings' embedder."""
+    """Count the vectors. model: the name of the settings' embedder."""
     spaces = []
     for space in read_spaces(connection):
         memories, events, refused = connection.execute(_COUNTS, {"space": space.id}).one()

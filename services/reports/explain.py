@@ -1,4 +1,4 @@
-"""The history of a memory: its source events and notes with speakers and times, its flush, every change since, and its
+"""Explain a memory: its source events and notes with speakers and times, its flush, every later change, and its
 relations.
 """
 
@@ -33,7 +33,9 @@ CHANGES_READ = 500
 
 @dataclass(frozen=True, slots=True)
 class SourceEvent:
-    """An event that says it, without its secrets. via: the merged memory in whose words; None where in these."""
+    """An event that says the memory, with secrets masked. via: the id of the merged memory whose words it supports;
+    None for these words.
+    """
 
     agent: str
     session: str
@@ -47,7 +49,9 @@ class SourceEvent:
 
 @dataclass(frozen=True, slots=True)
 class ChangeMade:
-    """One change. before and after hold what differed; flush or run: what made it, by number; by: for whom."""
+    """One change. before, after: the values that differ; flush, run: the number of the flush or run that made it; by:
+    the person or program that requested it.
+    """
 
     action: str
     reason: str
@@ -61,7 +65,7 @@ class ChangeMade:
 
 @dataclass(frozen=True, slots=True)
 class MakingFlush:
-    """A flush that made or touched the memory. from_seq and to_seq bound the window that it read."""
+    """A flush that made or touched the memory. from_seq, to_seq: the first and last event of its window."""
 
     id: int
     agent: str
@@ -78,11 +82,11 @@ class MakingFlush:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A memory with its reasons. signals: what spoke for keeping it, as the extractor named it.
+    """A memory with its reasons. signals: the reasons for keeping it, as the extractor names them.
 
-    confidence and importance: 0..1. sources and changes: oldest first; flushes: in the order of their changes.
-    reaffirmed_at: the last time from which it was said to hold. parts: memories merged into it; chain: the successive
-    values including this one, the oldest first. lines: of files. revision: counts up with every change.
+    confidence, importance: numbers from 0 to 1. sources, changes: oldest first; flushes: in the order of their changes.
+    reaffirmed_at: the last time at which it was stated. parts: memories merged into it; chain: the successive values
+    including this one, oldest first. lines: lines of files. revision: a number that grows with every change.
     """
 
     id: UUID
@@ -157,9 +161,9 @@ def _query(tenant: str, memory: UUID) -> Select[*tuple[Any, ...]]:
 
 
 def explain_memory(connection: Connection, tenant: str, memory: UUID, *, reveal: bool = False) -> Explanation:
-    """Answer all that is known of a memory of `tenant`. Raises UnknownName.
+    """Return all that is known about a memory of `tenant`. Raises UnknownName.
 
-    reveal: show texts with the secrets in them, which only an operator may ask for (`evidence.check_reveal`).
+    reveal: True to show texts with their secrets, which only an operator may request (`masking.check_reveal`).
     """
     shown = str if reveal else masked
     query = _query(tenant, memory)

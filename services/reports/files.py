@@ -1,4 +1,4 @@
-"""The state of the file backend: scopes with files, waiting rows, failures, held files."""
+"""Report the state of the file backend: scopes with files, waiting rows, failures, held files."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ from slowwave_server.services.reports.metrics.deliveries import files_held
 
 @dataclass(frozen=True, slots=True)
 class HeldFile:
-    """A file that is neither read nor written, and why."""
+    """A file that is neither read nor written, with the reason."""
 
     path: str
     why: str
@@ -26,8 +26,8 @@ class HeldFile:
 
 @dataclass(frozen=True, slots=True)
 class ScopeFiles:
-    """The files of one scope. files, memories: counts; waiting: memories with outdated lines, the first since `oldest`;
-    attempts, not_before, last_error: of the last delivery, if it failed.
+    """The files of one scope. files, memories: their numbers; waiting: the number of memories with outdated lines;
+    oldest: the enqueue time of the first; attempts, not_before, last_error: data of the last delivery, if it failed.
     """
 
     scope: str
@@ -44,7 +44,9 @@ class ScopeFiles:
 
 @dataclass(frozen=True, slots=True)
 class FilesReport:
-    """backend: of these settings; fed: whether changes are queued for files; problem: where the two disagree."""
+    """The state of the file backend. backend: the backend of these settings; fed: True if changes are queued for files;
+    problem: a sentence if the two differ.
+    """
 
     backend: str
     fed: bool
@@ -54,7 +56,7 @@ class FilesReport:
 
 
 def report_files(connection: Connection, tenant: str, backend: BackendName, root: Path, *, limit: int) -> FilesReport:
-    """All scopes of a tenant that have files or wait for some, the longest waiting first."""
+    """List all scopes of a tenant that have files or wait for files, the longest waiting first."""
     return FilesReport(
         backend,
         FILE in registered(connection),
@@ -115,7 +117,7 @@ def _held(connection: Connection, scope_id: int) -> tuple[HeldFile, ...]:
 
 
 def check_files(connection: Connection, backend: BackendName, sync_seconds: float, *, now: datetime) -> Check:
-    """Whether the file backend of the settings is fed, and keeps up. Of all tenants, by number alone."""
+    """Check that the file backend of the settings gets changes, and keeps up. Counts all tenants together."""
     name = "memory files"
     if backend != MEM0 and (said := mismatch(connection, backend)):
         return problem(name, "backend-mismatch", said)

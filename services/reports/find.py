@@ -1,4 +1,4 @@
-"""Quick search for people: agents by a part of their name, memories by their words, over all scopes of a tenant."""
+"""Quick search for people: agents by a part of their name, memories by their words, in all scopes of a tenant."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -31,7 +31,7 @@ _MEMORIES = text(
 
 @dataclass(frozen=True, slots=True)
 class FoundMemory:
-    """One memory that says the words."""
+    """One memory that contains the words."""
 
     id: UUID
     content: str
@@ -41,14 +41,14 @@ class FoundMemory:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What quick search found, the best first."""
+    """The results of a quick search, best first."""
 
     agents: tuple[str, ...]
     memories: tuple[FoundMemory, ...]
 
 
 def find_anything(connection: Connection, tenant: str, words: str) -> Found:
-    """Find agents and memories of one tenant; nothing for blank words. Archived memories are left out."""
+    """Find agents and memories of one tenant; nothing for a blank query. Archived memories are excluded."""
     words = words.replace("\0", "").strip()
     if not words:
         return Found((), ())

@@ -1,16 +1,16 @@
-"""The entities of a scope and their relations as a graph: around one entity, or the best connected ones.
+"""Build a graph of a scope's entities and their relations: around one entity, or of the best connected ones.
 
 A graph is a networkx.MultiDiGraph. Its nodes are names in lower case, with the attributes
 
     kind       "entity", or "memory" (only with links)
-    name       as most memories write it; of a memory its content
-    type       person, organisation, place, date, quantity, thing; of a memory its type
-    relations  how many relations of the scope begin or end there, also those that are not in the graph; of more than
-               RELATIONS_COUNTED in a direction, so many
+    name       the name as most memories write it; for a memory its content
+    type       person, organisation, place, date, quantity, thing; for a memory its type
+    relations  the number of the scope's relations that begin or end at the node, including those outside the graph; at
+    most RELATIONS_COUNTED in each direction
     hops       steps from the queried entity, if there is one
 
 and its edges, keyed by the number of the relation, have `predicate`, `memory` (its id), `since` (ISO 8601, the time
-from which it holds) and `confidence`. Only memories that can be answered from and still hold take part.
+from which it is valid) and `confidence`. The graph uses only valid memories that answers may use.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,14 +31,14 @@ MEMORIES_READ = 2_000
 """The largest number of memories, newest first, from which the best connected entities of a scope are computed."""
 
 _VALUES = frozenset({"date", "quantity"})
-# Every query names the tenant and the scope (I8), and sees only what holds and waits for nobody's decision.
+# Every query names the tenant and the scope (I8), and reads only valid memories that wait for no decision.
 _FROM = (
     " FROM slowwave.triples t"
     " JOIN slowwave.scopes s ON s.id = t.scope_id AND s.tenant = :tenant"
     " JOIN slowwave.memories m ON m.id = t.memory_id AND m.scope_id = t.scope_id"
     " WHERE t.scope_id = :scope AND m.status IN ('inbox', 'episode', 'active') AND m.valid_to IS NULL"
 )
-# Of the newest memories by their index; what they say by theirs.
+# Read the newest memories by their index, and their relations by another.
 _NEWEST = (
     " SELECT m.id FROM slowwave.memories m JOIN slowwave.scopes s ON s.id = m.scope_id AND s.tenant = :tenant"
     " WHERE m.scope_id = :scope AND m.status <> 'archived' AND m.status <> 'review' AND m.valid_to IS NULL"
@@ -55,7 +55,7 @@ _BEST = text(
 _KEY = text(
     f"SELECT lower(:name) AS key{_FROM} AND (lower(t.subject) = lower(:name) OR lower(t.object) = lower(:name)) LIMIT 1"
 )
-# Of each entity so many by the index of its end: one may have most of a scope's relations ("the user").
+# Read a limited number for each entity by the index of its end: one entity may have most relations ("the user").
 _EACH = "FROM unnest(CAST(:keys AS text[])) AS k (key) CROSS JOIN LATERAL"
 _NAMED = text(
     f"WITH ends AS (SELECT k.key, x.name, x.type {_EACH}"
@@ -94,7 +94,7 @@ _LINKS = text(
 
 @dataclass(frozen=True, slots=True)
 class EntityGraph:
-    """graph: as above; entity: the key of the queried one; cut: whether the limits left something out."""
+    """A result. graph: the graph; entity: the key of the queried entity; cut: True if the limits excluded something."""
 
     graph: "nx.MultiDiGraph[str]"
     entity: str | None
@@ -112,9 +112,9 @@ def neighbourhood(
     max_nodes: int = MAX_NODES,
     links: bool = False,
 ) -> EntityGraph:
-    """All that is related to `entity` in at most `depth` steps, in either direction, and what relates that.
+    """Return all entities within `depth` steps of `entity`, in either direction, and the relations among them.
 
-    Of an agent's own scope, or of `scope` ("room" or "team", name). Raises UnknownName for the agent and the entity.
+    scope: ("room" or "team", name), or None for the agent's own scope. Raises UnknownName for the agent and the entity.
     """
     place = _Place.find(connection, tenant, agent, scope)
     start = place.key_of(entity)
@@ -130,7 +130,7 @@ def neighbourhood(
         cut = cut or more or len(frontier) > room
         frontier = frontier[:room]
         hops |= dict.fromkeys(frontier, step)
-        # Two people with two children each, or two deadlines on a Friday, are not related by that.
+        # Two people with two children each, or two deadlines on a Friday, are not related by this value.
         values = {row.target for row in rows if row.object_type in _VALUES}
         frontier = [key for key in frontier if key not in values]
         if not frontier:
@@ -149,7 +149,7 @@ def best_connected(
     max_nodes: int = MAX_NODES,
     links: bool = False,
 ) -> EntityGraph:
-    """The entities of the scope with most relations, and how these are related to each other. Raises UnknownName."""
+    """Return the entities of the scope with most relations, and the relations among them. Raises UnknownName."""
     place = _Place.find(connection, tenant, agent, scope)
     best = place.best(max_nodes + 1)
     graph = _nodes(place.named([row.key for row in best[:max_nodes]]), {})
@@ -160,7 +160,7 @@ def best_connected(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """One scope of one tenant, the parameters of every query. scope 0: nothing was ever written there."""
+    """One scope of one tenant, the parameters of every query. scope: the id, 0 if the scope does not exist."""
 
     connection: Connection
     tenant: str
@@ -172,7 +172,7 @@ class _Place:
         return cls(connection, tenant, find_scope(connection, tenant, *(scope or ("agent", agent))) or 0)
 
     def key_of(self, entity: str) -> str | None:
-        """The key of an entity that some relation names, also written with an article ("the user")."""
+        """Return the key of an entity that some relation names, also written with an article ("the user")."""
         name = entity.strip()
         for tried in dict.fromkeys((name, name[4:] if name.lower().startswith("the ") else name)):
             if found := self._all(_KEY, name=tried):
@@ -180,23 +180,25 @@ class _Place:
         return None
 
     def names(self) -> list[str]:
-        """The names of entities, the best connected first."""
+        """Return the names of entities, the best connected first."""
         return [row.name for row in self.named([row.key for row in self.best(NAMES_COMPARED)])]
 
     def best(self, most: int) -> Sequence[Row[Any]]:
-        """The entities with most relations in the newest memories: key, relations, cut (there are more memories)."""
+        """Return the entities with most relations in the newest memories: key, relations, cut (True if there are more
+        memories).
+        """
         return self._all(_BEST, nodes=most, memories=MEMORIES_READ)
 
     def named(self, keys: list[str]) -> Sequence[Row[Any]]:
-        """These entities: key, name, type, relations."""
+        """Return these entities: key, name, type, relations."""
         return self._all(_NAMED, keys=keys, each=RELATIONS_COUNTED)
 
     def around(self, keys: list[str], most: int) -> tuple[Sequence[Row[Any]], bool]:
-        """At most `most` relations of these entities, the surest first, and whether there are more."""
+        """Return at most `most` relations of these entities, the most certain first, and True if there are more."""
         return self._relations(_AROUND, keys, most)
 
     def within(self, keys: list[str], most: int) -> tuple[Sequence[Row[Any]], bool]:
-        """At most `most` relations among these entities, the surest first, and whether there are more."""
+        """Return at most `most` relations among these entities, the most certain first, and True if there are more."""
         return self._relations(_WITHIN, keys, most)
 
     def _relations(self, statement: TextClause, keys: list[str], most: int) -> tuple[Sequence[Row[Any]], bool]:
@@ -213,7 +215,7 @@ class _Place:
         cut: bool,
         links: bool,
     ) -> EntityGraph:
-        """Add the relations and, with `links`, the memories that state them and how these are linked."""
+        """Add the relations and, with `links`, the memories that state them and the links among these."""
         memories: dict[str, set[str]] = {}
         for row in relations:
             memory = str(row.memory)

@@ -1,4 +1,4 @@
-"""The inbox: everything that waits for a person's decision, in one order, and what each answer means.
+"""Read the inbox: all items that wait for a person's decision, in one order, with the effect of each answer.
 
 An item has a key: `q12` is question 12; `c7` is contradiction 7, about which no question is open.
 """
@@ -76,7 +76,7 @@ _ANSWERED = text(
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswer:
-    """One answer to an open item. effect: what it would do, in words."""
+    """One answer to an open item. effect: its effect, in words."""
 
     name: str
     words: str
@@ -85,8 +85,9 @@ class ItemAnswer:
 
 @dataclass(frozen=True, slots=True)
 class InboxItem:
-    """One item. sides: of a contradiction the later and the earlier statement; of a claim the claim, then the memories
-    that contradict it. closed: the decision, in words; None while the item is open. asked_at: when it was noticed.
+    """One item. sides: for a contradiction the later and the earlier statement; for a claim the claim, then the
+    memories that contradict it. closed: the decision, in words; None while the item is open. asked_at: the time at
+    which it was noticed.
     """
 
     key: str
@@ -107,7 +108,9 @@ class InboxItem:
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """An item with what a person needs to decide it. seen: the memories at their revisions, for the decision."""
+    """An item with the data that a person needs to decide it. seen: the memories at their revisions, for the
+    decision.
+    """
 
     item: InboxItem
     answers: tuple[ItemAnswer, ...]
@@ -118,7 +121,7 @@ class OpenItem:
 def open_keys(
     connection: Connection, tenant: str, *, scope: tuple[str, str] | None = None, kind: ItemKind | None = None
 ) -> list[str]:
-    """The keys of open items: questions with most at stake first, then contradictions without a question."""
+    """Return the keys of open items: the most important questions first, then contradictions without a question."""
     values = {"tenant": tenant, "most": KEYS_READ, "kind": scope and scope[0], "name": scope and scope[1]}
     asked = connection.execute(_QUESTIONS, values).all()
     keys = [f"q{row.id}" for row in asked if kind is None or row.pair == (kind == "contradiction")]
@@ -128,12 +131,12 @@ def open_keys(
 
 
 def count_kinds(connection: Connection, tenant: str, *, scope: tuple[str, str] | None = None) -> dict[ItemKind, int]:
-    """How many items of each kind are open; at most KEYS_READ of each."""
+    """Count the open items of each kind, at most KEYS_READ of each."""
     return {kind: len(open_keys(connection, tenant, scope=scope, kind=kind)) for kind in ITEM_KINDS}
 
 
 def read_items(connection: Connection, tenant: str, keys: Iterable[str]) -> list[InboxItem]:
-    """These items, in the order of their keys; one that does not exist is left out. Raises InvalidMessage."""
+    """Return these items, in the order of their keys; missing ones are skipped. Raises InvalidMessage."""
     numbers = {key: key_number(key) for key in keys}
     asked = [number for key, number in numbers.items() if key[0] == "q"]
     noticed = [number for key, number in numbers.items() if key[0] == "c"]
@@ -150,7 +153,7 @@ def read_items(connection: Connection, tenant: str, keys: Iterable[str]) -> list
 
 
 def read_item(connection: Connection, tenant: str, key: str) -> OpenItem:
-    """One item with its answers; none if it is decided. Raises UnknownName and InvalidMessage."""
+    """Return one item with its answers; no answers if it is decided. Raises UnknownName and InvalidMessage."""
     found = read_items(connection, tenant, [key])
     if not found:
         raise UnknownName(f"tenant {tenant!r} has no item {key} in its inbox; `slowwave inbox list` lists them")
@@ -167,19 +170,21 @@ def read_item(connection: Connection, tenant: str, key: str) -> OpenItem:
 
 
 def case_of(item: InboxItem) -> tuple[CaseKind, int]:
-    """The subject of a decision: the contradiction if the item has two sides, else the question."""
+    """Return the subject of a decision: the contradiction if the item has two sides, else the question."""
     if item.conflict is not None and item.closed is None:
         return "conflict", item.conflict.id
     return ("item", item.question.id) if item.question is not None else ("conflict", key_number(item.key))
 
 
 def keys_of_run(connection: Connection, tenant: str, run: int) -> list[str]:
-    """The items that a run answered, as they are now: an item about which a question is open has the question's key."""
+    """Return the keys of items that a run answered, in their present state: an item with an open question has the
+    question's key.
+    """
     return list(connection.execute(_ANSWERED, {"tenant": tenant, "run": run}).scalars())
 
 
 def answer_words(item: InboxItem) -> Mapping[str, str]:
-    """The names of the answers that this item has, with their words."""
+    """Return the names of this item's answers, with their words."""
     if item.conflict is not None:
         return _PAIR_WORDS
     return {name: words for name, words in _CLAIM_WORDS.items() if name != "same" or len(item.sides) > 1}
@@ -188,7 +193,7 @@ def answer_words(item: InboxItem) -> Mapping[str, str]:
 def decision_for(
     item: InboxItem, answer: str, seen: Mapping[UUID, int] | None, *, into: UUID | None = None
 ) -> Decision:
-    """What an answer means for an item. into: of "same", the memory that stays. Raises InvalidMessage."""
+    """Return the decision for an answer to an item. into: for "same", the memory that stays. Raises InvalidMessage."""
     if item.closed is not None:
         raise InvalidMessage(f"{item.key} was answered before: {item.closed}")
     if answer not in answer_words(item):
@@ -198,7 +203,7 @@ def decision_for(
 
 
 def key_number(key: str) -> int:
-    """The number in a key. Raises InvalidMessage."""
+    """Return the number in a key. Raises InvalidMessage."""
     if key[:1] in {"q", "c"} and key[1:].isascii() and key[1:].isdigit() and len(key) <= _DIGITS:
         return int(key[1:])
     raise InvalidMessage(f"the key of an item is q or c and a number, such as q12, got {key!r:.40}")
@@ -218,7 +223,7 @@ def _decision(item: InboxItem, answer: str, into: UUID | None = None) -> Decisio
 
 def _of_question(question: ListedQuestion) -> InboxItem:
     memory = question.memory
-    # A claim that one memory alone contradicts is a choice between two statements: it has the answers of one.
+    # A claim that only one memory contradicts is a choice between two statements, and has the answers of such a choice.
     pair = len(question.conflicts) == 1 and (memory is None or memory.status == "review")
     conflict = question.conflicts[0] if pair else None
     others = [
@@ -244,7 +249,7 @@ def _of_question(question: ListedQuestion) -> InboxItem:
 
 
 def _closing(question: ListedQuestion) -> str:
-    """The decision in words."""
+    """Return the decision in words."""
     resolutions = [one.resolution for one in question.conflicts if one.resolution]
     return resolutions[0] if resolutions else question.state
 
@@ -269,7 +274,7 @@ def _of_conflict(conflict: ListedConflict) -> InboxItem:
 
 
 def _names(item: InboxItem) -> dict[UUID, str]:
-    """The name of each statement in the sentences of effects."""
+    """Return a name for each statement in the sentences of effects."""
     if item.conflict is not None:
         return {item.conflict.newer.id: "the later statement", item.conflict.older.id: "the earlier statement"}
     others = dict.fromkeys((side.id for side in item.sides[1:]), "the other statement")

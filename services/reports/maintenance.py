@@ -1,6 +1,6 @@
-"""The status of the maintenance jobs: the due time and the last run of each job, and the current runs.
+"""Report the status of the maintenance jobs: the due time and the last run of each job, and the current runs.
 
-Jobs belong to the installation, not to a tenant; their summaries count and name no memory.
+Jobs belong to the installation, not to a tenant; their summaries contain counts, but name no memory.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,9 @@ RUNS_LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A run under way. alive: False once its lease is over; the next tick then says so and takes its job over."""
+    """A current run. alive: False after its lease has expired; the next tick then marks it as dead and takes its job
+    over.
+    """
 
     id: int
     job: str | None
@@ -31,7 +33,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """A job, and by how many seconds its run is late (0: not yet due; None: not planned, or disabled)."""
+    """A job. late: the seconds by which its run is late (0: not yet due; None: not planned, or disabled)."""
 
     job: Job
     late_seconds: float | None
@@ -39,14 +41,14 @@ class JobStatus:
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceStatus:
-    """All jobs by name; the runs under way, also those that belong to no job, the oldest first."""
+    """All jobs by name, and the current runs, including those of no job, oldest first."""
 
     jobs: tuple[JobStatus, ...]
     running: tuple[Running, ...]
 
 
 def read_maintenance(connection: Connection, now: datetime) -> MaintenanceStatus:
-    """Read it in two queries."""
+    """Read the status in two queries."""
     under_way = (
         select(MaintenanceRun)
         .with_only_columns(*(getattr(MaintenanceRun, name) for name in _RUN_COLUMNS))
@@ -59,7 +61,7 @@ def read_maintenance(connection: Connection, now: datetime) -> MaintenanceStatus
 
 
 def job_document(job: Job) -> dict[str, Any]:
-    """A job in JSON's terms, with the words that its configuration takes."""
+    """Return a job as JSON, with the words that its configuration accepts."""
     return {
         "id": job.id,
         "job_type": job.job_type,
@@ -79,7 +81,9 @@ def job_document(job: Job) -> dict[str, Any]:
 
 
 def when_words(job: Job) -> str:
-    """When a job runs, in words: "daily 10:00-11:00 (UTC)", "every 12 hours (UTC)", "weekly on sunday from 03:00 …"."""
+    """Return a job's schedule in words: "daily 10:00-11:00 (UTC)", "every 12 hours (UTC)", "weekly on sunday from 03:00
+    …".
+    """
     if job.cadence == "interval":
         words = _every(job.interval_minutes or 0)
     elif job.weekday is not None:
@@ -92,7 +96,7 @@ def when_words(job: Job) -> str:
 
 
 def _every(minutes: int) -> str:
-    """An interval in its largest whole unit: "every 12 hours", "every minute"."""
+    """Return an interval in its largest whole unit: "every 12 hours", "every minute"."""
     unit, size = next(
         (name, size) for name, size in (("day", 1440), ("hour", 60), ("minute", 1)) if minutes % size == 0
     )

@@ -1,7 +1,7 @@
-"""What a scope remembers, newest first, with the sources of each memory; also as of another time.
+"""List the memories of a scope, newest first, with the sources of each memory; also for another time.
 
-Two axes of time: `as_of` selects memories that held then by event time, `known_at` the records and decisions made by
-then.
+There are two axes of time: `as_of` selects memories that were valid at a time, `known_at` selects the records and
+decisions made by a time.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ SOURCES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An event that says it."""
+    """A source event of a memory."""
 
     agent: str
     session: str
@@ -40,9 +40,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
-    """One memory. sources: by session and seq, at most SOURCES_SHOWN of `source_count`; files: with lines that say it.
+    """One memory. sources: source events by session and seq, at most SOURCES_SHOWN of `source_count`; files: the files
+    with lines that say it.
 
-    confidence and importance: 0..1. valid_to is None while it holds.
+    confidence, importance: numbers from 0 to 1. valid_to: None while it is valid.
     """
 
     id: UUID
@@ -75,14 +76,14 @@ def list_memories(
     limit: int = 50,
     most_changes: int | None = None,
 ) -> list[ListedMemory]:
-    """The newest memories of an agent: of its own scope, of `scope` ("room" or "team", name), or of a session's.
+    """List the newest memories of an agent's own scope, of `scope` ("room" or "team", name), or of a session's scope.
 
-    Memories that come from `session` belong to the scope that it writes to. Archived memories are listed only for that
-    `status`; a merged memory appears as its survivor. as_of: only what held then. known_at: the state at that time,
-    with later decisions reverted. A day means its end; times without a zone are in the agent's own zone. words: only
-    memories that contain them (`text_filter`). before: the (valid_from, id) of the last one of a list reads on after
-    it. Raises UnknownName for the agent or the session, and InvalidQuery where known_at has more than most_changes to
-    undo.
+    session: only memories that come from this session; they belong to the scope that it writes to. Archived memories
+    are listed only for this `status`; a merged memory appears as its survivor. as_of: only memories that were valid at
+    this time. known_at: the state at this time, with later decisions reverted. A day means its end; times without a
+    zone are in the agent's own zone. words: only memories that contain them (`text_filter`). before: the (valid_from,
+    id) of the last memory of the previous page. Raises UnknownName for the agent or the session, and InvalidQuery if
+    known_at has more than most_changes to revert.
     """
     zone = _zone(connection, tenant, agent)
     wanted = _Wanted(status, kind, _instant(as_of, zone), before)
@@ -124,12 +125,12 @@ class _Wanted:
             yield Memory.valid_from <= self.as_of
             yield or_(Memory.valid_to.is_(None), Memory.valid_to > self.as_of)
         if self.before is not None:
-            # By the index's own column, too, which a comparison of rows would not use.
+            # Compare also the index's own column, because the index would not serve a comparison of rows.
             yield Memory.valid_from <= self.before[0]
             yield tuple_(Memory.valid_from, Memory.id) < self.before
 
     def admits(self, row: Mapping[str, Any]) -> bool:
-        """The same filter for a row that differs from the table's."""
+        """Return True if the filter matches a row that differs from the table's."""
         if row["status"] == "archived" if self.status is None else row["status"] != self.status:
             return False
         if self.kind is not None and row["type"] != self.kind:
@@ -144,7 +145,7 @@ class _Wanted:
 def _place(
     connection: Connection, tenant: str, agent: str, scope: tuple[str, str] | None, session: str | None
 ) -> tuple[int | None, int | None]:
-    """The scope (None if nothing was written to it) and the session (None if none is named)."""
+    """Return the scope (None if it does not exist) and the session (None if none is named)."""
     if session is None:
         return find_scope(connection, tenant, *(scope or ("agent", agent))), None
     found = find_session(connection, tenant, agent, session)
@@ -211,7 +212,7 @@ def _with_sources(
 
 
 def _sessions(connection: Connection, tenant: str, sessions: Collection[int]) -> dict[int, tuple[str, str]]:
-    """The names of sessions, as (agent, session)."""
+    """Return the names of sessions, as (agent, session)."""
     query = (
         select(Session.id, Agent.name.label("agent"), Session.name.label("session"))
         .join(Agent, Agent.id == Session.agent_id)
@@ -223,7 +224,7 @@ def _sessions(connection: Connection, tenant: str, sessions: Collection[int]) ->
 def sources_of(
     connection: Connection, tenant: str, memories: Sequence[UUID]
 ) -> tuple[dict[UUID, int], dict[UUID, list[Source]]]:
-    """The number of sources of each memory, and the first SOURCES_SHOWN sources."""
+    """Return the number of sources of each memory, and the first SOURCES_SHOWN sources."""
     order = (Session.name, MemorySource.seq)
     ranked = (
         select(

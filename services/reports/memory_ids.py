@@ -13,7 +13,7 @@ _END = re.compile(r"[0-9a-f]{12}")
 
 
 def check_memory_name(name: str) -> UUID | None:
-    """The id that a whole UUID names; None for the end of one. Raises InvalidQuery for anything else."""
+    """Return the id of a whole UUID; None for the end of one. Raises InvalidQuery for anything else."""
     if _END.fullmatch(name):
         return None
     try:
@@ -26,16 +26,16 @@ def memory_called(connection: Connection, tenant: str, name: str) -> UUID:
     """Find the id of a memory.
 
     Args:
-        connection: of a database of this schema.
+        connection: a connection to a database with this schema.
         tenant: the owner of the memories.
-        name: a UUID, which is taken as it is, or the last twelve characters of one, as a context's marks show it.
+        name: a whole UUID, or the last twelve characters of one, as a context's marks show it.
 
     Returns:
         The id. A whole UUID need not exist.
 
     Raises:
         InvalidQuery: the name is neither.
-        UnknownName: no memory of the tenant ends so, or several do.
+        UnknownName: no memory of the tenant has an id with this end, or several have.
     """
     if (whole := check_memory_name(name)) is not None:
         return whole

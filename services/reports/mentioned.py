@@ -1,4 +1,4 @@
-"""The texts of memories that changes refer to: a successor, or the survivor of a merge."""
+"""Read the texts of memories to which changes refer: a successor, or the survivor of a merge."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
@@ -22,7 +22,7 @@ class Changed(Protocol):
 
 
 def contents_named(connection: Connection, tenant: str, changes: Iterable[Changed]) -> dict[UUID, str]:
-    """The contents of the memories of `tenant` that these changes name, without secrets."""
+    """Return the contents of the memories of `tenant` that these changes name, without secrets."""
     named = {memory for change in changes for memory in mentioned(change.before, change.after)}
     return contents_of(connection, tenant, named)
 

@@ -33,9 +33,9 @@ class ModelState:
     """The state of the configured model.
 
     Attributes:
-        state: the state.
+        state: the name of the state.
         said: the state as a sentence.
-        here: advice for this case, if there is more to say than the fix of the general issue; otherwise None.
+        here: an extra step for this case besides the fix of the general issue, or None.
     """
 
     state: State

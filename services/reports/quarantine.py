@@ -1,4 +1,4 @@
-"""Events in quarantine: no flush could process them. Each has the error of its last flush."""
+"""List events in quarantine, which no flush could process, each with the error of its last flush."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,7 +35,7 @@ def list_quarantined(
     before: int | None = None,
     limit: int = 100,
 ) -> list[QuarantinedEvent]:
-    """The newest `limit` events of `tenant` in quarantine. If an agent or a session is given, only its events.
+    """List the newest `limit` events of `tenant` in quarantine. If an agent or a session is given, only its events.
 
     before: only events of windows with a smaller number. A quarantined window holds one event.
     """
@@ -65,7 +65,7 @@ def list_quarantined(
 
 
 def count_quarantined(connection: Connection, tenant: str) -> int:
-    """The number of events of `tenant` in quarantine."""
+    """Count the events of `tenant` in quarantine."""
     count: int = connection.execute(_of_tenant(select(func.count()), tenant)).scalar_one()
     return count
 

@@ -1,4 +1,4 @@
-"""Memories for programs: every field, the source events, and the current status."""
+"""Read memories for programs: every field, the source events, and the current status."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,7 +66,9 @@ class Record:
 
 
 def read_record(connection: Connection, tenant: str, memory: UUID, reach: Reach) -> Record:
-    """One memory of `tenant` within reach, archived ones too. Raises UnknownName, which says the same of all others."""
+    """Return one memory of `tenant` within reach, including archived ones. For all others, raises the same
+    UnknownName.
+    """
     found = _current(connection, tenant, [memory], reach)
     if not found:
         raise UnknownName(f"there is no memory {memory}")
@@ -76,7 +78,7 @@ def read_record(connection: Connection, tenant: str, memory: UUID, reach: Reach)
 def as_records(
     connection: Connection, tenant: str, scope: str, listed: Sequence[ListedMemory], *, then: bool
 ) -> list[Record]:
-    """Memories of one scope that were listed. then: as they were known at another time."""
+    """Convert listed memories of one scope. then: the state at another time, or None."""
     current = _current(connection, tenant, [one.id for one in listed])
     if not then:
         return [current[one.id] for one in listed if one.id in current]

@@ -1,6 +1,6 @@
-"""The fix if a server refuses a connection: for the certificate, the login, or the privileges of the login.
+"""Find the fix if a server refuses a connection: for the certificate, the login, or the privileges of the login.
 
-Libraries tell these apart by their words alone; each word below is one of libpq's, OpenSSL's or the server's.
+Libraries distinguish these cases only by their messages; each phrase below comes from libpq, OpenSSL or the server.
 """
 
 import re
@@ -32,8 +32,8 @@ _BROKER: Mapping[str, str] = {
 
 
 def cure_of_refusal(server: Server, said: str) -> str | None:
-    """The fix for a refusal, by the error text of the server or the library; None if the server did not answer at
-    all.
+    """Return the fix for a refusal, by the error text of the server or the library; None if the server did not
+    answer.
     """
     known = _POSTGRES if server == "postgres" else _BROKER
     return next((cure for words, cure in known.items() if re.search(words, said)), None)

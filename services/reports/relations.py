@@ -1,4 +1,4 @@
-"""Relations of a memory: links, conflicts, questions, notes of agents, runs, triples.
+"""Read what relates to a memory: links, conflicts, questions, notes of agents, runs, triples.
 
 Every query is limited to the scope (I8).
 """
@@ -29,7 +29,9 @@ CHAIN_DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link to or from another memory. confidence: 0..1; ended_by: the run that removed the link, or None."""
+    """A link to or from another memory. confidence: a number from 0 to 1; ended_by: the run that removed the link, or
+    None.
+    """
 
     direction: Literal["to", "from"]
     predicate: str
@@ -74,7 +76,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What an agent put into working memory and the memory rests on. via: the merged memory that brought it."""
+    """An agent's note in working memory that is evidence for the memory. via: the id of the merged memory that brought
+    it.
+    """
 
     item: UUID
     session: str | None
@@ -88,7 +92,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A memory that was merged into this one, or one of the values that followed each other."""
+    """A memory that was merged into this one, or one of its successive values."""
 
     id: UUID
     content: str
@@ -112,7 +116,7 @@ class RunMade:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A triple that the memory states. confidence: 0..1."""
+    """A triple that the memory states. confidence: a number from 0 to 1."""
 
     subject: str
     subject_type: str
@@ -123,7 +127,7 @@ class Relation:
 
 
 def links_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Link, ...]:
-    """Its links in both directions, the oldest first, also ended ones."""
+    """Return its links in both directions, oldest first, including ended ones."""
     other = case((MemoryLink.source_id == memory, MemoryLink.target_id), else_=MemoryLink.source_id)
     query = (
         select(
@@ -144,7 +148,7 @@ def links_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Link,
 
 
 def conflicts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Conflict, ...]:
-    """Its conflicts, decided ones too, the oldest first."""
+    """Return its conflicts, oldest first, including decided ones."""
     first, second = MemoryConflict.memory_id, MemoryConflict.conflicting_memory_id
     query = (
         select(
@@ -169,7 +173,7 @@ def conflicts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[C
 
 
 def questions_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Question, ...]:
-    """Questions to people about it or its conflicts."""
+    """Return questions to people about it or its conflicts."""
     mine = select(MemoryConflict.id).where(
         MemoryConflict.scope_id == scope_id,
         or_(MemoryConflict.memory_id == memory, MemoryConflict.conflicting_memory_id == memory),
@@ -194,7 +198,7 @@ def questions_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Q
 
 
 def notes_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Note, ...]:
-    """What the agent noted itself and the memory rests on, the oldest first."""
+    """Return the agent's notes that are evidence for it, oldest first."""
     query = (
         select(
             WorkingItem.id.label("item"),
@@ -215,7 +219,7 @@ def notes_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Note,
 
 
 def parts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Part, ...]:
-    """Memories merged into it."""
+    """Return the memories merged into it."""
     query = (
         select(Memory.id, Memory.content, Memory.status, Memory.valid_from, Memory.valid_to)
         .where(Memory.scope_id == scope_id, Memory.merged_into == memory)
@@ -225,7 +229,7 @@ def parts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Part,
     return tuple(Part(**row) for row in connection.execute(query).mappings())
 
 
-# UNION, not UNION ALL: rows that were there already end the walk, should a chain ever bite its tail.
+# UNION, not UNION ALL: known rows end the recursion, even if a chain forms a cycle.
 _CHAIN = text(
     "WITH RECURSIVE older (id, depth) AS ("
     "  SELECT id, 0 FROM slowwave.memories WHERE id = :memory AND scope_id = :scope"
@@ -242,14 +246,14 @@ _CHAIN = text(
 
 
 def chain_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Part, ...]:
-    """The successive values that include it, the oldest first; empty if it is the only one."""
+    """Return the successive values that include it, oldest first; empty if it is the only one."""
     values = {"memory": memory, "scope": scope_id, "depth": CHAIN_DEPTH}
     chain = tuple(Part(**row) for row in connection.execute(_CHAIN, values).mappings())
     return chain if len(chain) > 1 else ()
 
 
 def runs_of(connection: Connection, memory: UUID) -> tuple[RunMade, ...]:
-    """The runs that changed it, the oldest first."""
+    """Return the runs that changed it, oldest first."""
     changed = select(MemoryChange.run_id).where(MemoryChange.memory_id == memory, MemoryChange.run_id.is_not(None))
     query = (
         select(
@@ -269,7 +273,7 @@ def runs_of(connection: Connection, memory: UUID) -> tuple[RunMade, ...]:
 
 
 def triples_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Relation, ...]:
-    """The relations that it states."""
+    """Return the triples that it states."""
     query = (
         select(
             Triple.subject,

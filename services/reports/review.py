@@ -1,4 +1,4 @@
-"""Questions to a person, with the memories that they concern and the effect of each answer."""
+"""List questions to a person, with their memories and the effect of each answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ ANSWERS: Mapping[str, Decision] = {
 
 @dataclass(frozen=True, slots=True)
 class ListedQuestion:
-    """One question. memory: its subject, None for a question about a conflict; conflicts: that one, or the open ones of
-    the memory. scope: `kind:name`. run: the pass that asked.
+    """One question. memory: its subject, None for a question about a conflict; conflicts: this conflict, or the open
+    conflicts of the memory. scope: `kind:name`. run: the pass that asked.
     """
 
     id: int
@@ -58,8 +58,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which questions: of a scope ("agent", name) and so on, a tier, a state (None: any), asked before a moment, about
-    scopes within reach (None: all).
+    """A filter of questions: by scope ("agent", name) and so on, tier, state (None: any), time of asking, and scopes
+    within reach (None: all).
     """
 
     scope: tuple[str, str] | None = None
@@ -76,9 +76,9 @@ Place = tuple[Tier, datetime, int]
 def list_questions(
     connection: Connection, tenant: str, asked: Asked, *, after: Place | None = None, limit: int = 50
 ) -> list[ListedQuestion]:
-    """Questions of `tenant`, those with most at stake first, of one tier the ones that lapse first.
+    """List questions of `tenant`, the most important tier first, within a tier the earliest expiry first.
 
-    after: where a list ended, to read on there.
+    after: the position at which the previous page ended.
     """
     wanted = _where(asked)
     if after is not None:
@@ -89,12 +89,14 @@ def list_questions(
 
 
 def read_questions(connection: Connection, tenant: str, numbers: Sequence[int]) -> list[ListedQuestion]:
-    """These questions of `tenant`, those with most at stake first; one that does not exist is left out."""
+    """Return these questions of `tenant`, the most important first; missing ones are skipped."""
     return _read(connection, tenant, [ReviewItem.id.in_(numbers)], len(numbers))
 
 
 def read_question(connection: Connection, tenant: str, item: int, *, reach: Reach | None = None) -> Question:
-    """One question of `tenant`, with the effect of each answer. Raises UnknownName, also if the caller can't see it."""
+    """Return one question of `tenant`, with the effect of each answer. Raises UnknownName, also if the caller may not
+    see it.
+    """
     mine = [ReviewItem.id == item, *([] if reach is None else [reach.scopes_condition()])]
     found = _read(connection, tenant, mine, 1)
     if not found:
@@ -117,7 +119,7 @@ def what_answers_do(
     answers: Mapping[str, Decision],
     names: Mapping[UUID, str],
 ) -> dict[str, str]:
-    """The effect of each of these answers, in words; without answers that can't be given, and empty after a
+    """Return the effect of each of these answers, in words; answers that are not possible are excluded. Empty after a
     decision.
     """
     places = scopes_of(connection, tenant, kind, [number])
@@ -136,7 +138,7 @@ def what_answers_do(
 
 
 def revisions_of(connection: Connection, tenant: str, kind: Kind, number: int) -> dict[UUID, int]:
-    """The current revisions of the memories of a question or conflict of `tenant`, to which a decision refers.
+    """Return the current revisions of the memories of a question or conflict of `tenant`, to which a decision refers.
 
     Empty for decided ones and for other tenants.
     """
@@ -162,7 +164,7 @@ def _where(asked: Asked) -> list[ColumnElement[bool]]:
 
 
 def _graver_first() -> ColumnElement[int]:
-    # Word for word as the index has it, so that the first of all open ones are found without sorting these.
+    # The expression must equal the index's, so that the first open ones are found without sorting.
     return literal_column(GRAVER_FIRST)
 
 
@@ -202,7 +204,7 @@ def _read(
 def _conflicts(
     connection: Connection, tenant: str, rows: Sequence[Any], memories: Sequence[UUID]
 ) -> list[ListedConflict]:
-    """The conflicts that these questions are about, the oldest first."""
+    """Return the conflicts of these questions, oldest first."""
     named = MemoryConflict.id.in_([row["conflict_id"] for row in rows if row["conflict_id"] is not None])
     sides = or_(MemoryConflict.memory_id.in_(memories), MemoryConflict.conflicting_memory_id.in_(memories))
     wanted = or_(named, (MemoryConflict.status == "open") & sides)

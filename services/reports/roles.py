@@ -13,8 +13,8 @@ NAMED = 5
 
 
 def check_roles(connection: Connection) -> Iterator[Check]:
-    """Whether the roles are as old as the schema (`slowwave admin migrate` renews them, a restored dump or SQL does
-    not), and whether each login of an agent's host is bounded.
+    """Check that the roles' grants are as new as the schema (`slowwave admin migrate` renews them, a restored dump or
+    SQL does not), and that each login of an agent's host is limited.
     """
     if not in_use(connection):
         yield fine("roles", "everybody logs in as the owner")

@@ -1,6 +1,6 @@
 """Runs of maintenance: a list of runs, the result of each run, and every change that it made.
 
-A run of the installation (a job over all scopes) shows a tenant the changes of the tenant's own memories alone (I8).
+For a run of the installation (a job over all scopes), a tenant sees only the changes of its own memories (I8).
 """
 
 from collections import defaultdict
@@ -62,11 +62,12 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class RunStory:
-    """A run with its changes. changed: the number of all changes; `changes` has the first ones, in order.
+    """A run with its changes. changed: the number of all changes; changes: the first ones, in order.
 
-    actions: how many of each action; added: rows that carry its number (links, triples, conflicts, questions, items).
-    more_after: give it as `after` to read on; None where `changes` hold the last one. parts: the runs that it started.
-    lost: of a pass that was rolled back, the memories whose evidence answers would have lost, with their texts.
+    actions: the number of each action; added: the number of rows with its number (links, triples, conflicts, questions,
+    items). more_after: the argument `after` for the next page; None if `changes` has the last one. parts: the runs that
+    it started. lost: for a pass that was rolled back, memories whose evidence answers would have lost, with their
+    texts.
     """
 
     run: RunLine
@@ -89,9 +90,9 @@ def list_runs(
     before: int | None = None,
     limit: int = 20,
 ) -> list[RunLine]:
-    """The newest runs that the tenant may see. scope: ("agent", name) and so on: only those that worked on it.
+    """List the newest runs that the tenant may see. scope: ("agent", name) and so on; only runs that worked on it.
 
-    reach: only those over scopes within it; None for all. before: only those older than this one, by number.
+    reach: only runs over scopes within it; None for all. before: only runs with a smaller number.
     """
     query = _runs(tenant, reach)
     if before is not None:
@@ -113,9 +114,7 @@ def read_run(
     after: int = 0,
     limit: int = 200,
 ) -> RunStory:
-    """One run with its first `limit` changes, or the next ones after a cursor. Raises UnknownName, also for a run out
-    of reach.
-    """
+    """Return one run with its first `limit` changes, or those after a cursor. Raises UnknownName, also out of reach."""
     row = connection.execute(_runs(tenant, reach).where(MaintenanceRun.id == run_id)).first()
     if row is None:
         raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave run list` lists them")
@@ -153,7 +152,7 @@ def _change_line(change: Row[*tuple[Any, ...]], evidence: Sequence[Any]) -> Chan
 
 
 def _parts(connection: Connection, tenant: str, run_id: int) -> tuple[int, ...]:
-    """The runs that this one started in scopes of the tenant, by number."""
+    """Return the runs that this one started in scopes of the tenant, by number."""
     query = (
         select(MaintenanceRun.id)
         .join(Scope, Scope.id == MaintenanceRun.scope_id)
@@ -188,7 +187,9 @@ def _runs(tenant: str, reach: Reach | None = None) -> Select[*tuple[Any, ...]]:
 
 
 def _is_seen(tenant: str, reach: Reach | None) -> ColumnElement[bool]:
-    """A run over no single scope is the installation's: whoever sees all of the tenant sees it."""
+    """Return True if the caller may see the run; a run without a scope is visible to callers that see the
+    whole tenant.
+    """
     if reach is None or reach.is_all:
         return or_(Scope.tenant == tenant, MaintenanceRun.scope_id.is_(None))
     return and_(Scope.tenant == tenant, reach.scopes_condition())
@@ -196,8 +197,8 @@ def _is_seen(tenant: str, reach: Reach | None) -> ColumnElement[bool]:
 
 def _worked_on(tenant: str, kind: str, name: str) -> ColumnElement[bool]:
     its = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == kind, Scope.name == name)
-    # Asked of one run after the other until there are enough, and of each of its changes by key, up to the first of the
-    # scope: joined, all changes that there are would be gone through first.
+    # Check one run after the other until there are enough, and its changes by key, up to the first in the scope; a join
+    # would read all changes first.
     of_scope = select(Memory.scope_id).where(Memory.id == MemoryChange.memory_id).scalar_subquery()
     changed = (
         select(MemoryChange.id)
@@ -210,7 +211,7 @@ def _worked_on(tenant: str, kind: str, name: str) -> ColumnElement[bool]:
 
 
 def _actions(tenant: str, run_id: int) -> Any:
-    """What a run over one scope did, as a subquery: all of it is of that scope, so that no memory need be looked up."""
+    """Return the actions of a run over one scope, as a subquery without a lookup of memories."""
     return (
         select(MemoryChange.id, MemoryChange.action)
         .join(MaintenanceRun, MaintenanceRun.id == MemoryChange.run_id)
@@ -221,7 +222,7 @@ def _actions(tenant: str, run_id: int) -> Any:
 
 
 def _changes(tenant: str, run_id: int) -> Any:
-    """The changes of a run as a subquery. A memory that an undo deleted has its values in its own last change."""
+    """Return a run's changes as a subquery. A memory that an undo deleted has its values in its own last change."""
     last = (
         select(MemoryChange.before["content"].astext)
         .where(MemoryChange.action == "undone", MemoryChange.before.has_key("recorded_at"))
@@ -241,7 +242,7 @@ def _changes(tenant: str, run_id: int) -> Any:
 
 
 def _evidence(connection: Connection, tenant: str, memories: set[UUID]) -> dict[UUID, list[str]]:
-    """The first events that say each memory, as `session#seq`; working memory as `noted`, lines of files as `read`."""
+    """Return the first sources of each memory: `session#seq`, `noted` for working memory, `read` for lines of files."""
     found: dict[UUID, list[str]] = defaultdict(list)
     if not memories:
         return found

@@ -1,4 +1,4 @@
-"""Check of `memory.source`: whether conversations of another program are read."""
+"""Check of `memory.source`: are conversations of another program read?"""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from slowwave_server.services.reports.metrics.sessions import age
 def check_source(connection: Connection, source: str, *, now: datetime) -> Check:
     """Check for runs that wait without a reader, or that could not be read.
 
-    Counts those of every tenant, and reads no text of any.
+    The check counts the runs of all tenants, and reads no text.
     """
     if source == "events":
         return fine("source", "hooks hand over what is said (memory.source is events)")

@@ -1,6 +1,6 @@
-"""Cost of models over the last days, by model; `budget` has only the remaining tokens.
+"""Report the cost of models over the last days, by model; `budget` has only the remaining tokens.
 
-Days and weeks are those of UTC, as caps have them. Calls are kept for 90 days, sums for as long as the tenant.
+Days and weeks are in UTC, as for caps. Calls are stored for 90 days, sums for as long as the tenant exists.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ DAYS = 28
 
 @dataclass(frozen=True, slots=True)
 class DaySpent:
-    """The cost of one day. tokens: the tokens of ended calls, and the reserved tokens of running calls."""
+    """The cost of one day. tokens: the number of tokens of ended calls, plus the reserved tokens of running calls."""
 
     day: date
     calls: int
@@ -29,9 +29,10 @@ class DaySpent:
 
 @dataclass(frozen=True, slots=True)
 class ModelSpent:
-    """Cost of one model today, this week and over all days of the report. calls, tokens_…: settled calls alone.
+    """The cost of one model today, this week and over all days of the report. calls, tokens_…: numbers for settled
+    calls only.
 
-    model: driver and model, as calls were made. purposes: of its calls.
+    model: driver and model. purposes: the purposes of its calls.
     """
 
     model: str
@@ -44,7 +45,9 @@ class ModelSpent:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """days: each one to today, the oldest first, also those without a call. models: the dearest first."""
+    """A report. days: every day until today, oldest first, including days without a call. models: the highest cost
+    first.
+    """
 
     days: tuple[DaySpent, ...]
     models: tuple[ModelSpent, ...]
@@ -53,7 +56,7 @@ class Spending:
 def read_spending(
     connection: Connection, tenant: str, now: datetime, *, agent: str | None = None, days: int = DAYS
 ) -> Spending:
-    """Read it for a tenant, or one of its agents, over so many days to today. Raises UnknownName."""
+    """Read the cost for a tenant, or one of its agents, over this number of days until today. Raises UnknownName."""
     if agent is not None:
         find_agent(connection, tenant, agent)
     today = now.astimezone(UTC).date()

@@ -1,4 +1,4 @@
-"""Check the spool of this host: events that wait on its disk, events that were refused, and free space for more."""
+"""Check the spool of this host: waiting events on its disk, rejected events, and free disk space."""
 
 import shutil
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ class Spool:
 
 
 def measure_spool(spooled: Spooled, folder: Path) -> Spool:
-    """spooled: the backlog in `folder`, which may not exist yet."""
+    """Measure the spool. spooled: the backlog in `folder`, which may not exist yet."""
     return Spool(spooled.files, spooled.size_bytes, spooled.rejected_files, _room(folder.expanduser()))
 
 
 def check_spool(spool: Spool, folder: Path) -> Iterator[Check]:
-    """One finding about its backlog, and another one if disk space is low."""
+    """Return one finding about the backlog, and another one if disk space is low."""
     if spool.spool_files:
         size = f"{spool.spool_bytes:,} bytes of events"
         yield problem("spool", "spool-waits", f"{pluralize(spool.spool_files, 'file')} with {size} in {folder}")

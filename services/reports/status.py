@@ -1,4 +1,4 @@
-"""The status of one tenant: backlog, latency from a turn to its memory, failures."""
+"""Report the status of one tenant: backlog, latency from a turn to its memory, failures."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -36,13 +36,13 @@ class Lag:
 class Status:
     """The present status of one tenant; `queues` counts the messages of all tenants.
 
-    queues: the number of messages in each queue; None if the broker can't be reached. flushes: the flushes of the last
-    hour, by outcome. left_to_rules: flushes that the rules did in place of the model, by reason ("budget": a cap was
-    reached, "failed": the model gave no usable answer). failed_notes, failed_days: notes and summaries of days that
-    raised an error and are retried. backends: memories that wait for a delivery to files or mem0. without_rules:
-    flushed events by language, for languages without extraction rules; at most UNRULED_READ are counted. more_dirty:
-    true if there are more sessions with unprocessed events than were counted; the counts of events_waiting, backing_off
-    and overdue then cover only the longest waiting sessions.
+    queues: the number of messages in each queue; None if the broker can't be reached. flushes: the number of flushes in
+    the last hour, by outcome. left_to_rules: the number of flushes that the rules did instead of the model, by reason
+    ("budget": a cap was reached, "failed": the model gave no usable answer). failed_notes, failed_days: the numbers of
+    notes and summaries of days that raised an error and are retried. backends: the number of memories that wait for a
+    delivery to files or mem0. without_rules: the number of flushed events by language, for languages without extraction
+    rules; at most UNRULED_READ are counted. more_dirty: True if there are more sessions with unprocessed events than
+    were counted; the counts of events_waiting, backing_off and overdue then cover only the longest waiting sessions.
     """
 
     tenant: str
@@ -91,7 +91,7 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
 
 
 def _dirty(connection: Connection, tenant: str, now: datetime) -> Row[tuple[int, int, datetime | None, int, int]]:
-    """Counts of dirty sessions, their events, the oldest, and of sessions that back off or are due."""
+    """Count dirty sessions, their events, the oldest event, and the sessions that back off or are due."""
     oldest = (
         select(
             Session.dirty_since,
@@ -116,9 +116,9 @@ def _dirty(connection: Connection, tenant: str, now: datetime) -> Row[tuple[int,
 
 
 def _backends(connection: Connection, tenant: str) -> dict[str, int]:
-    """How many memories wait for each backend beside Postgres that is fed, or has something waiting still."""
-    # Counted by scope first, and each scope asked for by key: a planner takes a third of all rows for waiting, and
-    # would read all scopes.
+    """Count the memories that wait for each backend that is fed, or that still has waiting rows."""
+    # Count by scope first, and look up each scope by key: the planner assumes that a third of all rows wait, and would
+    # read all scopes.
     waits = (
         select(OutboxItem.backend, OutboxItem.scope_id, func.count().label("waiting"))
         .where(OutboxItem.delivered < OutboxItem.changes)
@@ -138,8 +138,8 @@ def _backends(connection: Connection, tenant: str) -> dict[str, int]:
 
 
 def _without_rules(connection: Connection, tenant: str) -> dict[str, int]:
-    """How many events are in each language without rules, by its name, most first."""
-    # Along passages_language_idx, which holds nothing of an English event.
+    """Count the events in each language without rules, by its name, the largest number first."""
+    # Use passages_language_idx, which has no entries for English events.
     read = [code for code, language in LANGUAGES.items() if language.rules]
     events = (
         select(Passage.language)

@@ -19,7 +19,7 @@ from slowwave_server.services.reports.metrics.sessions import FAILING, read_sess
 
 
 def check_sweeps(redis: Redis, rules: AutoFlush) -> Check:
-    """Whether beat is alive: every sweep leaves a trace."""
+    """Check that beat is alive: every sweep stores its time."""
     if not rules.enabled:
         return fine("sweeps", "automatic flushing is switched off (memory.auto_flush.enabled)")
     try:
@@ -34,7 +34,7 @@ def check_sweeps(redis: Redis, rules: AutoFlush) -> Check:
 
 
 def check_workers(listening: Mapping[str, frozenset[str]] | None) -> Check:
-    """Whether every queue has a worker. listening: the queues of each worker; None if the broker does not answer."""
+    """Check that every queue has a worker. listening: the queues of each worker; None if the broker does not answer."""
     if listening is None:
         return unknown("workers", "they answer through the broker, and it can't be reached")
     missing = [queue for queue in QUEUES if not any(queue in queues for queues in listening.values())]
@@ -47,10 +47,9 @@ def check_workers(listening: Mapping[str, frozenset[str]] | None) -> Check:
 
 
 def check_stranded(connection: Connection, rules: AutoFlush, *, now: datetime) -> Check:
-    """Whether anything waits that should have been offered long ago.
+    """Check for sessions that should have been offered long ago.
 
-    Many overdue sessions are a backlog, not a fault, as long as flushes are committed: sweeps take due sessions in
-    order.
+    Many overdue sessions are a backlog, not a fault, while flushes are committed: sweeps take due sessions in order.
     """
     if not rules.enabled:
         return fine("stranded", "automatic flushing is switched off, so nothing is due by itself")
@@ -68,7 +67,7 @@ def check_stranded(connection: Connection, rules: AutoFlush, *, now: datetime) -
 
 
 def check_backlog(connection: Connection, rules: AutoFlush, *, now: datetime) -> Iterator[Check]:
-    """Whether sessions wait longer than they may although they are offered, and whether flushes keep failing."""
+    """Check whether sessions wait too long although they are offered, and whether flushes fail repeatedly."""
     found = read_sessions(connection, rules, now=now)
     dirty = pluralize(found.sessions_dirty, "dirty session")
     waited, limit = duration_words(found.waiting_oldest_seconds), duration_words(rules.max_dirty_age_seconds)

@@ -1,7 +1,7 @@
 """Select memories that contain some words: a filter of lists, not a ranked search.
 
-Words are stemmed as the search stems them, in the languages of the scope. All of them have to be there, and the
-beginning of one is enough. If no stem is left ("who?", a sign), the text itself must contain the query.
+Words are stemmed as the search stems them, in the languages of the scope. A memory must contain all of them, or their
+beginnings. If no stem is left ("who?", a sign), the text itself must contain the query.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,21 +37,21 @@ class TextFilter:
 
     @classmethod
     def read(cls, connection: Connection, scope_id: int, words: str) -> "TextFilter":
-        """Take words as somebody typed them."""
+        """Parse words that a person typed."""
         asked = words.replace("\0", "").strip()[:LONGEST]
         languages, stems = _terms(connection, [scope_id], asked)
         return cls(scope_id, asked, languages, stems)
 
     def condition(self) -> ColumnElement[bool]:
-        """The condition for memories of the scope that contain the words; one index serves it (I8)."""
+        """Return the SQL condition for memories of the scope that contain the words; one index serves it (I8)."""
         if not self.stems:
             return Memory.content.icontains(self.words, autoescape=True)
-        # Lexemes carry their scope, and of what a memory is found by only its own text counts: weight A.
+        # Lexemes carry their scope, and only a memory's own text counts: weight A.
         query = self._query(f"{self.scope_id}:", ":*A")
         return Memory.search.op("@@", is_comparison=True)(cast(bindparam(None, query, String), TSQUERY))
 
     def holding(self, connection: Connection, rows: Iterable[Mapping[str, Any]]) -> set[UUID]:
-        """The ids of those of the given rows whose `content` contains the words; the rows differ from the table's."""
+        """Return the ids of the given rows whose `content` contains the words; the rows differ from the table's."""
         found = [(row["id"], row["content"]) for row in rows]
         values = {
             "ids": [identity for identity, _ in found],
@@ -67,7 +67,9 @@ class TextFilter:
 
 
 def quick_query(connection: Connection, scopes: Sequence[int], words: str) -> str | None:
-    """The tsquery of `Memory.search` for words in any of these scopes; None if no stem is left, or without a scope."""
+    """Return the tsquery of `Memory.search` for words in any of these scopes; None if no stem is left, or without a
+    scope.
+    """
     asked = words.replace("\0", "").strip()[:LONGEST]
     if not asked or not scopes:
         return None
@@ -80,7 +82,7 @@ def quick_query(connection: Connection, scopes: Sequence[int], words: str) -> st
 def _terms(
     connection: Connection, scopes: Sequence[int], words: str
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """The languages of some scopes, and the stems of each word in them."""
+    """Return the languages of some scopes, and the stems of each word in them."""
     languages = connection.execute(_LANGUAGES, {"scopes": list(scopes)}).scalar_one()
     found = connection.execute(_STEMS, {"words": words, "languages": languages}).scalars()
     return tuple(languages), tuple(map(tuple, found))

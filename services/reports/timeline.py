@@ -1,6 +1,7 @@
-"""Timelines: the successive values of an entity's relation, such as all homes of a person, by event time (I9).
+"""Read timelines: the successive values of an entity's relation, such as all homes of a person, by event time (I9).
 
-Every query is limited to the tenant and the scope (I8), and reads live memories, also ones that no longer hold.
+Every query is limited to the tenant and the scope (I8), and reads live memories, including those that are no longer
+valid.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ _VALUES = text(
     " ORDER BY m.id, t.confidence DESC, t.id"
 )
 _NEWEST = text(f"SELECT * FROM ({_VALUES.text}) AS v ORDER BY v.valid_from DESC, v.memory DESC LIMIT :most")
-# From what was superseded, which is little, to its relations, which are many.
+# Start from superseded memories, which are few, and join relations, which are many.
 _CHANGED = text(
     "SELECT min(t.subject) AS subject, t.predicate, count(DISTINCT m.id) AS ended, max(m.valid_to) AS changed_at"
     f"{_FROM} AND m.superseded_by IS NOT NULL GROUP BY lower(t.subject), t.predicate"
@@ -50,7 +51,9 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A relation whose value changed. ended: how many memories about it were superseded; changed_at: the last time."""
+    """A relation whose value changed. ended: the number of superseded memories about it; changed_at: the time of the
+    last change.
+    """
 
     subject: str
     predicate: str
@@ -68,9 +71,9 @@ def values_of(
     scope: tuple[str, str] | None = None,
     limit: int = READ,
 ) -> list[Value]:
-    """What somebody's `predicate` was, the oldest first; of more than `limit` the newest.
+    """Return the values of an entity's `predicate`, oldest first, at most the newest `limit`.
 
-    Of an agent's own scope, or of `scope` ("room" or "team", name). Raises UnknownName for the agent.
+    scope: ("room" or "team", name), or None for the agent's own scope. Raises UnknownName for the agent.
     """
     values = {"subject": subject.strip(), "predicate": predicate, "most": limit}
     rows = connection.execute(_NEWEST, values | _place(connection, tenant, agent, scope)).mappings()
@@ -80,7 +83,7 @@ def values_of(
 def changed_relations(
     connection: Connection, tenant: str, agent: str, *, scope: tuple[str, str] | None = None, limit: int = 20
 ) -> list[Changed]:
-    """The relations that changed most often. Raises UnknownName for the agent."""
+    """Return the relations that changed most often. Raises UnknownName for the agent."""
     rows = connection.execute(_CHANGED, {"most": limit} | _place(connection, tenant, agent, scope)).mappings()
     return [Changed(**row) for row in rows]
 

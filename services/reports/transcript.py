@@ -1,4 +1,4 @@
-"""A session as a conversation: its events in order, and beside each the memories that name it as their source."""
+"""Read a session as a conversation: its events in order, each with the memories whose source it is."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ class ProducedMemory:
 class Utterance:
     """One event. kind: user, assistant, task or tool; tool: the tool's name, None for spoken turns.
 
-    is_result: of a tool event, whether it is the tool's answer (False: the call). content: without secrets.
+    is_result: for a tool event, True if it is the tool's answer, False if it is the call. content: without secrets.
     """
 
     seq: int
@@ -52,8 +52,9 @@ class Utterance:
 class Transcript:
     """One page of a session, the oldest event first.
 
-    earlier: the seq before which earlier events stand, None if this page has the first; later: the seq after which
-    later events stand, None if this page has the last. processed_until: the last seq that a flush has read.
+    earlier: the argument `before` for the previous page, None if this page has the first event; later: the argument
+    `after` for the next page, None if this page has the last event. processed_until: the last seq that a flush has
+    read.
     """
 
     agent: str
@@ -80,7 +81,7 @@ def read_transcript(
     """Read one page of a session.
 
     Args:
-        connection: reads Postgres.
+        connection: a connection to Postgres.
         tenant: the tenant of the agent.
         agent: the agent's name.
         session: the session's name.
@@ -122,9 +123,9 @@ def read_transcript(
 def read_surroundings(
     connection: Connection, tenant: str, places: Iterable[tuple[str, str, int]], *, around: int = 2
 ) -> dict[tuple[str, str, int], tuple[Utterance, ...]]:
-    """Read some events with the turns just before and after them, without tool calls.
+    """Read some events with the turns directly before and after them, without tool calls.
 
-    places: (agent, session, seq); around: how many seq before and after each. Deleted events give nothing.
+    places: (agent, session, seq); around: the number of seq values before and after each. Deleted events are missing.
     """
     said = {}
     for agent, session, seq in dict.fromkeys(places):
@@ -136,7 +137,7 @@ def read_surroundings(
 
 
 def _events(connection: Connection, wanted: ColumnElement[bool], limit: int, *, newest: bool) -> Sequence[Any]:
-    """Events in order; of more than `limit` the newest or the oldest."""
+    """Return events in order; if there are more than `limit`, the newest or the oldest."""
     columns = (
         *(Event.seq, Event.turn, Event.kind, Event.role, Event.name, Event.content, Event.happened_at),
         *(Event.event_metadata.label("metadata"), Event.quarantined_at),

@@ -1,4 +1,4 @@
-"""Work that failed and is retried: notes that no cycle could store as memories, and days whose summary failed."""
+"""Count failed work that is retried: notes that no cycle could store as memories, and days whose summary failed."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,8 +17,8 @@ COUNTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Unkept:
-    """notes: failed notes of working memory that have not expired; days: with a failed last summary, which is
-    retried.
+    """The counts. notes: the number of failed notes of working memory that have not expired; days: the number of days
+    whose last summary failed.
     """
 
     notes: int
@@ -26,7 +26,7 @@ class Unkept:
 
 
 def read_unkept(connection: Connection, now: datetime, tenant: str | None = None) -> Unkept:
-    """Read it, of one tenant or of all. Up to COUNTED of each."""
+    """Read the counts of one tenant or of all, up to COUNTED each."""
     notes = select(WorkingItem.id).where(WorkingItem.outcome == "failed", WorkingItem.expires_at > now)
     # A final day is summarised again if a late event is not in its summary yet.
     late = exists().where(
@@ -42,7 +42,7 @@ def read_unkept(connection: Connection, now: datetime, tenant: str | None = None
 
 
 def check_unkept(connection: Connection, *, now: datetime) -> Check:
-    """Whether all notes and summaries of days could be made. Counts of all tenants, without contents."""
+    """Check that all notes and summaries of days could be made. Counts all tenants together, without contents."""
     found = read_unkept(connection, now)
     if not found.notes and not found.days:
         return fine("notes", "every note and every summary of a day could be made")
@@ -50,7 +50,7 @@ def check_unkept(connection: Connection, *, now: datetime) -> Check:
 
 
 def unkept_words(found: Unkept) -> str:
-    """The numbers in words: "1 note and 2 summaries of days failed"."""
+    """Return the numbers in words: "1 note and 2 summaries of days failed"."""
     told = (
         pluralize(found.notes, "note") if found.notes else "",
         pluralize(found.days, "summary of a day", "summaries of days") if found.days else "",

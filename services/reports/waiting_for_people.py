@@ -17,7 +17,7 @@ SPENT_NAMED = 5
 
 
 def check_quarantine(connection: Connection) -> Check:
-    """Whether events were set aside."""
+    """Check for events in quarantine."""
     by_tenant = (
         select(Agent.tenant, func.count())
         .join(Session, Session.agent_id == Agent.id)
@@ -32,7 +32,7 @@ def check_quarantine(connection: Connection) -> Check:
 
 
 def check_letters(connection: Connection) -> Check:
-    """Whether dead letters wait for a decision."""
+    """Check for dead letters that wait for a decision."""
     tenant = func.coalesce(DeadLetter.tenant, "(unreadable)").label("tenant")
     query = select(tenant, func.count()).where(DeadLetter.state == "open")
     found = counts_by_tenant(connection, query, tenant.name)
@@ -42,7 +42,7 @@ def check_letters(connection: Connection) -> Check:
 
 
 def check_decisions(connection: Connection, *, now: datetime) -> Iterator[Check]:
-    """Check that people answer questions and conflicts. Of all tenants, by number alone."""
+    """Check that people answer questions and conflicts. Counts all tenants together."""
     found = read_quarantine(connection, now=now)
     number = int(sum(found.review_open.values()))
     questions = f"{pluralize(number, 'question')} open"
@@ -62,7 +62,7 @@ def check_decisions(connection: Connection, *, now: datetime) -> Iterator[Check]
 
 
 def check_budget(connection: Connection, caps: Llm, *, now: datetime) -> Check:
-    """Whether a tenant's cap lets no call of a model through any more. Of all tenants."""
+    """Check whether a tenant's cap lets no further model call pass. Covers all tenants."""
     if caps.driver == "none":
         return fine("budget", "no model is set up, so nothing is spent")
     spent = [usage for usage in read_usage(connection, now=now) if is_spent(usage, caps)]

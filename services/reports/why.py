@@ -1,4 +1,6 @@
-"""Explain why a session is not flushed now: read its state from Postgres and Redis, and let the domain decide."""
+"""Explain why a session is not flushed now: read its state from Postgres and Redis, and let domain.waiting find the
+reason.
+"""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -45,11 +47,11 @@ def why_waiting(
     swept_ago: float | None = None,
     session_ttl: timedelta | None = None,
 ) -> Waiting:
-    """Answer what `ref` waits for.
+    """Return the reason why session `ref` waits.
 
     listening: queues with a worker, None if the broker does not answer; swept_ago: seconds since the last sweep, None
-    if unknown; session_ttl: a session without activity for this time counts as ended. A broker that can't be reached is
-    part of the answer and no error. Raises UnknownName.
+    if unknown; session_ttl: a session without activity for this time counts as ended. If the broker can't be reached,
+    the result says so, without an error. Raises UnknownName.
     """
     session = find_session(connection, ref.tenant, ref.agent, ref.session)
     query = (
@@ -82,7 +84,7 @@ def _seen(queue: FlushQueue, ref: SessionRef) -> tuple[Sighting | None, dict[str
 
 
 def _closes_at(session: RowMapping, ttl: timedelta | None) -> datetime | None:
-    """When the session counts as over, unless it had its flush for that already."""
+    """Return the time at which the session counts as over, unless it was already flushed for this reason."""
     if not ttl or session["invalidated_by"] in {"ttl", "stale"}:
         return None
     seen: datetime = session["last_seen_at"]
@@ -90,14 +92,14 @@ def _closes_at(session: RowMapping, ttl: timedelta | None) -> datetime | None:
 
 
 def _source(connection: Connection, session_id: int) -> dict[str, Any]:
-    """The runs of the session that another program keeps and that are still to be read."""
+    """Return the unread runs of a session that another program keeps."""
     waits = select(func.count(), func.min(SourceRun.due_at), func.max(SourceRun.last_error))
     row = connection.execute(waits.where(SourceRun.session_id == session_id, SourceRun.due_at.is_not(None))).one()
     return {"source_runs": row[0], "source_due_at": row[1], "source_error": row[2]}
 
 
 def _quarantined(connection: Connection, session_id: int) -> int:
-    """Events of the session that are still set aside; the ledger names their windows."""
+    """Return events of the session that are still in quarantine; the ledger names their windows."""
     query = (
         select(func.count())
         .select_from(Flush)

@@ -16,10 +16,11 @@ Treatment = Literal["keep", "wait", "expire", "settled"]
 
 @dataclass(frozen=True, slots=True)
 class ListedNote:
-    """One note. content: redacted. memory: once the note is settled, the memory that it became or repeated.
+    """One note. content: its redacted text. memory: for a settled note, the id of the memory that it became or
+    repeated.
 
-    treatment: keep (the next cycle makes a memory of it or finds that it is one), wait (until it expires), expire (the
-    next cycle drops it), settled; why: in words.
+    treatment: keep (the next cycle turns it into a memory or finds an equal one), wait (until it expires), expire (the
+    next cycle drops it), settled; why: the reason in words.
     """
 
     id: UUID
@@ -49,7 +50,9 @@ def list_notes(
     settled: bool = False,
     limit: int = 50,
 ) -> list[ListedNote]:
-    """Open notes of a scope in the order of cycles, oldest first; with `settled` the last settled ones instead."""
+    """List open notes of a scope in the order of cycles, oldest first; with `settled`, the last settled ones
+    instead.
+    """
     query = (
         select(*WorkingItem.__table__.columns, Agent.name.label("agent"), MemoryNote.memory_id.label("memory"))
         .join(Scope, Scope.id == WorkingItem.scope_id)

@@ -46,7 +46,7 @@ _TAKE = text(
 )
 _FINISH = text(
     "UPDATE slowwave.requests SET state = :state, result = :result, error = :error, finished_at = :now,"
-    # What somebody said stands in the memory, and is no business of the request once it is answered.
+    # The memory stores the text; an answered request does not need it any more.
     " arguments = arguments - 'content' - 'reason' WHERE id = :id"
 ).bindparams(bindparam("result", type_=JSONB))
 _LATER = text("UPDATE slowwave.requests SET state = 'waiting' WHERE id = :id")
@@ -60,11 +60,11 @@ _LET_GO = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.request ' |
 
 
 class Unavailable(Exception):
-    """Something that the request needs is away: it is tried again later."""
+    """A server that the request needs is unavailable: the request is retried later."""
 
 
 class Refused(Exception):
-    """The request can't be carried out; the message says why."""
+    """The request can't be carried out; the message gives the reason."""
 
     def __init__(self, failure: Failure, message: str) -> None:
         super().__init__(message)
@@ -73,9 +73,9 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request. by: who asked, as runs and receipts name them: "key:NAME", or a login of Postgres.
+    """One request. by: the requester, as runs and receipts name it: "key:NAME", or a login of Postgres.
 
-    result: of a request that is done; of one that failed {"problem": …}, which `error` explains.
+    result: the result of a completed request; for a failed one {"problem": …}, which `error` explains.
     """
 
     id: UUID
@@ -92,7 +92,9 @@ class Request:
 
 
 class _Taken(NamedTuple):
-    """A request that is under way. attempt: the number of this one, from 1; revoked: its key is, by now."""
+    """A request in progress. attempt: the number of this attempt, from 1; revoked: True if its key was revoked in the
+    meantime.
+    """
 
     request: Request
     attempt: int
@@ -106,14 +108,14 @@ Work = Callable[[Request], dict[str, Any]]
 def add_request(
     connection: Connection, tenant: str, kind: Kind, arguments: Mapping[str, Any], *, key: UUID | None = None
 ) -> UUID:
-    """Store a request of `tenant`; return its id. key: the API key of the caller."""
+    """Store a request of `tenant`. Return its id. key: the API key of the caller."""
     values = {"tenant": tenant, "key": key, "kind": kind, "arguments": dict(arguments)}
     added: UUID = connection.execute(_ADD, values).scalar_one()
     return added
 
 
 def read_request(connection: Connection, tenant: str, request: UUID) -> Request:
-    """One request of `tenant`. Raises UnknownName."""
+    """Return one request of `tenant`. Raises UnknownName."""
     row = connection.execute(_READ, {"id": request, "tenant": tenant}).mappings().first()
     if row is None:
         raise UnknownName(f"tenant {tenant!r} has no request {request}; requests are kept for {KEPT_DAYS} days")
@@ -121,9 +123,9 @@ def read_request(connection: Connection, tenant: str, request: UUID) -> Request:
 
 
 def answer_request(engine: Engine, request: UUID, work: Work, clock: Callable[[], datetime]) -> State | None:
-    """Carry a request out, and store its result; None if it is unknown, answered, or running elsewhere.
+    """Carry out a request, and store its result. Return None if it is unknown, answered, or running in another process.
 
-    If the work is Unavailable, the request waits for the next sweep, up to ATTEMPTS times.
+    If the work raises Unavailable, the request waits for the next sweep, up to ATTEMPTS times.
     """
     with _lock(engine, request) as ours:
         if not ours:
@@ -160,20 +162,22 @@ def _carry_out(engine: Engine, taken: "_Taken", work: Work, clock: Callable[[], 
 
 
 def overdue_requests(connection: Connection, now: datetime, *, limit: int) -> Sequence[UUID]:
-    """Requests of all tenants that lost their message or their worker; oldest first."""
+    """Return requests of all tenants that lost their message or their worker, oldest first."""
     values = {"before": now - timedelta(seconds=OFFERED_AFTER_SECONDS), "limit": limit}
     return connection.execute(_OVERDUE, values).scalars().all()
 
 
 def remove_old_requests(engine: Engine, *, now: datetime) -> int:
-    """Remove answered requests of all tenants that are older than KEPT_DAYS; how many."""
+    """Remove answered requests of all tenants that are older than KEPT_DAYS. Return their number."""
     with engine.begin() as connection:
         return connection.execute(_REMOVE, {"before": now - timedelta(days=KEPT_DAYS)}).rowcount
 
 
 @contextmanager
 def _lock(engine: Engine, request: UUID) -> Iterator[bool]:
-    """Whether the request is ours for the time of the block. Held by a connection with no transaction open on it."""
+    """Lock the request for the block. Yield True if this process holds the lock, on a connection without an open
+    transaction.
+    """
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         ours: bool = connection.execute(_LOCK, {"id": str(request)}).scalar_one()
         try:

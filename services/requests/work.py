@@ -1,4 +1,4 @@
-"""Carry out requests: the arguments of each kind of request, and the service that acts in the requester's name."""
+"""Carry out requests: the arguments of each kind of request, and the service that acts for the requester."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -67,7 +67,7 @@ class ForgetArguments(_Arguments):
         return self
 
     def target(self, tenant: str) -> Target:
-        """The target within `tenant`. Raises InvalidName."""
+        """Return the target within `tenant`. Raises InvalidName."""
         if self.memory is not None:
             return Target.of_memory(tenant, self.memory)
         if self.scope is not None:
@@ -78,7 +78,7 @@ class ForgetArguments(_Arguments):
 
 
 class UndoArguments(_Arguments):
-    """The run that is to be undone."""
+    """The run to undo."""
 
     run: int = Field(gt=0, lt=2**63)
     no_repeat: bool = False
@@ -103,7 +103,7 @@ _FAILURES: tuple[tuple[type[Exception], Failure], ...] = (
 
 
 def scope_named(scope: str) -> tuple[str, str]:
-    """The kind and name of "room:NAME", "team:NAME" or "agent:NAME". Raises InvalidName."""
+    """Return the kind and name of "room:NAME", "team:NAME" or "agent:NAME". Raises InvalidName."""
     kind, _, name = scope.partition(":")
     if kind == "agent" and name:
         return kind, name
@@ -114,7 +114,9 @@ def scope_named(scope: str) -> tuple[str, str]:
 
 
 def confirmation(target: Target) -> str:
-    """The text that a caller repeats to confirm: the target's name; for a memory the first 8 characters of its id."""
+    """Return the text that a caller repeats to confirm: the target's name, or the first 8 characters of a
+    memory's id.
+    """
     if target.kind == "memory":
         return str(target.memory)[:8]
     return (target.scope_label or target.session or target.agent) or ""

@@ -1,1 +1,1 @@
-"""Retention: remove old data by age, and bound the number of open sessions. services.forget deletes on request."""
+"""Retention: remove old data by age, and limit the number of open sessions. services.forget deletes on request."""

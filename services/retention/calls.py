@@ -1,5 +1,5 @@
-"""Removing the rows of old calls of models, and answers that no window was committed with. What calls cost stays in the
-counters, which no cap looks back so far in.
+"""Remove rows of old model calls, and answers whose window was never committed. The costs stay in counters for longer
+than any cap needs.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,9 @@ _OLD_ANSWERS = text("DELETE FROM slowwave.window_answers w WHERE w.asked_at < :b
 
 @dataclass(frozen=True, slots=True)
 class CallRemoval:
-    """How many calls were removed, or would be. done: False if it stopped early; the next call goes on."""
+    """The number of calls that were, or would be, removed. done: False if the removal stopped early; the next call
+    continues.
+    """
 
     calls: int = 0
     done: bool = True
@@ -35,8 +37,9 @@ class CallRemoval:
 def remove_old_calls(
     engine: Engine, *, now: datetime, dry_run: bool = False, go_on: Callable[[], bool] = lambda: True
 ) -> CallRemoval:
-    """Remove the settled calls of all tenants that were made more than CALL_DAYS days ago. go_on: asked before each
-    statement; False stops.
+    """Remove the settled calls of all tenants that were made more than CALL_DAYS days ago.
+
+    go_on: a function that is called before each statement; if it returns False, the removal stops.
     """
     with engine.connect() as connection:
         tenants = connection.execute(_TENANTS).scalars().all()
@@ -56,6 +59,6 @@ def remove_old_calls(
 
 
 def remove_old_answers(engine: Engine, *, now: datetime) -> int:
-    """Remove answers about windows that were not committed within ANSWER_HOURS; how many."""
+    """Remove answers about windows that were not committed within ANSWER_HOURS. Return their number."""
     with engine.begin() as connection:
         return connection.execute(_OLD_ANSWERS, {"before": now - timedelta(hours=ANSWER_HOURS)}).rowcount

@@ -1,8 +1,9 @@
-"""Remove old events that nothing needs any more.
+"""Remove old events that are no longer needed.
 
 An event is removed if all of this holds: it is old enough by its own time and by its arrival, it was flushed, its day
-is final, it is not quarantined, and no live memory rests on it. Its day keeps its summaries and the segments that they
-were made from, and counts it as removed: a late event of that day is summarised with all that was there.
+is final, it is not quarantined, and it is not evidence for a live memory. Its day keeps its summaries and their
+segments, and counts the event as removed. So after a late event, the new summary of the day still covers the removed
+events.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ BATCH = 1000
 """The largest number of events in one transaction. It bounds how long a running conversation waits for the lock."""
 DAYS_PAGE = 500
 
-# The newest days first: of the older ones mostly that is left which must stay.
+# The newest days first: of the older days, mostly events that must stay are left.
 _DAYS = text(
     "SELECT y.agent_id, y.scope_id, y.day FROM slowwave.days y"
     " WHERE y.status = 'final' AND y.day <= :newest AND (y.day, y.agent_id, y.scope_id) < (:day, :agent, :scope)"
@@ -37,10 +38,10 @@ _COUNTED = text("SELECT k.id FROM slowwave.scopes k WHERE k.id = :scope AND k.co
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Counts of removed rows, or of rows to remove. days: those that lost events; busy: sessions that somebody else was
-    at.
+    """The counts of removed rows, or of rows to remove. days: the number of days that lost events; busy: the number of
+    sessions that another transaction held.
 
-    done: False if it stopped early; the next call starts again.
+    done: False if the removal stopped early; the next call starts again.
     """
 
     events: int = 0
@@ -59,10 +60,10 @@ def remove_old_events(
     dry_run: bool = False,
     go_on: Callable[[], bool] = lambda: True,
 ) -> Removal:
-    """Remove events of all tenants that are older than `event_days` days and that nothing needs. 0: remove none.
+    """Remove events of all tenants that are older than `event_days` days and no longer needed. 0: remove none.
 
-    logged: only events that their session's log holds. go_on: asked before each day; False stops. Doing it twice
-    removes nothing more.
+    logged: True to remove only events that their session's log contains. go_on: a function that is called before each
+    day; if it returns False, the removal stops. A second call removes nothing more.
     """
     if event_days == 0:
         return Removal()
@@ -89,7 +90,7 @@ def remove_old_events(
 
 
 def _final_days(engine: Engine, before: datetime) -> Iterator[Row[tuple[int, int, date]]]:
-    # A local day may be a day ahead of UTC: which of its events are old enough is looked at one by one.
+    # A local day may be one day ahead of UTC, so the age of each event is checked.
     newest = before.date() + timedelta(days=1)
     last = {"day": date.max, "agent": 0, "scope": 0}
     while True:
@@ -108,7 +109,9 @@ def _sessions_of(engine: Engine, day: Row[tuple[int, int, date]]) -> list[int]:
 
 
 def _of_session(engine: Engine, which: dict[str, object], *, dry_run: bool) -> int | None:
-    """How many events of a session's day went, or would go; None where somebody else is at the session."""
+    """Return the number of events of a session's day that were, or would be, removed; None if another transaction holds
+    the session.
+    """
     if dry_run:
         with engine.connect() as connection:
             return int(connection.execute(_COUNT, which).scalar_one())
@@ -124,7 +127,7 @@ def _of_session(engine: Engine, which: dict[str, object], *, dry_run: bool) -> i
 
 
 def _count_again(engine: Engine, scopes: set[int], now: datetime) -> None:
-    """Statistics of search are refreshed when a scope grows; one that shrank says so here."""
+    """Mark a scope that shrank for new term statistics; a scope that grows is found without a mark."""
     for scope_id in sorted(scopes):
         with engine.begin() as connection:
             if _counted(connection, scope_id):

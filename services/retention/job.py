@@ -1,6 +1,6 @@
-"""The maintenance job `retention`: old events, open work without recent mentions, old calls of models, old rows of the
-audit log, answered requests, webhook deliveries, tombstones of memories, old logs of sessions on this host, and the
-partitions of events.
+"""The maintenance job `retention` removes old events, old model calls, old rows of the audit log, answered requests,
+webhook deliveries, tombstones of memories, and old logs of sessions on this host; it ends open work without recent
+mentions, and maintains the partitions of events.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ from slowwave_server.services.webhooks.outbox import remove_old_deliveries
 
 
 def run_retention(context: JobContext) -> JobOutcome:
-    """Remove what `memory.retention` says, of all tenants; a dry run only counts it."""
+    """Remove data of all tenants as `memory.retention` says; a dry run only counts it."""
     rules, now, go_on = context.settings.memory.retention, context.clock(), context.patience()
     removal = remove_old_events(
         context.engine,
@@ -64,7 +64,7 @@ def run_retention(context: JobContext) -> JobOutcome:
 
 
 def _remove_passing(context: JobContext, now: datetime, go_on: Callable[[], bool]) -> dict[str, int]:
-    """Rows without lasting value; a dry run does not count them."""
+    """Remove rows without lasting value; a dry run does not count them."""
     if context.dry_run:
         return {"answers": 0, "requests": 0, "deliveries": 0}
     return {

@@ -1,4 +1,6 @@
-"""The partitions of events: create partitions ahead of new sessions, and empty ones give their disk space back."""
+"""Maintain the partitions of events: create partitions for future sessions, and release the disk space of
+empty ones.
+"""
 
 from dataclasses import dataclass
 
@@ -17,7 +19,9 @@ _IN_USE = frozenset({"55P03", "40P01"})
 
 @dataclass(frozen=True, slots=True)
 class PartitionCounts:
-    """How many partitions were made and emptied. busy: the table was in use, the next call does the rest."""
+    """The numbers of created and emptied partitions. busy: True if the table was in use, so that the next call
+    continues.
+    """
 
     made: int = 0
     emptied: int = 0
@@ -25,9 +29,11 @@ class PartitionCounts:
 
 
 def keep_partitions(engine: Engine, *, width: int = WIDTH) -> PartitionCounts:
-    """Make partitions ahead of the sessions to come, empty those of which all was removed, and tell the planner.
+    """Create partitions for future sessions, truncate those whose rows are all removed, and update the planner's
+    statistics.
 
-    If it never runs, nothing is lost: the last partition has no upper bound. Doing it twice changes nothing more.
+    If this never runs, no data is lost, because the last partition has no upper bound. A second call changes nothing
+    more.
     """
     made = emptied = 0
     try:

@@ -1,7 +1,7 @@
-"""Sessions without an end: a session that was quiet for long gets a last flush, and an agent has a maximum of open
-sessions.
+"""Limit sessions without an end: a session that was quiet for a long time gets a last flush, and an agent has a maximum
+of open sessions.
 
-Nothing is dropped: a session is only asked to flush, and goes on when somebody speaks in it again.
+No data is dropped: the session only becomes due for a flush, and continues when it gets a new event.
 """
 
 from dataclasses import dataclass
@@ -21,15 +21,17 @@ _BOUND = "SELECT slowwave.request_excess_flushes(%s, %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class BoundReport:
-    """closed: sessions that were quiet for too long; asked: sessions beyond their agent's maximum."""
+    """The counts. closed: the number of sessions that were quiet for too long; asked: the number beyond their agent's
+    maximum.
+    """
 
     closed: int
     asked: int
 
 
 def bound_sessions(engine: Engine, rules: Sessions, now: datetime) -> BoundReport:
-    """Ask those sessions to flush that are over one of the bounds. A row that somebody else holds waits for the next
-    call. 0 in the settings: no bound.
+    """Make sessions due for a flush that exceed one of the limits. A locked row waits for the next call. 0 in the
+    settings: no limit.
     """
     closed = asked = 0
     if rules.session_ttl_minutes:
@@ -40,7 +42,7 @@ def bound_sessions(engine: Engine, rules: Sessions, now: datetime) -> BoundRepor
 
 
 def _repeat(engine: Engine, statement: str, bound: float, now: datetime) -> int:
-    """In batches, until one is not full."""
+    """Repeat in batches, until one is not full."""
     total = 0
     for _ in range(ROUNDS):
         with engine.begin() as connection:

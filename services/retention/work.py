@@ -1,7 +1,7 @@
 """Close open work without recent mentions, in one run per scope.
 
-Nothing is removed: the memory stays, with the time at which it expired, and holds again if it is said again. Milestones
-of tasks and what people wrote by hand do not expire, and neither does any other type of memory.
+Nothing is removed: the memory stays, with the time at which it expired, and becomes valid again if it is said again.
+Milestones of tasks, memories that people wrote, and all other types of memories do not expire.
 """
 
 from collections.abc import Callable
@@ -41,9 +41,9 @@ def expire_work(
     go_on: Callable[[], bool],
     part_of: int | None = None,
 ) -> int:
-    """End open work that was last said `days` ago, of all tenants; 0: none. Answers how many memories ended.
+    """End open work of all tenants that was last said `days` ago; 0: none. Return the number of ended memories.
 
-    A scope that is busy is left to the next run.
+    A busy scope is skipped until the next run.
     """
     ended, after = 0, 0
     until = now - timedelta(days=days)
@@ -70,7 +70,7 @@ def _expire(
     part_of: int | None,
 ) -> int:
     try:
-        # Whatever the engine is used for otherwise: here it is all or nothing.
+        # Start a transaction even if the engine is in autocommit, because all statements must succeed together.
         with (
             engine.connect().execution_options(isolation_level="READ COMMITTED") as connection,
             connection.begin(),
@@ -80,7 +80,7 @@ def _expire(
                 _end(connection, scope_id, due, days, now=now, by=by, part_of=part_of)
             return len(due)
     except (Stale, OperationalError):
-        return 0  # one of them was said again just now: the next run looks anew
+        return 0  # one of them was said again just now: the next run checks again
 
 
 def _due(connection: Connection, scope_id: int, days: int, now: datetime) -> list[tuple[Any, datetime]]:

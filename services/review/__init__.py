@@ -1,1 +1,1 @@
-"""Questions and conflicts: how they are registered, decided and closed."""
+"""Questions and conflicts: register, decide and close them."""

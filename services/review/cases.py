@@ -1,4 +1,4 @@
-"""Cases: the memories of a question or conflict, and their open conflicts and questions, read together."""
+"""Read cases: the memories of a question or conflict, with their open conflicts and questions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from slowwave_server.models import Memory, MemoryConflict, ReviewItem, Scope
 
 Kind = Literal["item", "conflict"]
 
-# Whoever decides in a scope is alone in it: of two people at one question the second sees what the first decided.
+# Only one decision runs in a scope at a time: if two people answer one question, the second sees the first decision.
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('slowwave inbox ' || :scope, 0))")
 _BEFORE_REVIEW = text(
     "SELECT DISTINCT ON (c.memory_id) c.memory_id, c.before ->> 'status' AS status FROM slowwave.memory_changes c"
@@ -30,7 +30,7 @@ _READABLE = frozenset({"inbox", "episode", "active"})
 
 @dataclass(frozen=True, slots=True)
 class OpenConflict:
-    """An open conflict with its two current sides: for a merged memory its survivor.
+    """An open conflict with its two current sides (for a merged memory, its survivor).
 
     pair: the two memories between which it was noticed.
     """
@@ -46,9 +46,9 @@ class OpenConflict:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The subject of a decision. memory: of the question; None for a question about a conflict.
+    """The subject of a decision. memory: the memory of the question; None for a question about a conflict.
 
-    closed: who decided it already and how, in words; None while it is open. conflicts: the open ones it is about.
+    closed: the earlier decision in words; None while it is open. conflicts: its open conflicts.
     """
 
     scope_id: int
@@ -59,14 +59,14 @@ class Case:
 
 
 def revisions(case: Case) -> dict[UUID, int]:
-    """The current memories of a case and their revisions; a decision refers to exactly these."""
+    """Return the current memories of a case and their revisions; a decision refers to exactly these."""
     concerned = [side for conflict in case.conflicts for side in (conflict.a, conflict.b)]
     concerned += [case.memory] if case.memory is not None else []
     return {statement.id: statement.revision for statement in concerned}
 
 
 def scopes_of(connection: Connection, tenant: str, kind: Kind, numbers: Iterable[int]) -> dict[int, int]:
-    """The scope of each question or conflict of `tenant`; those of others are not there (I8)."""
+    """Return the scope of each question or conflict of `tenant`; those of other tenants are missing (I8)."""
     table = ReviewItem if kind == "item" else MemoryConflict
     query = (
         select(table.id, table.scope_id)
@@ -77,13 +77,13 @@ def scopes_of(connection: Connection, tenant: str, kind: Kind, numbers: Iterable
 
 
 def lock_scopes(connection: Connection, scopes: Iterable[int]) -> None:
-    """Be alone in deciding there until the transaction ends. In one order, to avoid deadlocks."""
+    """Lock scopes against other decisions until the transaction ends, in a fixed order to avoid deadlocks."""
     for scope_id in sorted(set(scopes)):
         connection.execute(_LOCK, {"scope": str(scope_id)})
 
 
 def item_case(connection: Connection, scope_id: int, item: int) -> Case:
-    """The case of a question. Who decides it holds the scope's lock."""
+    """Return the case of a question. A caller that decides it must hold the scope's lock."""
     row = connection.execute(select(ReviewItem).where(ReviewItem.scope_id == scope_id, ReviewItem.id == item)).one()
     if row.state != "open":
         return Case(scope_id, item, None, (), _closed(f"question {item}", row.state, row))
@@ -94,7 +94,7 @@ def item_case(connection: Connection, scope_id: int, item: int) -> Case:
 
 
 def conflict_case(connection: Connection, scope_id: int, conflict: int, item: int | None = None) -> Case:
-    """The case of a conflict. Who decides it holds the scope's lock."""
+    """Return the case of a conflict. A caller that decides it must hold the scope's lock."""
     row = connection.execute(
         select(MemoryConflict).where(MemoryConflict.scope_id == scope_id, MemoryConflict.id == conflict)
     ).one()
@@ -104,7 +104,7 @@ def conflict_case(connection: Connection, scope_id: int, conflict: int, item: in
 
 
 def open_conflicts(connection: Connection, scope_id: int, memory: UUID) -> tuple[OpenConflict, ...]:
-    """The open conflicts of a memory, the oldest first."""
+    """Return the open conflicts of a memory, oldest first."""
     sides = or_(MemoryConflict.memory_id == memory, MemoryConflict.conflicting_memory_id == memory)
     query = select(MemoryConflict).where(MemoryConflict.scope_id == scope_id, MemoryConflict.status == "open", sides)
     return _conflicts(connection, scope_id, connection.execute(query.order_by(MemoryConflict.id)).all())
@@ -113,14 +113,14 @@ def open_conflicts(connection: Connection, scope_id: int, memory: UUID) -> tuple
 def open_items(
     connection: Connection, scope_id: int, *, memory: UUID | None = None, conflict: int | None = None
 ) -> list[int]:
-    """The open questions about a memory or a conflict."""
+    """Return the open questions about a memory or a conflict."""
     about = ReviewItem.memory_id == memory if conflict is None else ReviewItem.conflict_id == conflict
     query = select(ReviewItem.id).where(ReviewItem.scope_id == scope_id, ReviewItem.state == "open", about)
     return list(connection.execute(query).scalars())
 
 
 def statements(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUID, ReviewedMemory]:
-    """The current memory for each id of the scope: the survivor of a merged one, else the memory itself."""
+    """Return the current memory for each id of the scope: the survivor of a merged one, else the memory itself."""
     head = aliased(Memory)
     query = (
         select(Memory.id.label("asked"), *(getattr(head, name) for name in _READ))

@@ -23,7 +23,9 @@ def close_conflict(
     now: datetime,
     was: ConflictStatus = "open",
 ) -> bool:
-    """Decide a conflict of this scope, noted as a change of `memory`, one of its two. False: it is not `was`."""
+    """Decide a conflict of this scope, recorded as a change of `memory`, one of its two sides. Return False if it is
+    not `was`.
+    """
     after = {"status": status, "resolution": resolution, "decided_at": now, "decided_by": author.by}
     mine = (MemoryConflict.scope_id == scope_id) & (MemoryConflict.id == conflict) & (MemoryConflict.status == was)
     return _close(connection, MemoryConflict, mine, after, {"conflict": conflict}, resolution, memory, author, now)
@@ -40,7 +42,9 @@ def close_item(
     author: Author,
     now: datetime,
 ) -> bool:
-    """Decide an open question of this scope, noted as a change of `memory`, one that it is about. False: not open."""
+    """Decide an open question of this scope, recorded as a change of `memory`, one of its memories. Return False if it
+    is not open.
+    """
     after = {"state": state, "decided_at": now, "decided_by": author.by}
     mine = (ReviewItem.scope_id == scope_id) & (ReviewItem.id == item) & (ReviewItem.state == "open")
     return _close(connection, ReviewItem, mine, after, {"review_item": item}, reason, memory, author, now)
@@ -57,7 +61,7 @@ def _close(
     author: Author,
     now: datetime,
 ) -> bool:
-    """Set one row to `after`, and store the former values. False: the row does not exist."""
+    """Set one row to `after`, and store the former values. Return False if the row does not exist."""
     columns = [getattr(table, name) for name in after]
     row = connection.execute(select(*columns).where(mine).with_for_update()).mappings().first()
     if row is None:

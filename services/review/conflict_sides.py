@@ -1,4 +1,4 @@
-"""The sides of a conflict: each memory's text, time, source and events."""
+"""Read the sides of a conflict: each memory's text, time, source and events."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ SOURCES_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class QuotedEvent:
-    """An event that says it, as it was recorded but for secrets in it."""
+    """A source event as it was recorded, with secrets masked."""
 
     agent: str
     session: str
@@ -29,10 +29,10 @@ class QuotedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One memory. sources: the newest SOURCES_SHOWN of `source_count`; noted: how often an agent noted it itself;
-    files: those with lines that say it. revision: counts up with every change.
+    """One memory. sources: the newest SOURCES_SHOWN of `source_count`; noted: the number of agents' notes with it;
+    files: the files with lines that say it. revision: a number that grows with every change.
 
-    confidence and importance: 0..1. valid_to is None while it holds.
+    confidence, importance: numbers from 0 to 1. valid_to: None while it is valid.
     """
 
     id: UUID
@@ -60,7 +60,7 @@ _PLAIN = tuple(name for name in Side.__dataclass_fields__ if name not in _GATHER
 
 
 def read_sides(connection: Connection, tenant: str, memories: Iterable[UUID]) -> dict[UUID, Side]:
-    """These memories of `tenant`, archived ones too."""
+    """Return these memories of `tenant`, including archived ones."""
     wanted = list(set(memories))
     columns = [getattr(Memory, name) for name in _PLAIN]
     query = select(*columns).join(Scope, Scope.id == Memory.scope_id).where(Scope.tenant == tenant)

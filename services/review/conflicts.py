@@ -1,4 +1,4 @@
-"""Conflicts: two memories that can't both hold are registered, both stay readable, and a person is asked."""
+"""Register conflicts: if two memories can't both be true, both stay readable, and a person is asked."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,12 +27,12 @@ def register_conflict(
     now: datetime,
     resolution: str | None = None,
 ) -> int | None:
-    """Register that `newer` contradicts `older`, both of this scope; answer the number of the conflict.
+    """Register that `newer` contradicts `older`, both of this scope. Return the number of the conflict.
 
-    With `resolution` it is resolved as soon as it is registered (by a supersession, say), also where it had been open
-    before; one that a pass resolved otherwise gets the new resolution. Idempotent by pair, in either order. None: there
-    is nothing new, since the pair is registered so already or a person decided it. Leave both memories unchanged: the
-    question was asked then. Raises ValueError for one memory twice, and for memories that are not of the scope (I8).
+    resolution: if given, the conflict is resolved at once (for example by a supersession), even if it was open before;
+    a conflict that a pass resolved in another way gets the new resolution. Idempotent by pair, in either order. Returns
+    None if nothing is new, because the pair is already registered in this way or a person decided it; the caller must
+    then leave both memories unchanged. Raises ValueError for one memory twice, and for memories outside the scope (I8).
     """
     pair = _pair(connection, scope_id, newer, older)
     conflict: int | None = connection.execute(
@@ -80,10 +80,10 @@ def open_review(
     author: Author,
     now: datetime,
 ) -> int | None:
-    """Ask about a memory or about a conflict of this scope; answer the number of the question.
+    """Ask about a memory or about a conflict of this scope. Return the number of the question.
 
-    Idempotent: an open question is answered again. None: this conflict was asked about before, and the answer, or the
-    silence, stands. Raises ValueError unless one of the two is given, and is of the scope.
+    Idempotent: for an open question its number is returned again. None: this conflict was asked about before, and the
+    answer, or the expiry, stays. Raises ValueError unless exactly one of the two is given and in the scope.
     """
     _require(connection, scope_id, memory, conflict)
     mine = (
@@ -172,7 +172,7 @@ def _known(
 
 
 def _by_a_person(connection: Connection, pair: tuple[UUID, UUID], conflict: int) -> bool:
-    """Whether the last decision on it was made in review."""
+    """Return True if the last decision on it was made in a review."""
     kind = connection.execute(
         select(MaintenanceRun.kind)
         .join(MemoryChange, MemoryChange.run_id == MaintenanceRun.id)

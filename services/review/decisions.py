@@ -1,4 +1,4 @@
-"""Review: what a person decides about questions and conflicts, each batch as one run, and what lapses unanswered."""
+"""Store decisions of people about questions and conflicts, each batch as one run, and close expired questions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,18 +41,19 @@ Outcome = Literal["decided", "decided before", "refused", "unknown"]
 
 
 class Contested(SlowwaveError):
-    """A decision could not be made: the memories changed each time between reading and writing."""
+    """The decision could not be made, because the memories changed each time between reading and writing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What somebody decided.
+    """A decision of a person.
 
-    accept: answers may use the memory; of a conflict, the later statement holds. reject: the memory is wrong; of a
-    conflict, there is none and both hold. merge: both say the same, and `memory` stays (None: the better witness).
-    keep: of a conflict, `memory` holds. neither: of a conflict, both are wrong. lapse: no answer in time. seen:
-    memories as somebody saw them when they decided, with their revisions; a case that is about another one, or about
-    one that has changed since, is refused. None: whatever it is about by now.
+    The decisions: accept: answers may use the memory; for a conflict, the later statement is right. reject: the memory
+    is wrong; for a conflict, there is none and both are right. merge: both say the same, and `memory` stays (None: the
+    one with the better witness). keep: for a conflict, `memory` is right. neither: for a conflict, both are wrong.
+    lapse: no answer in time.
+    seen: the memories that the person saw, with their revisions; if the case has another memory, or one has changed
+    since, the decision is refused. None: accept the present memories.
     """
 
     kind: Literal["accept", "reject", "merge", "keep", "neither", "lapse"]
@@ -62,7 +63,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The result for one question or conflict, with its number; `text` is a sentence."""
+    """The result for one question or conflict, with its number. text: the result as a sentence."""
 
     number: int
     outcome: Outcome
@@ -93,10 +94,10 @@ def decide_items(
     now: datetime,
     dry_run: bool = False,
 ) -> DecisionReport:
-    """Answer questions of a tenant, all in one run and one transaction; dry_run: find out what that would change.
+    """Answer questions of a tenant, all in one run and one transaction. dry_run: True to report the changes only.
 
-    An item that another person answered first is reported as such and does not change; so is an item that does not
-    allow this decision. Raises Contested where passes changed the memories again and again meanwhile.
+    An item that another person answered first, or that does not allow this decision, is reported and does not change.
+    Raises Contested if passes changed the memories again and again in the meantime.
     """
     return _decide(engine, tenant, "item", items, decision, by=by, now=now, dry_run=dry_run)
 
@@ -111,17 +112,19 @@ def decide_conflicts(
     now: datetime,
     dry_run: bool = False,
 ) -> DecisionReport:
-    """Decide conflicts of a tenant, asked about or not, with all open questions that they raised; as decide_items."""
+    """Decide conflicts of a tenant, with or without a question, and close all their open questions. Otherwise as
+    decide_items.
+    """
     return _decide(engine, tenant, "conflict", conflicts, decision, by=by, now=now, dry_run=dry_run)
 
 
 def expire_due(
     engine: Engine, now: datetime, by: str, *, limit: int = EXPIRED_AT_ONCE, part_of: int | None = None
 ) -> int:
-    """Let expired questions of all tenants lapse, the oldest first, at most `limit`; return their number.
+    """Close expired questions of all tenants, oldest first, at most `limit`. Return their number.
 
-    One run a scope (part_of: the run that asks). A memory in review is archived, a conflict alone is no longer asked
-    about; see domain.review.
+    Each scope gets one run (part_of: the run that asks). A memory in review is archived; a conflict alone gets no
+    further question; see domain.review.
     """
     due = (
         select(ReviewItem.id, ReviewItem.scope_id)
@@ -171,8 +174,8 @@ def _decide(
 
 
 def _again(engine: Engine, attempt: Callable[[Connection], DecisionReport]) -> DecisionReport:
-    """Try in a transaction of its own each time, until no pass comes in between. Rolls back what decided nothing."""
-    # Whatever the engine is used for otherwise: here it is all or nothing.
+    """Try each time in a new transaction, until no pass interferes. A transaction without a decision is rolled back."""
+    # Start a transaction even if the engine is in autocommit, because all statements must succeed together.
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     for place in range(1, ATTEMPTS + 1):
         try:
@@ -258,7 +261,7 @@ def _one(
 
 
 def answer_to(connection: Connection, case: Case, decision: Decision) -> Answer:
-    """The effect of a decision in an open case. Raises ValueError if the case does not allow this decision."""
+    """Return the effect of a decision in an open case. Raises ValueError if the case does not allow this decision."""
     if decision.kind == "lapse":
         return review.lapse(case.memory)
     if case.memory is not None and decision.kind in {"accept", "reject"}:
@@ -283,7 +286,7 @@ def _between(a: ReviewedMemory, b: ReviewedMemory, decision: Decision) -> Answer
 
 
 def _sides(connection: Connection, case: Case, decision: Decision) -> tuple[ReviewedMemory, ReviewedMemory]:
-    """The two that a decision is between."""
+    """Return the two memories between which the decision chooses."""
     memory = case.memory
     if memory is None:
         return case.conflicts[0].a, case.conflicts[0].b

@@ -1,4 +1,4 @@
-"""The effects of an answer on memories, conflicts and questions, within the transaction of its run."""
+"""Apply an answer to memories, conflicts and questions, in the transaction of its run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _CLOSES: dict[str, ItemState] = {
 
 
 def carry_out(connection: Connection, case: Case, answer: Answer, *, author: Author, now: datetime) -> None:
-    """Make the answer so. The caller holds the scope's lock. Raises Stale."""
+    """Apply the answer. The caller holds the scope's lock. Raises Stale."""
     effects = _Effects(connection, case.scope_id, author, now)
     done = effects.change(answer)
     noted = _noted_on(case, done)
@@ -40,12 +40,12 @@ def carry_out(connection: Connection, case: Case, answer: Answer, *, author: Aut
 
 
 def _noted_on(case: Case, done: Mapping[UUID, str]) -> UUID:
-    """The memory whose life tells of the decision."""
+    """Return the memory whose history records the decision."""
     return case.memory.id if case.memory is not None else next(iter(done), case.conflicts[0].a.id)
 
 
 def _settled(case: Case, answer: Answer) -> list[OpenConflict]:
-    """A merge settles what stood between the two; anything else all that the case is about."""
+    """Return the settled conflicts: for a merge, those between the two; for any other answer, all of the case."""
     if answer.merge is None:
         return list(case.conflicts)
     pair = {statement.id for statement in answer.merge}
@@ -60,7 +60,7 @@ class _Effects:
     now: datetime
 
     def change(self, answer: Answer) -> dict[UUID, str]:
-        """Change the memories; return the action for each."""
+        """Change the memories. Return the action for each."""
         done: dict[UUID, str] = {}
         for change in answer.changes:
             change_memory(
@@ -93,8 +93,8 @@ class _Effects:
         return done
 
     def close(self, conflict: OpenConflict, status: ConflictStatus, state: ItemState, reason: str, noted: UUID) -> None:
-        """Close a conflict and the questions about it. The change is noted on one of its two memories, so that it can
-        be found.
+        """Close a conflict and its questions. The change is recorded at one of its two memories, so that it can be
+        found.
         """
         noted = noted if noted in conflict.pair else conflict.pair[0]
         close_conflict(
@@ -111,7 +111,7 @@ class _Effects:
             self.answer(item, state, reason, noted)
 
     def answer(self, item: int, state: ItemState, reason: str, noted: UUID) -> None:
-        """Close a question, unless that was done on the way."""
+        """Close a question, unless an earlier step has closed it."""
         close_item(
             self.connection,
             self.scope_id,
@@ -124,15 +124,15 @@ class _Effects:
         )
 
     def follow(self, memory: UUID, action: str, reason: str) -> None:
-        """What a change of a memory means for whatever else is open about it."""
+        """Apply a memory's change to all other open questions and conflicts about it."""
         for item in open_items(self.connection, self.scope_id, memory=memory):
             self.answer(item, _CLOSES[action], reason, memory)
         for conflict in open_conflicts(self.connection, self.scope_id, memory):
             if action in {"rejected", "archived"}:
-                # What is not remembered contradicts nothing.
+                # A memory that is not in answers contradicts nothing.
                 self.close(conflict, "resolved", "accepted", reason, memory)
             elif action == "accepted":
-                # It is in answers again beside what contradicts it: now that pair is the question.
+                # Answers contain the memory again beside a contradicting one, so this pair is the new question.
                 open_review(
                     self.connection,
                     self.scope_id,

@@ -2,11 +2,11 @@
 
     consolidation_started    run, scope
     consolidation_completed  run, scope, duration_ms, persisted, links, triples
-    consolidation_failed     run (None where none had begun), scope, error: a sentence
+    consolidation_failed     run (None if no run had begun), scope, error (a sentence)
 
-The sender is the kind of the run: working, light or deep; run and scope are the numbers of both. A receiver is called
-in the process that did the work, after the commit: any callable that takes the sender and `**fields`. One that raises
-is logged, and disturbs nothing.
+The sender is the kind of the run (working, light or deep); run and scope are numbers. A receiver is any callable that
+takes the sender and `**fields`. It is called after the commit, in the process that did the work. If it raises, the
+error is logged and the work continues.
 """
 
 import logging
@@ -24,7 +24,7 @@ class HarmlessSignal(NamedSignal):
     def send(
         self, sender: Any | None = None, /, *, _async_wrapper: Any = None, **fields: Any
     ) -> list[tuple[Callable[..., Any], Any]]:
-        """Call each receiver; answer what they answered, without those that raised."""
+        """Call each receiver. Return their results, without those that raised."""
         answers = []
         for receiver in list(self.receivers_for(sender)):
             try:

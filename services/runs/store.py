@@ -22,7 +22,7 @@ LEASE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run under way. `lease` is a secret of its holder: renewing and ending the run need it."""
+    """A current run. lease: a secret of its holder, which is needed to renew and end the run."""
 
     id: int
     lease: UUID
@@ -30,7 +30,7 @@ class Run:
 
 
 class AlreadyRunning(Exception):
-    """The job has a run under way."""
+    """The job already has a current run."""
 
 
 def start_run(
@@ -47,10 +47,10 @@ def start_run(
     no_repeat: bool = False,
     dry_run: bool = False,
 ) -> Run:
-    """Begin a run. A job has one at a time: raises AlreadyRunning (the transaction goes on).
+    """Begin a run. A job has only one current run: raises AlreadyRunning (the transaction stays usable).
 
-    part_of: the run that starts this one. no_repeat: of an undo that a person wants no pass to reverse. dry_run: the
-    transaction will be rolled back, so the run takes a negative number at random and uses up none.
+    part_of: the run that starts this one. no_repeat: True for an undo that no pass may reverse. dry_run: True if the
+    transaction will be rolled back; the run then gets a random negative number and uses up none.
     """
     lease = uuid4()
     values = {
@@ -91,7 +91,7 @@ def _insert_dry(connection: Connection, values: Mapping[str, Any]) -> int:
 
 
 def renew_run(connection: Connection, run: Run, now: datetime) -> bool:
-    """Renew the lease. False: the run was taken over or ended, and must stop."""
+    """Renew the lease. Return False if the run was taken over or ended, and must stop."""
     until = now + timedelta(seconds=run.lease_seconds)
     return bool(connection.execute(_held(run).values(lease_until=until)).rowcount)
 
@@ -106,7 +106,7 @@ def finish_run(
     now: datetime,
     error: str | None = None,
 ) -> bool:
-    """End a run. False: it was taken over meanwhile, and its end is not ours to write."""
+    """End a run. Return False if it was taken over in the meantime, so that another process ends it."""
     values = {
         "status": status,
         "summary": summary,

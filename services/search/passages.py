@@ -1,4 +1,6 @@
-"""Cut events that an earlier version indexed whole into passages, in the background, while search uses the old ones."""
+"""Split events that an earlier version indexed as a whole into passages, in the background, while search uses the old
+index.
+"""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +12,7 @@ from slowwave_server.domain.passages import parts_of
 
 EVENTS_AT_ONCE = 200
 
-# A session that a forget or another sweep holds is left to the next call.
+# If a forget or another sweep has locked a session, the next call processes it.
 _WHOLE = text(
     "SELECT p.session_id, p.seq, p.scope_id, p.language, p.redacted, coalesce(p.redacted, e.content) AS said, e.kind,"
     " e.name, e.metadata ->> 'tool' AS tool, e.happened_at"
@@ -22,7 +24,7 @@ _BEFORE = text(
     " FROM slowwave.passages p JOIN slowwave.events e ON e.session_id = p.session_id AND e.seq = p.seq"
     " WHERE p.session_id = :session AND p.seq < :seq AND p.part = 0 AND e.kind <> 'tool' ORDER BY p.seq DESC LIMIT 2"
 )
-# An event of one passage keeps its row, and with it its vector.
+# An event of one passage keeps its row, and so its vector.
 _ONE = text(
     "UPDATE slowwave.passages p SET search = v.search, begins = v.begins, ends = v.ends"
     " FROM slowwave.passage_search_vectors(:scope, CAST(:events AS jsonb)) AS v"
@@ -43,7 +45,9 @@ _NO_VECTORS = text(
 
 
 def cut_whole_events(engine: Engine, limit: int = EVENTS_AT_ONCE) -> int:
-    """Cut up to `limit` events that are indexed whole. Returns how many were cut; 0: none is left or free."""
+    """Split up to `limit` events that are indexed as a whole. Return the number split; 0: no such event is left or
+    unlocked.
+    """
     with engine.begin() as connection:
         rows = connection.execute(_WHOLE, {"limit": limit}).mappings().all()
         for session in dict.fromkeys(row["session_id"] for row in rows):

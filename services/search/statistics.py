@@ -1,10 +1,11 @@
-"""Which words are common in a scope: search lets only rare ones name its candidates.
+"""Count which words are common in a scope, because in a search only rare words select candidates.
 
 The figures are counted in the background: when a scope has become large, when it has grown by a tenth and a hundred
-events, and when it has been quiet for some minutes. While an agent talks, the figures are a little old. That moves
-weights and never hides a document: a word that is not listed counts as rare, and a scope that was never counted is
-searched by every word. Once an agent is quiet, the figures are exact, so the same data give the same answers, whenever
-they were counted before. A scope of more than 20,000 documents keeps figures that are up to a tenth old.
+events, and when it has been quiet for some minutes. While an agent talks, the figures are slightly outdated. This
+changes weights but never hides a document: a word that is not listed counts as rare, and in a scope that was never
+counted, every word selects candidates. When an agent is quiet, the figures are exact, so the same data give the same
+answers, whatever the times of earlier counts. A scope of more than 20,000 documents keeps figures that are up to a
+tenth old.
 """
 
 from collections.abc import Sequence
@@ -13,16 +14,16 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
 
-# A scope smaller than this is searched whole. From here on leaving common words aside finds the same in half the time.
-# That, and a growth by a tenth and a hundred events, is what the column scopes.grown says.
+# A smaller scope is searched completely. In a larger one, a search without common words finds the same in half the
+# time. The column scopes.grown becomes true at this size, and at a growth by a tenth and a hundred events.
 COUNT_FROM_EVENTS = 200
 FLUSHES_AT_ONCE = 10_000
-# A word in fewer documents than this may name all of them as candidates.
+# A word in fewer documents than this may select all of them as candidates.
 COMMON_FROM_DOCUMENTS = 64
-# Every how-manieth document of a larger scope is counted, so that a count stays a matter of a second or two.
+# In a larger scope, every nth document is counted, so that a count takes at most a second or two.
 SAMPLE_DOCUMENTS = 40_000
 QUIET_SECONDS = 300
-# To count so many takes a fifth of a second; larger scopes are not counted after each conversation.
+# A count of this many documents takes a fifth of a second; larger scopes are not counted after each conversation.
 SETTLE_DOCUMENTS = 20_000
 SETTLED_AT_ONCE = 100
 
@@ -33,7 +34,7 @@ _REFRESH = text((Path(__file__).parent / "refresh.sql").read_text(encoding="utf-
 
 
 def scopes_to_refresh(connection: Connection, *, limit: int = 20) -> Sequence[int]:
-    """Return the ids of scopes with missing or old statistics, the most grown first.
+    """Return the ids of scopes with missing or old statistics, those with the highest growth first.
 
     Reads only flushes since the last call.
     """
@@ -43,10 +44,10 @@ def scopes_to_refresh(connection: Connection, *, limit: int = 20) -> Sequence[in
 
 
 def refresh_statistics(connection: Connection, scope_id: int, now: datetime) -> int:
-    """Count the words of a scope again; return the number of common ones. One statement: readers see the old or the
-    new.
+    """Count the words of a scope again. Return the number of common ones. One statement: readers see the old or the new
+    result.
 
-    A scope that somebody else counts or forgets is left alone: 0, as for one that is unknown.
+    A scope that another transaction counts or forgets is skipped, with the result 0, as an unknown scope.
     """
     values = {
         "scope": scope_id,
@@ -58,7 +59,7 @@ def refresh_statistics(connection: Connection, scope_id: int, now: datetime) -> 
 
 
 def settled_scopes(connection: Connection, now: datetime, *, quiet_seconds: float = QUIET_SECONDS) -> Sequence[int]:
-    """Answer the ids of scopes that are quiet and hold events that no count knows."""
+    """Return the ids of quiet scopes with events that no count includes."""
     values = {
         "now": now,
         "quiet_seconds": quiet_seconds,
@@ -69,7 +70,8 @@ def settled_scopes(connection: Connection, now: datetime, *, quiet_seconds: floa
 
 
 def refresh_grown_scopes(engine: Engine, now: datetime, *, quiet_seconds: float = QUIET_SECONDS) -> int:
-    """Count each scope again that has grown by a tenth, or that has been quiet since it changed; return their number.
+    """Count each scope again that has grown by a tenth, or that has been quiet since its last change. Return their
+    number.
 
     Each scope is its own transaction.
     """

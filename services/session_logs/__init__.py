@@ -1,4 +1,4 @@
-"""Logs of sessions as files: one JSON object an event a line, in full, in order, each event once. Off by default."""
+"""Logs of sessions as files: one line of JSON per event, complete, in order, each event once. Off by default."""
 
 from slowwave_server.services.session_logs.folders import (
     CleanUp,

@@ -1,7 +1,7 @@
 """One log: find, lock, repair after a crash, append.
 
-A line is confirmed once the database says so; that is never touched again. The file itself is the source of truth:
-whole lines count, an incomplete last line is cut off.
+A line is confirmed as soon as the database has stored its number; confirmed lines never change. The file itself is the
+source of truth: complete lines count, and an incomplete last line is removed.
 """
 
 import fcntl
@@ -21,17 +21,17 @@ class Disk:
     """The single steps on a file, so that a test can make each one fail."""
 
     def cut(self, descriptor: int, size: int) -> None:
-        """Cut the file off behind its first `size` bytes."""
+        """Truncate the file after its first `size` bytes."""
         os.ftruncate(descriptor, size)
 
     def append(self, descriptor: int, data: bytes) -> None:
-        """Write all of `data` at the end. Raises OSError, with a part of it written perhaps."""
+        """Write all of `data` at the end. Raises OSError, possibly after a part was written."""
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
 
     def sync(self, descriptor: int, folder: Path) -> None:
-        """Wait until the file, and its name in the folder, are on the disk."""
+        """Wait until the file, and its name in the folder, are synced to the disk."""
         os.fsync(descriptor)
         sync_folder(folder)
 
@@ -53,23 +53,23 @@ def _open(path: Path) -> int:
         try:
             descriptor = os.open(path, flags, 0o600)
         except FileNotFoundError:
-            continue  # its folder was empty, and was just removed
+            continue  # its folder was empty, and has just been removed
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
             return descriptor
-        os.close(descriptor)  # it was old, and was removed before it was ours
+        os.close(descriptor)  # it was old, and was removed before this process locked it
     raise OSError(f"the log is removed again and again: {path.name}")
 
 
 def mend(descriptor: int, confirmed: int, disk: Disk) -> int:
-    """Cut off an incomplete last line; return the number of the log's last event, at least `confirmed`."""
+    """Remove an incomplete last line. Return the number of the log's last event, at least `confirmed`."""
     size = os.fstat(descriptor).st_size
     if not size:
         return confirmed
     with mmap.mmap(descriptor, 0, prot=mmap.PROT_READ) as lines:
         whole = lines.rfind(b"\n") + 1
         end, seq = _last_readable(lines, whole)
-    # Whole lines that nobody can read were never confirmed, unless what was confirmed is gone from before them.
+    # Complete but unreadable lines were never confirmed, unless the confirmed lines before them were lost.
     keep = end if seq >= confirmed else whole
     if keep < size:
         disk.cut(descriptor, keep)
@@ -77,7 +77,7 @@ def mend(descriptor: int, confirmed: int, disk: Disk) -> int:
 
 
 def _last_readable(lines: mmap.mmap, whole: int) -> tuple[int, int]:
-    """The end of the last readable line, and its number; (0, 0) without one."""
+    """Return the end of the last readable line, and its number; (0, 0) without one."""
     end = whole
     while end:
         start = lines.rfind(b"\n", 0, end - 1) + 1

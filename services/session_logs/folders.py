@@ -1,8 +1,8 @@
 """Folders of session logs, and their removal: by a forget, or by age.
 
-    ROOT/session.logs/TENANT/AGENT/SESSION.jsonl        names encoded as those of memory files
+    ROOT/session.logs/TENANT/AGENT/SESSION.jsonl        names encoded as for memory files
 
-No tenant's own folder is called so: an encoded name holds no dot.
+No tenant's folder can have the name `session.logs`, because an encoded name contains no dot.
 """
 
 import fcntl
@@ -26,21 +26,22 @@ MAX_NAME_BYTES = 255
 
 @dataclass(frozen=True, slots=True)
 class CleanUp:
-    """files: logs that went (or would go), bytes: what they held."""
+    """The result. files: the number of logs that were (or would be) removed; bytes: their size."""
 
     files: int
     bytes: int
 
 
 def log_path(root: Path, tenant: str, agent: str, session: str) -> Path:
-    """The log of one session."""
+    """Return the path of the log of one session."""
     return _agent_folder(root, tenant, agent) / _file_name(session)
 
 
 def remove_session_logs(root: Path, tenant: str, agent: str, session: str | None = None) -> int:
-    """Remove the log of a session, or all of an agent's; answers how many files went. A missing log is not an error.
+    """Remove the log of a session, or all of an agent's. Return the number of removed files. A missing log is not an
+    error.
 
-    The session's row must be deleted before: a writer of logs locks that row.
+    The session's row must be deleted before, because a writer of logs locks that row.
     """
     folder = _agent_folder(root, tenant, agent)
     paths = [log_path(root, tenant, agent, session)] if session is not None else list(_logs_in(folder))
@@ -54,7 +55,9 @@ def remove_session_logs(root: Path, tenant: str, agent: str, session: str | None
 
 
 def cleanup_session_logs_older_than(root: Path, days: int, *, now: datetime, dry_run: bool = False) -> CleanUp:
-    """Remove the logs that were last written more than `days` days ago, of all tenants. dry_run: only count them."""
+    """Remove the logs of all tenants whose last write was more than `days` days ago. dry_run: True to count
+    them only.
+    """
     until = (now - timedelta(days=days)).timestamp()
     files = size = 0
     for folder in _agent_folders(root.expanduser() / FOLDER):
@@ -68,7 +71,9 @@ def cleanup_session_logs_older_than(root: Path, days: int, *, now: datetime, dry
 
 
 def _remove_if_old(path: Path, until: float, *, dry_run: bool) -> int | None:
-    """The size of a file that was old, or None. The log is locked during the check, so no new line is lost."""
+    """Remove an old file and return its size, or return None. The log is locked during the check, so no new line is
+    lost.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -84,7 +89,7 @@ def _remove_if_old(path: Path, until: float, *, dry_run: bool) -> int | None:
         if not dry_run:
             path.unlink()
     except (BlockingIOError, FileNotFoundError):
-        return None  # it is just being written, or somebody else has removed it
+        return None  # it is being written right now, or another process has removed it
     finally:
         os.close(descriptor)
     return found.st_size
@@ -97,7 +102,7 @@ def _agent_folder(root: Path, tenant: str, agent: str) -> Path:
 def _file_name(session: str) -> str:
     name = encode_name(session)
     if len(name) + len(SUFFIX) > MAX_NAME_BYTES:
-        # No name that is written out holds a tilde, and no two names share a digest.
+        # Names in full contain no tilde, and no two names share a digest.
         digest = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
         name = f"{name[: MAX_NAME_BYTES - len(SUFFIX) - len(digest) - 1]}~{digest}"
     return name + SUFFIX
@@ -116,7 +121,7 @@ def _logs_in(folder: Path) -> Iterator[Path]:
 
 
 def _remove_empty(folder: Path) -> None:
-    # Of an agent, then of its tenant; what somebody else has put there keeps them.
+    # Remove the agent's folder, then the tenant's; a foreign file in them prevents this.
     for path in (folder, folder.parent):
         with suppress(OSError):
             path.rmdir()

@@ -1,9 +1,9 @@
-"""Bringing logs up to date: from the last event that a log holds to the last one of its session.
+"""Bring logs up to date: from the last event in a log to the last event of its session.
 
-hold the session's row ─▶ lock the file ─▶ repair ─▶ append ─▶ fsync ─▶ move logged_until, commit
+lock the session's row ─▶ lock the file ─▶ repair ─▶ append ─▶ fsync ─▶ move logged_until, commit
 
-After a crash between the last two, the event numbers in the file show it, so no event is written twice and none is
-missing. A forget in between waits for the row and then removes the file; or it deleted the row already, and nothing is
+If a crash happens between the last two steps, the event numbers in the file show it, so no event is written twice and
+none is missing. A forget waits for the row and then removes the file; or it has already deleted the row, and nothing is
 written.
 """
 
@@ -31,7 +31,7 @@ MOST = 100_000
 _BEHIND = text(
     "SELECT s.id FROM slowwave.sessions s WHERE s.id > :after AND s.last_seq > s.logged_until ORDER BY s.id LIMIT :most"
 )
-# Held against a forget, which takes the row away, and not against capture, which only changes it.
+# This lock stops a forget, which deletes the row, but not capture, which only changes it.
 _HOLD = text(
     "SELECT a.tenant, a.name AS agent, s.name AS session, s.last_seq, s.logged_until"
     " FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id"
@@ -48,7 +48,9 @@ _MOVE = text("UPDATE slowwave.sessions SET logged_until = :until WHERE id = :ses
 
 @dataclass(frozen=True, slots=True)
 class LogReport:
-    """sessions: logs that grew; events: lines that were written; failed: sessions whose log could not be written."""
+    """The result. sessions: the number of logs that grew; events: the number of written lines; failed: the number of
+    sessions whose log could not be written.
+    """
 
     sessions: int
     events: int
@@ -58,7 +60,7 @@ class LogReport:
 def write_session_logs(engine: Engine, root: Path, *, disk: Disk | None = None) -> LogReport:
     """Bring the logs of all sessions up to date. root: the folder of memory files (`memory.files.root`).
 
-    A log that can't be written keeps no other waiting; its events are written by a later call.
+    If a log can't be written, the others still are; a later call writes its events.
     """
     disk = disk or Disk()
     sessions = events = failed = after = 0
@@ -83,7 +85,8 @@ def write_session_logs(engine: Engine, root: Path, *, disk: Disk | None = None) 
 def _write_session(engine: Engine, root: Path, session_id: int, disk: Disk) -> int:
     written = 0
     while True:
-        # Whatever the engine is used for otherwise: the row must be held until the lines are on the disk.
+        # Start a transaction even if the engine is in autocommit, because the row must be locked until the lines are on
+        # the disk.
         with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
             count = _write_page(connection, root, session_id, disk)
         written += count
@@ -93,7 +96,7 @@ def _write_session(engine: Engine, root: Path, session_id: int, disk: Disk) -> i
 
 def _write_page(connection: Connection, root: Path, session_id: int, disk: Disk) -> int:
     if not connection.execute(_ALONE, {"session": str(session_id)}).scalar_one():
-        return 0  # another worker is at it
+        return 0  # another worker writes it
     held = connection.execute(_HOLD, {"session": session_id}).one_or_none()
     if held is None or held.last_seq <= held.logged_until:
         return 0
@@ -106,7 +109,7 @@ def _write_page(connection: Connection, root: Path, session_id: int, disk: Disk)
             disk.append(descriptor, _lines(events))
         if events or after > held.logged_until:
             disk.sync(descriptor, path.parent)
-    # Where nothing is left to write, what was to come was removed, or stands in the file already.
+    # If no event is left to write, it was removed, or the file already contains it.
     until = events[-1]["seq"] if events else max(after, held.last_seq)
     connection.execute(_MOVE, {"session": session_id, "until": until})
     return len(events)

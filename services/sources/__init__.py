@@ -1,1 +1,1 @@
-"""Conversations that another program keeps (`memory.source`): read there, and recorded as events."""
+"""Read conversations that another program keeps (`memory.source`), and record them as events."""

@@ -1,4 +1,6 @@
-"""Sessions of Agno, through Agno's own store: its SQLite and Postgres databases and its session API, never our SQL."""
+"""Read sessions of Agno through Agno's own store and session API, for its SQLite and Postgres databases, without SQL of
+Slowwave.
+"""
 
 import threading
 from importlib.util import find_spec
@@ -20,14 +22,14 @@ INSTALL = (
     "install the extra `agno` of slowwave-server (docs/install.md)"
 )
 MEANT = "sqlite:///FILE or postgresql://USER@HOST/DATABASE is meant"
-# More is being added by whoever runs it.
+# The process that runs it still adds messages.
 _UNDER_WAY = ("PENDING", "RUNNING")
 
 
 class AgnoSource:
-    """Reads the store that `memory.agno` names. Opened at the first read, since that takes a second.
+    """Reads the store that `memory.agno` names. It is opened at the first read, which takes a second.
 
-    Raises InvalidSettings where the settings name no store that can be read, or Agno is not installed.
+    Raises InvalidSettings if the settings name no readable store, or Agno is not installed.
     """
 
     name = "agno"
@@ -41,12 +43,10 @@ class AgnoSource:
         self._store: Any = None
 
     def read(self, session: str, runs: frozenset[str]) -> KeptSession | None:
-        """Return a session with those of `runs` that it has; None if the session does not exist. Raises
-        TransientError.
-        """
+        """Return a session with those of `runs` that it has, or None if it does not exist. Raises TransientError."""
         try:
             store = self._open()
-            # Agno answers a store that it can't reach as one that holds nothing.
+            # If Agno can't reach its store, it answers as if the store were empty.
             with store.db_engine.connect():
                 pass
             kept = store.get_session(session_id=session, session_type=None)
@@ -54,7 +54,7 @@ class AgnoSource:
             raise TransientError(f"Agno's store can't be read: {type(error).__name__}") from error
         if kept is None or not hasattr(kept, "get_messages"):
             return None
-        # Of Agno's own history: its messages of the user and the agent, without those of a team's members.
+        # From Agno's history: messages of the user and the agent, without those of a team's members.
         history = frozenset(key_of(message) for message in kept.get_chat_history())
         return KeptSession(
             is_private(kept), tuple(_kept(run, history) for run in kept.runs or () if run.run_id in runs)
@@ -95,7 +95,7 @@ def _is_sqlite(url: URL) -> bool:
 def _sqlite(url: URL, table: str | None) -> Any:
     file = Path(url.database or "").expanduser()
     if not file.is_file():
-        # Else it would be made, and empty.
+        # Otherwise an empty database would be created.
         raise FileNotFoundError(str(file))
     from agno.db.sqlite import SqliteDb  # noqa: PLC0415 (takes a second)
 
@@ -108,7 +108,7 @@ def _postgres(url: URL, table: str | None) -> Any:
     driven = url.set(drivername="postgresql+psycopg")
     if "connect_timeout" not in driven.query:
         driven = driven.update_query_dict({"connect_timeout": str(CONNECT_SECONDS)})
-    # Only Agno makes its tables.
+    # Only Agno creates its tables.
     whole = driven.render_as_string(hide_password=False)
     return PostgresDb(db_url=whole, session_table=table, create_schema=False)
 
@@ -116,7 +116,7 @@ def _postgres(url: URL, table: str | None) -> Any:
 def _kept(run: Any, history: frozenset[str]) -> KeptRun:
     status = str(getattr(run.status, "value", run.status)).upper()
     private = is_private(run)
-    # Of tools the history has the calls alone.
+    # For tools, the history contains only the calls.
     said = [] if private else said_in(run)
     messages = tuple(message for message in said if message["role"] == "tool" or message["key"] in history)
     return KeptRun(run.run_id, status not in _UNDER_WAY, private, messages)

@@ -6,5 +6,5 @@ from slowwave_server.services.sources.protocol import SessionSource
 
 
 def build_source(settings: MemorySettings) -> SessionSource | None:
-    """What `memory.source` names; None for `events`, which hooks hand over. Raises InvalidSettings."""
+    """Return the source that `memory.source` names; None for `events`, which hooks record. Raises InvalidSettings."""
     return AgnoSource(settings.agno) if settings.source == "agno" else None

@@ -1,4 +1,4 @@
-"""The protocol of a source of conversations: a session with its runs, and the messages of each run."""
+"""The interface of a source of conversations: a session with its runs, and the messages of each run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """A prompt and the messages that followed it. settled: nothing is being added to it now. private: it is not to be
-    recorded.
+    """A prompt and the messages that followed it. settled: True if no more messages are being added; private: True if
+    it must not be recorded.
 
-    messages: {"role", "content", "at" (aware), "key"} each and what else `slowwave.messages.Message` has; none of a
-    private run.
+    messages: each with {"role", "content", "at" (aware), "key"} and further fields of `slowwave.messages.Message`;
+    empty for a private run.
     """
 
     run_id: str
@@ -22,20 +22,22 @@ class KeptRun:
 
 @dataclass(frozen=True, slots=True)
 class KeptSession:
-    """A conversation as it is kept now. private: the whole session, even if its runs are not. runs: in their order."""
+    """A conversation in its present state. private: True for the whole session, even if its runs are not private. runs:
+    in order.
+    """
 
     private: bool
     runs: tuple[KeptRun, ...]
 
 
 class SessionSource(Protocol):
-    """Where conversations are kept. `name` is the value of `memory.source`."""
+    """A place where conversations are kept. name: the value of `memory.source`."""
 
     @property
     def name(self) -> str: ...
 
     def read(self, session: str, runs: frozenset[str]) -> KeptSession | None:
-        """Return a session with those of `runs` that it has; None if the session does not exist.
+        """Return a session with those of `runs` that it has, or None if it does not exist.
 
         Raises domain.failures.TransientError if the source does not answer.
         """

@@ -1,8 +1,8 @@
-"""One read of a session in its source: messages of its named runs are recorded, then flushed as usual.
+"""Read a session once in its source: messages of its named runs are recorded, then flushed as usual.
 
     named runs ── none ──────────────────────────────▶ stop
       │
-    read the session ── can't be reached ────────────▶ all of them wait, longer each time, for as long as it takes
+    read the session ── can't be reached ────────────▶ all runs wait, longer after each failure, without a limit
       │
     each run: private ───────────────────────────────▶ done; its messages are not recorded
               missing, or running ────────────────▶ retried for a day
@@ -44,7 +44,9 @@ LOOK_FOR_SECONDS = 86_400.0
 
 @dataclass(slots=True)
 class Looked:
-    """Counts of one read: new events, and runs by result. due: a flush is to be offered."""
+    """Counts of one read: the number of new events, and of runs by result. due: True if the caller should offer a
+    flush.
+    """
 
     added: int = 0
     repeated: int = 0
@@ -64,8 +66,9 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class SessionReader:
-    """Its collaborators. capture: records one entry, as slowwave.capture.Capture.one. jitter: a number in 0..1. tools:
-    which parts of tool calls are recorded.
+    """The collaborators of a read. capture: records one entry, see slowwave.capture.Capture.one. jitter: returns a
+    number from 0 to 1.
+    tools: the parts of tool calls to record.
     """
 
     engine: Engine
@@ -76,8 +79,8 @@ class SessionReader:
     tools: Tools = field(default_factory=Tools)
 
     def look(self, ref: SessionRef) -> Looked:
-        """Read the named runs of a session. Raises StoreUnavailable and what SQLAlchemy raises: then nothing is done
-        with, and the next tick asks again.
+        """Read the named runs of a session. Raises StoreUnavailable and SQLAlchemy's errors; no run is then done, and
+        the next tick tries again.
         """
         looked = Looked()
         named = named_runs(self.engine, ref)
@@ -113,7 +116,7 @@ class SessionReader:
     def _miss(self, ref: SessionRef, run: NamedRun, there: KeptRun | None, looked: Looked, now: datetime) -> None:
         since = run.missing_since or now
         if now - since < timedelta(seconds=LOOK_FOR_SECONDS):
-            # One that a hook named as it began isn't missed before its time.
+            # A run that a hook named at its start does not count as missing too early.
             early = run.due_at > now + timedelta(seconds=RETAKE_SECONDS)
             looked.note(Postponed(run, run.due_at if early else self._later(run, now), since))
         elif there is not None:
@@ -129,7 +132,7 @@ class SessionReader:
         except StoreUnavailable:
             raise
         except SlowwaveError as error:
-            # It can't be recorded, now or later; what an error says may quote what somebody said.
+            # This message can never be recorded; an error may quote a conversation.
             log.warning("a run of %s/%s can't be recorded: %s", ref.agent, ref.session, type(error).__name__)
             looked.note(Settled(run, "failed", error=type(error).__name__))
         else:
@@ -138,7 +141,8 @@ class SessionReader:
     def _capture(self, ref: SessionRef, run: NamedRun, messages: Sequence[Mapping[str, Any]], looked: Looked) -> None:
         events, _ = turn_events(messages, run.run_id, self.tools)
         for event in events:
-            # It is in somebody's hands since it was said: what was said before a forget stays forgotten (I10).
+            # The time at which it was said counts as the time of recording, so a message from before a forget stays
+            # forgotten (I10).
             event["taken"] = event["at"]
         if not events:
             return

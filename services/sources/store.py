@@ -1,4 +1,4 @@
-"""The rows of runs that hooks have named: which are due, and what became of each."""
+"""Read and update the rows of runs that hooks have named: due runs, and the outcome of each."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ MAX_LOOKS = 1000
 
 Outcome = Literal["taken", "private", "gone", "failed"]
 
-# The time moves on with the take, so that a lost message costs one wait and two ticks take no session twice.
+# The due time moves on with this statement, so that a lost message costs one wait and two ticks never take the same
+# session.
 _TAKE = text(
     "WITH due AS (SELECT r.session_id, min(r.due_at) AS since FROM slowwave.source_runs r WHERE r.due_at <= :now"
     " GROUP BY r.session_id ORDER BY since LIMIT :limit),"
@@ -33,7 +34,7 @@ _NAMED = text(
     " WHERE a.tenant = :tenant AND a.name = :agent AND s.name = :session AND a.deleted_at IS NULL"
     " AND r.due_at IS NOT NULL ORDER BY r.asked_at, r.run_id"
 )
-# By compare-and-swap: named again meanwhile, a run is looked at again.
+# Compare-and-swap: if a run was named again in the meantime, it is read again.
 _SETTLE = text(
     "UPDATE slowwave.source_runs r SET due_at = NULL, outcome = :outcome, taken = :taken, looks = 0,"
     " missing_since = NULL, last_error = :error"
@@ -48,7 +49,7 @@ _POSTPONE = text(
 
 @dataclass(frozen=True, slots=True)
 class NamedRun:
-    """A run that is still to be read; the columns of models.sources.SourceRun."""
+    """A run that must still be read; for its fields see models.sources.SourceRun."""
 
     session_id: int
     run_id: str
@@ -61,7 +62,7 @@ class NamedRun:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A run that is done. taken: keys of all of its messages that were recorded."""
+    """A completed run. taken: the keys of all its messages that were recorded."""
 
     run: NamedRun
     outcome: Outcome
@@ -71,8 +72,8 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """A run to be looked at again. missing_since: the time of the store's first answer without the run; None if it has
-    the run.
+    """A run to read again later. missing_since: the time of the store's first answer without the run; None if the store
+    has the run.
     """
 
     run: NamedRun
@@ -82,7 +83,7 @@ class Postponed:
 
 
 def take_due(engine: Engine, *, limit: int, now: datetime) -> list[SessionRef]:
-    """Sessions with due runs, the longest waiting first; each becomes due again after a while."""
+    """Return sessions with due runs, the longest waiting first; each becomes due again after some time."""
     values = {"now": now, "limit": limit, "later": now + timedelta(seconds=RETAKE_SECONDS)}
     with engine.begin() as connection:
         rows = connection.execute(_TAKE, values).all()
@@ -90,7 +91,7 @@ def take_due(engine: Engine, *, limit: int, now: datetime) -> list[SessionRef]:
 
 
 def named_runs(engine: Engine, ref: SessionRef) -> list[NamedRun]:
-    """The unread runs of a session, also those that are not due yet."""
+    """Return the unread runs of a session, including those that are not due yet."""
     names = {"tenant": ref.tenant, "agent": ref.agent, "session": ref.session}
     with engine.connect() as connection:
         rows = connection.execute(_NAMED, names).all()
@@ -109,7 +110,7 @@ def named_runs(engine: Engine, ref: SessionRef) -> list[NamedRun]:
 
 
 def note_outcomes(engine: Engine, outcomes: Iterable[Settled | Postponed]) -> None:
-    """Write down what became of runs, all of it or nothing."""
+    """Store the outcomes of runs, all or none."""
     with engine.begin() as connection:
         for outcome in outcomes:
             connection.execute(_SETTLE if isinstance(outcome, Settled) else _POSTPONE, _values(outcome))

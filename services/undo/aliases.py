@@ -12,10 +12,10 @@ from slowwave_server.services.undo.saved import delete_rows
 
 
 def restore_aliases(connection: Connection, run_id: int, author: Author, now: datetime) -> int:
-    """Take back what a run did to aliases, the last change first; answer how many pairs are as before.
+    """Revert a run's changes of aliases, the last change first. Return the number of restored pairs.
 
-    A pair that the run made and that somebody has said since stays as learned. Raises CannotUndo if a later run changed
-    one of the pairs.
+    A pair that the run added and that an event has said since then stays as a learned one. Raises CannotUndo if a later
+    run changed one of the pairs.
     """
     query = select(AliasChange.__table__).where(AliasChange.run_id == run_id).order_by(AliasChange.id.desc())
     changes = connection.execute(query).all()

@@ -1,6 +1,6 @@
-"""Undo, the checks: the run belongs to the tenant, is over, and no later run depends on what it changed.
+"""The checks of an undo: the run belongs to the tenant, it has ended, and no later run depends on its changes.
 
-A flush that adds evidence does not prevent an undo: the evidence stays, and the memory is scored again.
+If a flush added evidence, an undo is still possible: the evidence stays, and the memory is scored again.
 """
 
 from collections.abc import Collection, Mapping
@@ -34,11 +34,11 @@ _ALONE = frozenset({"linked"})
 
 
 class CannotUndo(SlowwaveError):
-    """A run can't be undone; the message says why, and nothing was changed."""
+    """The run can't be undone; the message gives the reason, and nothing was changed."""
 
 
 class NothingToUndo(CannotUndo):
-    """The run changed nothing that an undo could restore."""
+    """The run made no change that an undo could restore."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Touched:
 
 
 def excerpt(content: str) -> str:
-    """The start of a memory's text, in quotation marks, after a blank."""
+    """Return the start of a memory's text, in quotation marks, after a blank."""
     flat = " ".join(content.split())
     short = flat if len(flat) <= EXCERPT_CHARACTERS else flat[: EXCERPT_CHARACTERS - 1] + "…"
     return f" “{short}”"
@@ -60,7 +60,9 @@ def excerpt(content: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UndoneRun:
-    """If the run to be undone is an undo: the run that it had undone. status: the status of that run before it."""
+    """If the run to undo is an undo: the run that it had undone. status: the status of that run before it was
+    undone.
+    """
 
     id: int
     kind: str
@@ -69,7 +71,9 @@ class UndoneRun:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The run to be undone, with its row locked. undoes: for an undo, the run that it undid. saved: its saved rows."""
+    """The run to undo, with its row locked. undoes: for an undo, the run that it undid. saved: the number of its saved
+    rows.
+    """
 
     id: int
     kind: str
@@ -80,7 +84,7 @@ class Target:
 
 
 def meant_run(connection: Connection, run_id: int) -> int:
-    """The run to undo. For an undo that reversed the undo of a run, it is that run, which holds again."""
+    """Return the run to undo. If it is the undo of an undo, return the first run, which is in effect again."""
     second = aliased(MaintenanceRun)
     query = (
         select(MaintenanceRun.undoes)
@@ -125,7 +129,7 @@ def lock_run(connection: Connection, tenant: str, run_id: int) -> Target:
 
 
 def _undone_by(connection: Connection, undo: Row[*tuple[Any, ...]]) -> UndoneRun:
-    """The run that this undo undid, locked. Raises CannotUndo if that can't be reversed."""
+    """Return the run that this undo undid, locked. Raises CannotUndo if this can't be reversed."""
     first = connection.execute(select(MaintenanceRun.__table__).where(MaintenanceRun.id == undo.undoes)).one()
     if first.kind == "rebuild":
         raise CannotUndo(
@@ -148,9 +152,9 @@ def _undone_by(connection: Connection, undo: Row[*tuple[Any, ...]]) -> UndoneRun
 def lock_touched(
     connection: Connection, tenant: str, run_id: int, *, without: Collection[UUID] = ()
 ) -> dict[UUID, Touched]:
-    """The memories that the run changed, locked in the order of their ids. Raises CannotUndo, UnknownName.
+    """Lock and return the memories that the run changed, in the order of their ids. Raises CannotUndo, UnknownName.
 
-    without: those that need not be there, because the run removed them.
+    without: memories that may be missing, because the run removed them.
     """
     changed = select(MemoryChange.memory_id).where(MemoryChange.run_id == run_id)
     scopes = select(Memory.scope_id).where(Memory.id.in_(changed)).distinct()
@@ -181,10 +185,10 @@ def lock_touched(
 def refuse_if_built_on(
     connection: Connection, target: Target, touched: Mapping[UUID, Touched], made: Collection[UUID]
 ) -> None:
-    """Raise CannotUndo if a run that stands changed one of these memories after this run did.
+    """Raise CannotUndo if a later run that is in effect changed one of these memories.
 
-    A later undo counts if the undo is to be undone and the later one undid a run from before it: a run and its undo
-    which both came later cancel each other out.
+    If the run is an undo, a later undo counts if it undid a run from before this one. A later run that was itself
+    undone later does not count.
     """
     run_id = target.id
     own: dict[UUID, tuple[int, set[str]]] = {}
@@ -241,13 +245,13 @@ def refuse_if_asked_later(connection: Connection, run_id: int) -> None:
 
 
 def check_unused(connection: Connection, run_id: int, touched: Mapping[UUID, Touched], made: Collection[UUID]) -> None:
-    """Raise CannotUndo where other runs linked to memories that this one made, or rest evidence on them."""
+    """Raise CannotUndo if other runs linked to memories that this one made, or use them as evidence."""
     others = made_by_others(connection, run_id, made)
     if made:
         noted = (
             select(MemoryNote.memory_id, WorkingItem.run_id)
             .join(WorkingItem, WorkingItem.id == MemoryNote.working_id)
-            # A copy stands where its own memory was merged into this one: that merge is looked at for itself.
+            # A copy exists because its own memory was merged into this one: this merge is checked separately.
             .where(MemoryNote.memory_id.in_(made), MemoryNote.via.is_(None), WorkingItem.run_id != run_id)
         )
         others.extend((memory, run) for memory, run in connection.execute(noted))
@@ -282,7 +286,7 @@ def _moment(moment: datetime) -> str:
 
 
 def made_by_others(connection: Connection, run_id: int, made: Collection[UUID]) -> list[tuple[UUID, int | None]]:
-    """Links and conflicts of other runs with memories that this one made: (memory, run), the oldest first."""
+    """Return links and conflicts of other runs with memories that this one made: (memory, run), oldest first."""
     if not made:
         return []
     found: list[tuple[UUID, int | None]] = []

@@ -1,4 +1,4 @@
-"""Undo, the changes: restore fields that a run decided, and questions that it answered."""
+"""Undo changes: restore fields that a run decided, and questions that it answered."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,23 +30,23 @@ class RunChange:
 
     @property
     def of_fields(self) -> bool:
-        """Whether it set decided fields."""
+        """True if it set decided fields."""
         return of_fields(self.before, self.after)
 
     @property
     def was_removed(self) -> bool:
-        """Whether an undo also removed the memory."""
+        """True if an undo also removed the memory."""
         return self.action == "undone" and self.after is None and "recorded_at" in (self.before or {})
 
     @property
     def decided(self) -> bool:
-        """Whether it decided a conflict or a question, or reopened one in an undo."""
+        """True if it decided a conflict or a question, or reopened one in an undo."""
         about = {"review_item", "conflict"} & set(self.before or {})
         return self.action == "decided" or (self.action == "undone" and self.after is not None and bool(about))
 
 
 def changes_of(connection: Connection, run_id: int) -> list[RunChange]:
-    """All changes of a run, the last one first."""
+    """Return all changes of a run, the last one first."""
     query = (
         select(
             MemoryChange.id,
@@ -89,7 +89,7 @@ def put_back(
 def reopen(
     connection: Connection, change: RunChange, gone: Removed, *, author: Author, reason: str, now: datetime
 ) -> bool:
-    """Restore a conflict or a question to its state before the decision. False: the run had made it itself."""
+    """Restore a conflict or a question to its state before the decision. Return False if the run itself had made it."""
     before, after = dict(change.before or {}), dict(change.after or {})
     item, conflict = before.get("review_item"), before.get("conflict")
     if item in gone.questions or conflict in gone.conflicts:

@@ -1,4 +1,4 @@
-"""Undo, the report: the effects of an undo, as numbers and as a sentence."""
+"""The report of an undo: its effects, as numbers and as a sentence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -18,21 +18,21 @@ class UndoReport:
     Attributes:
         run: the number of the undo.
         undone: the number of the undone run.
-        restored: memories with a restored field.
-        removed: deleted memories, which the run had created.
-        kept: memories that the run had created and that stay, because they have other evidence, too.
-        links: deleted links.
-        triples: deleted triples.
-        conflicts: deleted conflicts.
-        questions: deleted questions.
-        decisions: conflicts and questions that are as they were before the run's decision.
-        reopened: notes that are open in working memory again.
-        aliases: restored pairs of names.
-        days: deleted summaries of days.
-        again: whether the undone run is an undo.
+        restored: the number of memories with a restored field.
+        removed: the number of deleted memories, which the run had created.
+        kept: the number of memories that the run had created and that stay, because they have other evidence, too.
+        links: the number of deleted links.
+        triples: the number of deleted triples.
+        conflicts: the number of deleted conflicts.
+        questions: the number of deleted questions.
+        decisions: the number of conflicts and questions in their state from before the run's decision.
+        reopened: the number of notes that are open in working memory again.
+        aliases: the number of restored pairs of names.
+        days: the number of deleted summaries of days.
+        again: True if the undone run is itself an undo.
         parts: if the run had started other runs, the numbers of those that were undone.
         refused: the reasons why other started runs were not undone.
-        final: whether this undo can't be undone, because no copy of the removed rows exists.
+        final: True if this undo can't be undone, because no copy of the removed rows exists.
     """
 
     run: int
@@ -56,12 +56,12 @@ class UndoReport:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The numbers alone, by name, with zeros."""
+        """Return only the numbers, by name, including zeros."""
         return {name: number for name, number in asdict(self).items() if name not in _NOT_COUNTED}
 
     @property
     def gone(self) -> str:
-        """The rows that were deleted or written back, in words; "" if there are none."""
+        """Return the deleted or restored rows in words, or ""."""
         told = (
             (self.links, "link", None), (self.triples, "triple", None), (self.conflicts, "conflict", None),
             (self.questions, "question", None), (self.days, "summary of a day", "summaries of days"),
@@ -77,7 +77,7 @@ def describe(report: UndoReport, stands_again: int | None) -> str:
 
 
 def add_up(run: int, undone: int, parts: Sequence[UndoReport], refused: Sequence[str], *, again: bool) -> UndoReport:
-    """The undo of a run that had started other runs: the sums of their undos."""
+    """Return the sums of the undos of all runs that one run had started."""
     names = [one.name for one in fields(UndoReport) if one.name not in _NOT_COUNTED]
     sums = {name: sum(part.counts[name] for part in parts) for name in names}
     runs = pluralize(len(parts), "run")

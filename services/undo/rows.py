@@ -1,4 +1,4 @@
-"""Undo, the rows: links, triples, conflicts, questions, settled items and memories that carry a run's number."""
+"""Undo rows: links, triples, conflicts, questions, settled notes and memories that carry a run's number."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ _LEFT = text(
 )
 _UNNOTE = "x.working_id IN (SELECT w.id FROM slowwave.working_memory w WHERE w.run_id = :run)"
 _UNREAD = "x.run_id = :run AND x.via IS NULL"
-# Memories of one import may point at each other, and would keep each other from being deleted.
+# Memories of one import may refer to each other, which would prevent their deletion.
 _UNEND = (
     "x.superseded_by IS NOT NULL AND x.id IN (SELECT c.memory_id FROM slowwave.memory_changes c"
     " JOIN slowwave.maintenance_runs r ON r.id = c.run_id"
     " WHERE r.id = :run AND r.kind = 'import' AND c.action = 'created')"
 )
-# A day that has got a summary of its own since keeps it.
+# A day keeps a summary that was made later from its events.
 _NO_DAY = (
     "(x.agent_id, x.scope_id, x.day, x.version) = (:agent_id, :scope_id, CAST(:day AS date), :version) AND NOT EXISTS"
     " (SELECT FROM slowwave.day_summaries s WHERE (s.agent_id, s.scope_id, s.day) = (x.agent_id, x.scope_id, x.day))"
@@ -55,7 +55,7 @@ _WEIGH = text("SELECT slowwave.score_memory(m.id, :now) FROM unnest(CAST(:memori
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Counts of the removed rows that a run had added. conflicts, questions: the numbers (ids) of the removed ones."""
+    """The numbers of removed rows that a run had added. conflicts, questions: the ids of the removed ones."""
 
     links: int
     triples: int
@@ -86,9 +86,9 @@ def reopen_items(connection: Connection, run_id: int, undo: int) -> tuple[int, s
 
 
 def unread(connection: Connection, run_id: int, undo: int) -> tuple[int, set[UUID]]:
-    """Delete sources that the run read from files; return the number of days, and the memories with these sources.
+    """Delete sources that the run read from files. Return the number of days, and the memories with these sources.
 
-    The caller updates the copies at the memories that they were merged into (services.memories.merging.sync_copies).
+    The caller updates the copies at the survivors (services.memories.merging.sync_copies).
     """
     clear_columns(connection, undo, "memories", _UNEND, run=run_id)
     rested = {UUID(row["memory_id"]) for row in delete_rows(connection, undo, "memory_imports", _UNREAD, run=run_id)}
@@ -107,16 +107,16 @@ def weigh_all(connection: Connection, memories: Collection[UUID], now: datetime)
 def remove_made(
     connection: Connection, memories: Sequence[UUID], *, undo: int, author: Author, reason: str, now: datetime
 ) -> set[UUID]:
-    """Delete memories that the run had made, and return those. A memory with evidence of later flushes stays.
+    """Delete memories that the run had made, and return them. A memory with evidence of later flushes stays.
 
-    The changes of a deleted memory stay, and the last one holds its values.
+    The changes of a deleted memory stay, and the last one has its values.
     """
     said = {"memories": list(memories)}
     kept = set(connection.execute(_SAID, said).scalars())
     gone = [memory for memory in memories if memory not in kept]
     values = {"memories": gone}
     found = {row["id"]: row for row in connection.execute(select(Memory).where(Memory.id.in_(gone))).mappings()}
-    # Copies of their evidence go first: no query finds them once the memories are deleted.
+    # Delete copies of their evidence first: no query finds them after the memories are deleted.
     for memory in connection.execute(_COPIED_ON, values).scalars().all():
         sync_copies(connection, memory, now)
     _note_all(connection, [(memory, _remembered(found[memory]), None) for memory in gone], author, reason, now)
@@ -156,5 +156,5 @@ def _remembered(row: Any) -> dict[str, Any]:
 
 
 def is_empty(connection: Connection, run_id: int) -> bool:
-    """Whether the run changed no memory and added no row."""
+    """Return True if the run changed no memory and added no row."""
     return not bool(connection.execute(_LEFT, {"run": run_id}).scalar())

@@ -1,6 +1,6 @@
 """Undo of one run, within the caller's transaction: delete what it added, revert what it changed, last change first.
 
-An undo of an undo goes the same way back: the saved rows are written, then the changes of the undo are reverted.
+An undo of an undo reverses these steps: the saved rows are written, then the changes of the undo are reverted.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -98,7 +98,7 @@ def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> Un
 def mark_undone(connection: Connection, target: Target, undo: int) -> None:
     """Mark a run as undone. If it was an undo, mark the run that it had undone as in effect again.
 
-    If the run held again because of an undo, that undo is marked too.
+    If the run was in effect again because of an undo, this undo is marked, too.
     """
     runs = update(MaintenanceRun)
     undos = select(MaintenanceRun.id).where(MaintenanceRun.undoes == target.id, MaintenanceRun.kind == "undo")
@@ -127,7 +127,7 @@ def _why_nothing(connection: Connection, run_id: int) -> str:
 
 @dataclass
 class _Reverted:
-    """A revert under way. reworded: memories with restored content."""
+    """A revert in progress. reworded: memories with restored content."""
 
     connection: Connection
     target: Target
@@ -144,14 +144,15 @@ class _Reverted:
         return f"run {self.target.id} was undone"
 
     def revert(self, changes: Sequence[RunChange], made: Collection[UUID], returned: Mapping[str, int]) -> UndoReport:
-        """Revert all changes, and count them. returned: the rows that were written back, if an undo is undone."""
+        """Revert all changes, and count them. returned: the rows that were written back, if an undo is being undone."""
         connection, run_id, undo = self.connection, self.target.id, self.author.run_id
         gone = remove_rows(connection, run_id, undo)
         reopened, noted = reopen_items(connection, run_id, undo)
         days, read = unread(connection, run_id, undo)
         read |= unswitch(connection, run_id)
         aliases = restore_aliases(connection, run_id, self.author, self.now)
-        # The changes come last first, so every state in between existed before. Neighbours of one kind go together.
+        # The last change comes first, so every intermediate state existed before. Neighbours of one kind are reverted
+        # together.
         for kind, several in groupby(changes, _kind):
             if kind == "made":
                 self._remove([change.memory for change in several])
@@ -189,7 +190,7 @@ class _Reverted:
         return_made(self.connection, memories, author=self.author, reason=self._reason, now=self.now)
 
     def _change(self, change: RunChange, gone: Removed) -> None:
-        """Revert one change, of any kind but the making and removing of a memory."""
+        """Revert one change of any kind except the creation and removal of a memory."""
         connection, author, reason, now = self.connection, self.author, self._reason, self.now
         memory = change.memory
         if change.of_fields:
@@ -226,5 +227,5 @@ def _merged(changes: Sequence[RunChange]) -> set[UUID]:
 
 
 def _pair(change: RunChange) -> dict[str, object]:
-    """A registered conflict, without words."""
+    """Return a registered conflict without texts."""
     return {name: value for name, value in (change.after or {}).items() if name in {"conflict", "with", "status"}}

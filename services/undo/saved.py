@@ -1,4 +1,4 @@
-"""Undo, the saved rows: what an undo deletes or overwrites is kept, so that an undo of the undo restores it exactly."""
+"""Save the rows that an undo deletes or overwrites, so that an undo of the undo restores them exactly."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -47,7 +47,7 @@ _RESTED = text(
 
 
 def delete_rows(connection: Connection, undo: int, table: str, where: str, **values: Any) -> Sequence[dict[str, Any]]:
-    """Delete the rows `x` of a table and save them for run `undo`; answer them."""
+    """Delete the rows `x` of a table and save them for run `undo`. Return them."""
     statement = text(
         f"WITH x AS (DELETE FROM slowwave.{table} AS x WHERE {where} RETURNING x.*)"
         " INSERT INTO slowwave.undone_rows (run_id, scope_id, table_name, changed, row)"
@@ -57,7 +57,7 @@ def delete_rows(connection: Connection, undo: int, table: str, where: str, **val
 
 
 def clear_columns(connection: Connection, undo: int, table: str, where: str, **values: Any) -> int:
-    """Set the columns that an undo overwrites to NULL and save their former values; return the number of rows."""
+    """Set the columns that an undo overwrites to NULL and save their former values. Return the number of rows."""
     columns = _CHANGED[table][0]
     saved = ", ".join(f"'{name}', x.{name}" for name in ("id", *columns))
     statement = text(
@@ -71,19 +71,19 @@ def clear_columns(connection: Connection, undo: int, table: str, where: str, **v
 
 
 def count_saved(connection: Connection, undo: int) -> int:
-    """How many rows an undo saved."""
+    """Count the rows that an undo saved."""
     return int(connection.execute(_COUNT, {"undo": undo}).scalar_one())
 
 
 def rested_on(connection: Connection, undo: int) -> set[Any]:
-    """The memories whose notes and imported lines an undo deleted."""
+    """Return the memories whose notes and imported lines an undo deleted."""
     return set(connection.execute(_RESTED, {"undo": undo}).scalars())
 
 
 def restore_rows(connection: Connection, undo: int) -> Mapping[str, int]:
-    """Write back all rows that an undo saved; return their number for each table. Raises CannotUndo."""
+    """Write back all rows that an undo saved. Return their number for each table. Raises CannotUndo."""
     restored = {}
-    # The links that the undone run had ended make room for those that it had made.
+    # Delete the links that the undone run had ended, before those that it had made are restored.
     _overwrite(connection, undo, "memory_links")
     for table in _INSERTED:
         restored[table] = _insert(connection, undo, table)

@@ -1,14 +1,14 @@
-"""Undo a run: restore what it changed, in one transaction that is itself a run, or change nothing (I6).
+"""Undo a run: restore the state before it, in one transaction that is itself a run, or change nothing (I6).
 
 Undo restores contents, links, statuses, sources, conflicts, questions and notes of working memory. Counters (revisions,
-the time of the last check) and history (changes, runs) are not reset. An undo saves what it deletes, so that an undo of
-the undo restores that, too.
+the time of the last check) and history (changes, runs) are not reset. An undo saves the rows that it deletes, so that
+an undo of the undo restores them, too.
 
 A run that started other runs (a job's run, with a run for each scope) is undone by undoing each of the started runs,
 the newest first, each in its own transaction; runs that can't be undone stay and are named.
 
 Later passes may repeat an undone decision: light passes after a restored memory gets new evidence, others at their next
-run. With `no_repeat` none does.
+run. With `no_repeat`, no pass repeats it.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -34,13 +34,14 @@ def undo(engine: Engine, tenant: str, run_id: int, *, by: str, now: datetime, no
     """Undo run `run_id` of `tenant`.
 
     Args:
-        engine: Of the database.
-        tenant: The owner of the run. Of a job's run over all tenants, only the runs of this tenant's scopes are undone.
-        run_id: The run. If it is an undo, the run that it undid stands again afterwards. If it is the undo of an undo,
-            the run that stands again because of it is undone.
+        engine: The engine of the database.
+        tenant: The owner of the run. For a job's run over all tenants, only the runs of this tenant's scopes are
+            undone.
+        run_id: The number of the run. If it is an undo, the run that it undid takes effect again. If it is the undo of
+            an undo, the run that is in effect because of it is undone.
         by: The person or program that requests the undo.
-        now: The time now, aware.
-        no_repeat: Keep later passes from deciding the same about these memories.
+        now: The current time, aware.
+        no_repeat: True to keep later passes from the same decision about these memories.
 
     Returns:
         Counts of restored, removed and reopened rows.
@@ -69,13 +70,13 @@ class _Asked(NamedTuple):
 
 @contextmanager
 def _transaction(engine: Engine) -> Iterator[Connection]:
-    """One transaction, even if the engine is in autocommit mode."""
+    """Open one transaction, even if the engine is in autocommit."""
     with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
         yield connection
 
 
 def _parts(connection: Connection, tenant: str, run_id: int) -> list[int]:
-    """The runs that this run started in the tenant's scopes and that are in effect, the newest first."""
+    """Return the runs that this run started in the tenant's scopes and that are in effect, newest first."""
     query = (
         select(MaintenanceRun.id)
         .join(Scope, Scope.id == MaintenanceRun.scope_id)

@@ -1,1 +1,1 @@
-"""Webhooks: changes put into an outbox for each endpoint, and sent, signed, until the endpoint has them."""
+"""Webhooks: changes are put into an outbox for each endpoint, signed, and sent until the endpoint has accepted them."""

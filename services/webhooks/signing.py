@@ -12,12 +12,12 @@ SECRET_BYTES = 32
 
 
 def new_secret() -> str:
-    """A secret, as its receiver is shown it once."""
+    """Return a secret in the form that its receiver sees once."""
     return PREFIX + b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def signed(delivery: str, at: datetime, body: bytes, keys: Iterable[str]) -> dict[str, str]:
-    """The headers of a message that each of these secrets has signed."""
+    """Return the headers of a message, signed with each of these secrets."""
     seconds = str(int(at.timestamp()))
     content = b".".join((delivery.encode(), seconds.encode(), body))
     signatures = (hmac.new(b64decode(key.removeprefix(PREFIX)), content, sha256).digest() for key in keys)

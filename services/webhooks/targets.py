@@ -16,7 +16,7 @@ MAX_URL = 2000
 _HTTPS, _HTTP = 443, 80
 # Addresses of these networks contain an IPv4 address, which may be private.
 _WRAPPING = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"), IPv6Network("::/96"))
-# Versions of Python disagree about these: protocol assignments (used for cloud metadata) and documentation.
+# Versions of Python treat these differently: protocol assignments (used for cloud metadata) and documentation.
 _SPECIAL = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"), IPv6Network("3fff::/20"))
 _UNICAST = IPv6Network("2000::/3")
 _HOST = re.compile(r"[A-Za-z0-9._:\-]{1,253}")
@@ -26,12 +26,12 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 class TargetRefused(ValueError):
-    """The server sends no request to this URL; the message says why."""
+    """The server may send no request to this URL; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The parts of a URL. path: with its query."""
+    """The parts of a URL. path: the path with its query."""
 
     secure: bool
     host: str
@@ -40,19 +40,19 @@ class Target:
 
     @property
     def host_header(self) -> str:
-        """The host as a request names it."""
+        """The host in the form for a request's header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (_HTTPS if self.secure else _HTTP) else f"{host}:{self.port}"
 
 
 def resolve(host: str, port: int) -> Sequence[str]:
-    """The addresses of a name, in the order in which the system would try them. Raises OSError."""
+    """Return the addresses of a name, in the order in which the system would try them. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def read_networks(text: str) -> tuple[Network, ...]:
-    """The networks of the setting gateway.webhooks.allow_private."""
+    """Return the networks in the setting gateway.webhooks.allow_private."""
     return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
 
 
@@ -85,7 +85,7 @@ def read_target(url: str, allowed: Sequence[Network]) -> Target:
 
 
 def addresses_of(target: Target, allowed: Sequence[Network], ask: Resolve = resolve) -> list[str]:
-    """Resolve and check the host; return all its addresses if each is allowed. Raises TargetRefused, OSError."""
+    """Resolve and check the host. Return all its addresses if each is allowed. Raises TargetRefused, OSError."""
     found = list(ask(target.host, target.port))
     for address in found:
         check_address(target, ipaddress.ip_address(address.partition("%")[0]), allowed)
@@ -119,7 +119,7 @@ def _is_public(address: Address) -> bool:
 
 
 def _inner(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address contains, if any; otherwise the address itself."""
+    """Return the IPv4 address inside an IPv6 address, if any, or else the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address.ipv4_mapped is not None:

@@ -1,6 +1,6 @@
 """A cycle over the working memory of one scope: collect due notes, drop known ones, store and link the rest, settle.
 
-All that a cycle writes is one transaction: it is done, with its statistics, or it never was.
+A cycle writes everything in one transaction, including its statistics.
 """
 
 import logging
@@ -39,10 +39,10 @@ LOCK_WAIT_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class CycleReport:
-    """What a cycle came to: gathered = persisted + duplicates + failed.
+    """The result of a cycle: gathered = persisted + duplicates + failed.
 
     state: completed; nothing (no note was due, so no run exists); busy (another cycle of this scope is running). more:
-    a cap ended it, and more is due.
+    True if a cap ended it and more notes are due.
     """
 
     state: Literal["completed", "nothing", "busy"]
@@ -60,7 +60,7 @@ class CycleReport:
 
     @property
     def summary(self) -> str:
-        """The statistics in a sentence."""
+        """The statistics as a sentence."""
         if self.state != "completed":
             return {"nothing": "no note is due", "busy": "another cycle of this scope is under way"}[self.state]
         expired = f"; {self.expired} expired" if self.expired else ""
@@ -71,7 +71,7 @@ class CycleReport:
         )
 
     def stats(self) -> dict[str, int | bool]:
-        """The numbers, for the run."""
+        """Return the numbers for the run."""
         kept = asdict(replace(self, outcomes=()))
         return {name: value for name, value in kept.items() if name not in {"state", "run", "outcomes"}}
 
@@ -86,11 +86,11 @@ def consolidate_working(
     dry_run: bool = False,
     lock_wait_seconds: float = LOCK_WAIT_SECONDS,
 ) -> CycleReport:
-    """Run one cycle. dry_run: run the whole cycle, then roll it back.
+    """Run one cycle. dry_run: True to run the whole cycle and roll it back.
 
-    Raises errors of Postgres; then the run has failed, and nothing else was written.
+    Raises errors of Postgres; the run has then failed, and nothing else was written.
     """
-    # One transaction, also where the engine commits each statement for others.
+    # One transaction, even if the engine is in autocommit.
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     ask = _Ask(scope_id, settings, clock, by)
     begun: list[Run] = []
@@ -119,7 +119,7 @@ class _Ask:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """The notes of a cycle. more: the cap left something."""
+    """The notes of a cycle. more: True if the cap excluded some."""
 
     notes: list[Note]
     expired: list[UUID]
@@ -141,7 +141,7 @@ def _perform(connection: Connection, ask: _Ask, begun: list[Run]) -> CycleReport
 
 
 def _rehearse(connection: Connection, ask: _Ask) -> CycleReport:
-    """The very work, in one transaction that is rolled back."""
+    """Run the same cycle in one transaction that is rolled back."""
     with connection.begin() as whole:
         due = _gather(connection, ask)
         report = CycleReport("nothing")
@@ -187,7 +187,7 @@ def _settle_all(connection: Connection, ask: _Ask, run: Run, due: _Due) -> Cycle
 
 
 class CycleLost(Exception):
-    """The run was taken for dead while it went on."""
+    """The run was marked as dead while it was still working."""
 
 
 def _fail(engine: Engine, scope_id: int, begun: list[Run], error: Exception, now: datetime) -> None:
@@ -197,7 +197,7 @@ def _fail(engine: Engine, scope_id: int, begun: list[Run], error: Exception, now
             for run in begun:
                 finish_run(connection, run, status="failed", summary="taken back", stats={}, now=now, error=sentence)
     except DBAPIError:
-        # The next cycle ends it, when Postgres is back.
+        # The next cycle ends it, when Postgres is available.
         log.warning("the end of a failed cycle could not be noted")
     consolidation_failed.send("working", run=begun[0].id if begun else None, scope=scope_id, error=sentence)
 

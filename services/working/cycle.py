@@ -27,14 +27,16 @@ from slowwave_server.services.working.store import NoteOutcome, keep, link, sett
 
 log = logging.getLogger(__name__)
 
-# Data exceptions, integrity constraints, limits, functions that found no row: the note's fault. Everything else
-# (deadlocks, servers that go away) is worth another cycle.
+# Data exceptions, integrity constraints, limits, functions without a row: caused by the note. For all other errors
+# (deadlocks, unavailable servers), another cycle may succeed.
 _FAULTS_OF_NOTES = ("22", "23", "54", "P0")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result for one note. content: the redacted text; memory: the memory that contains it; why: reason, error."""
+    """The result for one note. content: the redacted text; memory: the id of the memory with it; why: the reason or the
+    error.
+    """
 
     note: UUID
     content: str
@@ -44,7 +46,9 @@ class Outcome:
 
 
 class Cycle:
-    """The work of one cycle, inside its transaction. outcomes: of the notes so far; counts: new links and triples."""
+    """The work of one cycle, inside its transaction. outcomes: the results so far; counts: the numbers of new links and
+    triples.
+    """
 
     def __init__(
         self, connection: Connection, scope_id: int, settings: Consolidation, author: Author, now: datetime
@@ -65,7 +69,7 @@ class Cycle:
         self.counts: Counter[str] = Counter()
 
     def work(self, notes: Sequence[Note]) -> None:
-        """Settle these notes, all at once; where that fails, in halves, so that a bad one fails alone."""
+        """Settle these notes together; if this fails, in halves, so that a bad note fails alone."""
         if not notes:
             return
         try:

@@ -1,4 +1,4 @@
-"""Working memory in Postgres: due notes, and writes about them. All of one scope (I8)."""
+"""Read due notes of working memory in Postgres, and write about them. All calls concern one scope (I8)."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ MAX_EXPIRED = 1000
 
 DEAD_RUN = "its process ended before the cycle did; nothing of it was written"
 
-# One for all hosts; Postgres lets go of it when its holder's connection ends.
+# One lock for all hosts; Postgres releases it when the holder's connection ends.
 _LOCK = text("SELECT pg_advisory_lock(hashtextextended('slowwave.working ' || :scope, 0))")
 _UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.working ' || :scope, 0))")
 _PATIENCE = text("SELECT set_config('lock_timeout', :milliseconds, true)")
@@ -41,7 +41,7 @@ _KEEP = text(
 
 @dataclass(frozen=True, slots=True)
 class NoteOutcome:
-    """The memory that a note became: a new memory, or one that existed before."""
+    """The memory that a note became: a new one, or an existing one."""
 
     memory: UUID
     is_new: bool
@@ -57,10 +57,10 @@ class DueScope:
 
 
 def due_scopes(connection: Connection, *, min_importance: float, limit: int, now: datetime) -> list[DueScope]:
-    """Scopes of all tenants in which notes are due, due again or expired, the longest waiting first."""
+    """Return scopes of all tenants in which notes are due, due again or expired, the longest waiting first."""
     due = or_(WorkingItem.marked, WorkingItem.importance >= min_importance, WorkingItem.expires_at <= now)
     columns = WorkingItem.scope_id, WorkingItem.said_at
-    # A branch each, since each has an index of its own.
+    # One branch for each condition, because each has its own index.
     waiting = select(*columns).where(WorkingItem.outcome.is_(None), due)
     found = waiting.union_all(select(*columns).where(*_due_again(now))).subquery()
     query = (
@@ -78,16 +78,16 @@ def _due_again(now: datetime) -> tuple[ColumnElement[bool], ...]:
 
 
 def reopen_failed(connection: Connection, scope_id: int, now: datetime) -> int:
-    """Open the notes of a scope that could not be kept a day ago; answer how many."""
+    """Open the notes of a scope that could not be stored a day ago. Return their number."""
     again = update(WorkingItem).where(WorkingItem.scope_id == scope_id, *_due_again(now))
     return connection.execute(again.values(outcome=None, settled_at=None, error=None, run_id=None)).rowcount
 
 
 @contextmanager
 def cycle_lock(connection: Connection, scope_id: int, *, wait_seconds: float) -> Iterator[bool]:
-    """Be the scope's only cycle for the time of the block, over as many transactions as it takes.
+    """Lock the scope against other cycles for the block, over any number of transactions.
 
-    Gives False where another one was at it for all of `wait_seconds` (more than 0). The connection holds the lock
+    Yields False if another cycle held the lock during all `wait_seconds` (more than 0). The connection holds the lock
     without an open transaction, and a cycle needs only this connection, so a full pool can't block running cycles.
     """
     ours = _take_lock(connection, scope_id, wait_seconds)
@@ -115,7 +115,7 @@ def _let_go(connection: Connection, scope_id: int) -> None:
         with connection.begin():
             connection.execute(_UNLOCK, {"scope": str(scope_id)})
     except DBAPIError:
-        # Back in the pool it would hold the lock on.
+        # In the pool, the connection would keep the lock.
         connection.invalidate()
 
 
@@ -131,7 +131,7 @@ def end_dead_runs(connection: Connection, scope_id: int, now: datetime) -> None:
 
 
 def due_notes(connection: Connection, scope_id: int, *, min_importance: float, limit: int, now: datetime) -> list[Note]:
-    """Open notes that are marked or important enough, the oldest first. Each once, whatever makes it due."""
+    """Return open notes that are marked or important enough, oldest first, each once."""
     query = (
         select(
             WorkingItem.id,
@@ -156,7 +156,7 @@ def due_notes(connection: Connection, scope_id: int, *, min_importance: float, l
 
 
 def expired_notes(connection: Connection, scope_id: int, now: datetime) -> list[UUID]:
-    """Expired open notes, at most MAX_EXPIRED."""
+    """Return expired open notes, at most MAX_EXPIRED."""
     query = select(WorkingItem.id).where(
         WorkingItem.scope_id == scope_id, WorkingItem.outcome.is_(None), WorkingItem.expires_at <= now
     )
@@ -173,7 +173,7 @@ def settle(
     now: datetime,
     error: str | None = None,
 ) -> None:
-    """Take open items out of working memory without a memory; the rows stay."""
+    """Remove open items from working memory without a memory; the rows stay."""
     connection.execute(
         update(WorkingItem)
         .where(WorkingItem.scope_id == scope_id, WorkingItem.id.in_(items), WorkingItem.outcome.is_(None))
@@ -184,8 +184,8 @@ def settle(
 def keep(
     connection: Connection, scope_id: int, sifted: Sequence[Sifted], *, author: Author, now: datetime
 ) -> dict[UUID, NoteOutcome]:
-    """Store notes as memories, or as evidence of existing ones, and settle them, in one statement; the result is by the
-    note's id.
+    """Store notes as memories, or as evidence of existing ones, and settle them, in one statement. Return the results
+    by the note's id.
     """
     rows = connection.execute(
         _KEEP,
@@ -201,7 +201,7 @@ def keep(
 
 
 def link(connection: Connection, links: Sequence[tuple[UUID, UUID, Link]], *, author: Author, now: datetime) -> int:
-    """Write `related_to` links (from, to, similarity) and note each; answers how many are new."""
+    """Write `related_to` links (from, to, similarity) and record each. Return the number of new ones."""
     if not links:
         return 0
     rows = [
@@ -245,7 +245,7 @@ def _row(one: Sifted) -> dict[str, Any]:
         "language": detect(note.content),
         "profile": [trait.to_json() for trait in profile_of(note.content, note.type)],
         "hash": content_hash(note.content).hex(),
-        # As flushes have it: dated events are episodes, everything else waits in the inbox.
+        # The same rule as for flushes: dated events are episodes, everything else goes to the inbox.
         "status": first_status(note.type),
         "confidence": NOTE_CONFIDENCE,
         "importance": note.importance,

@@ -61,9 +61,7 @@ class NotPermitted(StoreUnavailable):
 
 
 class Link:
-    """One connection with its prepared statements. entered: the owner for which the connection works, if it was lent
-    for one.
-    """
+    """One connection with its prepared statements. entered: the owner for which the connection works, or None."""
 
     def __init__(self, url: str, answer_seconds: float) -> None:
         self.connection = ReadTimeoutConnection.connect(url, autocommit=True)
@@ -87,9 +85,7 @@ class Link:
         )
 
     def call(self, statement: PreparedStatement, parameters: Sequence[bytes]) -> list[Row]:
-        """Run a statement directly through libpq, because psycopg's cursor takes longer than Postgres does for a small
-        call.
-        """
+        """Run a statement through libpq, because psycopg's cursor costs more than Postgres does for a small call."""
         self.send(statement, parameters)
         return self.answer()
 
@@ -288,9 +284,7 @@ def _broken(error: psycopg.Error) -> bool:
 
 
 def _verdict(error: psycopg.Error) -> SlowwaveError:
-    """Return the exception for a failed statement: an unknown failure counts as temporary, so that no data is
-    discarded.
-    """
+    """Return the exception for a failure; an unknown one counts as temporary, so that no data is discarded."""
     code = error.sqlstate
     text = str(error).strip() or type(error).__name__
     if code is not None and code[:2] in _REFUSED_CLASSES and code not in _TRY_AGAIN:

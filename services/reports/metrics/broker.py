@@ -1,6 +1,7 @@
-"""The current state of the broker: messages and their age, leases, tickets, the last sweep, counts of tasks.
+"""Read the current state of the broker: messages and their age, leases, tickets, the last sweep, counts of tasks.
 
-All of it by a bounded number of calls, whatever waits there. What this user of the broker may not ask is not known.
+The number of calls is limited, whatever waits in the broker. Metrics that this user of the broker may not read are
+unknown.
 
 It reads only the number of messages and the ids of the oldest messages.
 """
@@ -28,14 +29,14 @@ ROUNDS = 100
 """With more keys than these rounds see, nobody knows how many leases there are."""
 
 _OLDEST = (files("slowwave_server.services.reports.metrics") / "oldest.lua").read_text("utf-8")
-# The digest is how Redis names a script; nothing is kept secret by it.
+# The digest is only Redis' name for a script; it protects nothing.
 _OLDEST_DIGEST = sha1(_OLDEST.encode(), usedforsecurity=False).hexdigest()
 _TICKET = re.compile(r"[0-9a-f]{16}-(\d{16})")
 
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """Figures of all tenants; None: not known."""
+    """Figures of all tenants; None means unknown."""
 
     queue_messages: By
     queue_oldest_seconds: By
@@ -51,7 +52,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Leases:
-    """Sessions by their state in Redis; None: unknown."""
+    """The number of sessions by their state in Redis; None means unknown."""
 
     leases: int | None
     tickets: int | None
@@ -60,12 +61,14 @@ class Leases:
 
 @dataclass(slots=True)
 class FirstSeen:
-    """When a queue's oldest message was first seen to be that, for messages that do not say when they were sent."""
+    """For messages without a send time: the time at which each message was first seen as its queue's oldest."""
 
     _seen: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     def age(self, queue: str, message: str, now: float) -> float:
-        """Seconds since `message` ("" for none) was sent, at least. A flush's id ends with its time in µs."""
+        """Return the seconds since `message` ("" for none) was sent, at least. A flush's id ends with its time
+        in µs.
+        """
         if not message:
             self._seen.pop(queue, None)
             return 0.0
@@ -79,14 +82,14 @@ class FirstSeen:
 
 
 def load_oldest(redis: Redis) -> None:
-    """Load the script that answers the id of a queue's oldest message. Raises redis' own errors."""
+    """Load the script that returns the id of a queue's oldest message. Raises redis' own errors."""
     redis.script_load(_OLDEST)
 
 
 def read_broker(redis: Redis, first_seen: FirstSeen, *, again: bool = True) -> Broker:
-    """Read it in one round trip. Raises RedisError if the server does not answer.
+    """Read the state in one round trip. Raises RedisError if the server does not answer.
 
-    again: load a script that the server does not know, as far as this user may, and read once more.
+    again: True to load a script that the server does not know, if this user may, and read once more.
     """
     with redis.pipeline(transaction=False) as pipeline:
         pipeline.time()
@@ -126,7 +129,7 @@ def read_broker(redis: Redis, first_seen: FirstSeen, *, again: bool = True) -> B
 
 
 def _read_taught(redis: Redis, first_seen: FirstSeen) -> Broker:
-    # The exporter's own user may not load it: a worker has to, and until then no age is known.
+    # The exporter's own user may not load the script: a worker must load it, and until then no age is known.
     with suppress(NoPermissionError):
         load_oldest(redis)
     return read_broker(redis, first_seen, again=False)
@@ -148,7 +151,7 @@ def _keeps(memory: Mapping[str, Any] | None, persistence: Mapping[str, Any] | No
 
 
 def read_leases(redis: Redis, *, rounds: int = ROUNDS, keys_a_round: int = KEYS_A_ROUND) -> Leases:
-    """Count them, by at most so many looks at the names of keys. Raises as `read_broker`."""
+    """Count leases, with a limited number of scans of key names. Raises as `read_broker`."""
     keys: set[Any] = set()
     cursor = 0
     try:
@@ -163,7 +166,7 @@ def read_leases(redis: Redis, *, rounds: int = ROUNDS, keys_a_round: int = KEYS_
 
 
 def _counted(redis: Redis, keys: set[Any]) -> Leases:
-    """A session's key is there while a message of it is on its way, or while its lease lives."""
+    """Count sessions. A session's key exists while a message for it is queued, or while its lease lives."""
     kinds = [(key, key.partition(b"}:")[2]) for key in keys]
     sessions = sum(kind.startswith(b"session:") for _, kind in kinds)
     seconds, microseconds = redis.time()

@@ -1,4 +1,4 @@
-"""Cost of models in this day and week (UTC), by tenant, and tenants that reached a cap."""
+"""Read the cost of models in this day and week (UTC), by tenant, and the tenants that reached a cap."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ TENANTS = 10_000
 ANY = "*"
 PERIODS: tuple[Period, ...] = get_args(Period)
 
-# From tenant to tenant by the key, and of each its own two rows: agents and past days, however many, are not read.
+# Go from tenant to tenant by the key, and read only the tenant's own two rows, not those of agents and past days.
 _USAGE = text(
     "WITH RECURSIVE payers AS ("
     " (SELECT u.tenant FROM slowwave.llm_usage u ORDER BY u.tenant LIMIT 1)"
@@ -31,7 +31,7 @@ _USAGE = text(
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a tenant used in a period. tokens: settled and set aside."""
+    """The usage of a tenant in a period. tokens: settled and reserved tokens."""
 
     tenant: str
     period: Period
@@ -42,7 +42,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Of all tenants. budget_tokens_used: by tenant, model and period."""
+    """Figures of all tenants. budget_tokens_used: tokens by tenant, model and period."""
 
     budget_tokens_used: By
     budget_tokens_cap: By
@@ -52,25 +52,25 @@ class Budgets:
 
 
 def read_usage(connection: Connection, *, now: datetime) -> Sequence[Usage]:
-    """What each tenant used in this day and week; the first TENANTS by name."""
+    """Return the usage of each tenant in this day and week; the first TENANTS by name."""
     starts = period_starts(now)
     rows = connection.execute(_USAGE, {"day": starts["day"], "week": starts["week"], "tenants": TENANTS})
     return [Usage(*row) for row in rows]
 
 
 def cap_of(caps: Llm, period: Period) -> int | None:
-    """The cap of a tenant in a period, in tokens; None without one."""
+    """Return the cap of a tenant in a period, in tokens; None without one."""
     return (caps.daily_token_budget if period == "day" else caps.weekly_token_budget) or None
 
 
 def is_spent(usage: Usage, caps: Llm) -> bool:
-    """Whether its cap lets no call through any more: each reserves at least its longest answer."""
+    """Return True if the cap lets no further call pass: each call reserves at least its longest answer."""
     cap = cap_of(caps, usage.period)
     return cap is not None and cap - usage.tokens < caps.max_output_tokens
 
 
 def read_budgets(connection: Connection, caps: Llm, *, tenants: Collection[str], now: datetime) -> Budgets:
-    """Read them. tenants: figures of these carry the tenant's name."""
+    """Read the figures. tenants: the tenants whose figures carry their name."""
     found = read_usage(connection, now=now)
     model = "none" if caps.driver == "none" else f"{caps.driver} {caps.model}".strip()
     used: dict[tuple[str, ...], float] = {}

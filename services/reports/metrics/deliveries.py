@@ -1,4 +1,4 @@
-"""Rows that wait for delivery to a backend, and runs of another store that wait to be read."""
+"""Read rows that wait for delivery to a backend, and runs of another program that wait to be read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ LATE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The backlog of a backend: memories (counted up to COUNTED), the oldest enqueue time, failed rows and their
-    error.
+    """The backlog of a backend: the number of memories (counted up to COUNTED), the oldest enqueue time, the number of
+    failed rows and their error.
     """
 
     waiting: int
@@ -30,7 +30,9 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Runs of another store. failing: could not be read, the first since failing_since; late: due for too long."""
+    """Runs of another program. failing: the number that could not be read, the first since failing_since; late: the
+    number that have been due for too long.
+    """
 
     failing: int
     error: str | None
@@ -41,7 +43,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Deliveries:
-    """Of all tenants."""
+    """Figures of all tenants."""
 
     outbox_waiting: By
     outbox_oldest_seconds: By
@@ -66,7 +68,7 @@ def read_waiting(connection: Connection, backend: str) -> Waiting:
 
 
 def read_sources(connection: Connection, *, now: datetime) -> Reading:
-    """Read it, of the runs that are to be looked at."""
+    """Read the figures of runs that are due."""
     fails = SourceRun.last_error.is_not(None)
     late = SourceRun.due_at < now - timedelta(seconds=LATE_SECONDS)
     query = select(
@@ -80,13 +82,13 @@ def read_sources(connection: Connection, *, now: datetime) -> Reading:
 
 
 def files_held(connection: Connection) -> int:
-    """How many memory files are held back."""
+    """Count the memory files that are held."""
     query = select(func.count()).select_from(FileState).where(FileState.held.is_not(None))
     return connection.execute(query).scalar_one()
 
 
 def read_deliveries(connection: Connection, *, now: datetime) -> Deliveries:
-    """Read them, for each backend that is fed."""
+    """Read the figures of each backend that is fed."""
     waiting: Mapping[str, Waiting] = {name: read_waiting(connection, name) for name in registered(connection)}
     sources = read_sources(connection, now=now)
     return Deliveries(

@@ -1,4 +1,4 @@
-"""Recent flushes and their latency after the events, read from the ledger, so they survive restarts."""
+"""Read recent flushes and their latency after the events from the ledger, so that the figures survive restarts."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ QUANTILES = (0.5, 0.95, 0.99)
 
 @dataclass(frozen=True, slots=True)
 class Flushes:
-    """Windows of all tenants that were committed lately; quantiles are absent where none was."""
+    """Windows of all tenants that were committed recently; without such windows, quantiles are missing."""
 
     recent_flushes: By
     recent_flush_lag_seconds: By
@@ -25,7 +25,7 @@ class Flushes:
 
 
 def read_flushes(connection: Connection, *, now: datetime) -> Flushes:
-    """Read them; of more than FLUSHES_READ the newest."""
+    """Read the flushes, at most the newest FLUSHES_READ."""
     recent = (
         select(
             Flush.outcome,
@@ -62,5 +62,5 @@ def read_flushes(connection: Connection, *, now: datetime) -> Flushes:
 
 
 def _quantiles(found: list[float] | None) -> By:
-    # A clock that was set back makes no time negative.
+    # A clock that was set back must not make a time negative.
     return {(str(share),): max(0.0, value) for share, value in zip(QUANTILES, found or (), strict=False)}

@@ -1,4 +1,4 @@
-"""Backlog for people: quarantined events, dead letters, conflicts, questions."""
+"""Count the work that waits for people: quarantined events, dead letters, conflicts, questions."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ TIERS = ("low", "medium", "high")
 
 @dataclass(frozen=True, slots=True)
 class Quarantine:
-    """Of all tenants. Counts up to COUNTED each."""
+    """Figures of all tenants, each counted up to COUNTED."""
 
     events_quarantined: int
     dead_letters_open: int
@@ -28,7 +28,7 @@ class Quarantine:
 def read_quarantine(connection: Connection, *, now: datetime) -> Quarantine:
     """Read all counts in one query; each part uses the index of open rows."""
     letters = select(DeadLetter.id).where(DeadLetter.state == "open").limit(COUNTED).subquery()
-    # The lower its number, the longer it has been open.
+    # The item with the lowest number has been open for the longest time.
     conflicts = (
         select(MemoryConflict.created_at)
         .where(MemoryConflict.status == "open")
@@ -60,7 +60,7 @@ def read_quarantine(connection: Connection, *, now: datetime) -> Quarantine:
 
 
 def _quarantined() -> Select[int]:
-    """Events that are still set aside; the ledger names their windows."""
+    """Return events that are still in quarantine; the ledger names their windows."""
     return (
         select(Event.seq)
         .select_from(Flush)

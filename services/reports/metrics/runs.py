@@ -1,4 +1,6 @@
-"""Runs and jobs of maintenance: what runs, what ended how and how long it took, which job is late or keeps failing."""
+"""Read runs and jobs of maintenance: current runs, ended runs with their results and durations, and late or failing
+jobs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +21,10 @@ RECENT = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An enabled job. due: when it should have run; one that was never planned is late since it came.
+    """An enabled job. due: the time at which it should have run, or at which it was created if it was never planned.
 
-    alive_until: the end of the lease of its run under way; failures: in a row, at most FAILED_RUNS.
+    alive_until: the end of the lease of its current run; failures: the number of consecutive failures, at most
+    FAILED_RUNS.
     """
 
     id: str
@@ -31,13 +34,13 @@ class Job:
     failures: int
 
     def is_alive(self, now: datetime) -> bool:
-        """Whether somebody runs it."""
+        """Return True if a process runs the job."""
         return self.alive_until is not None and self.alive_until > now
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Of all tenants. recent_run_seconds: by kind and statistic (mean, max)."""
+    """Figures of all tenants. recent_run_seconds: seconds by kind and statistic (mean, max)."""
 
     runs_running: By
     recent_runs: By
@@ -49,7 +52,7 @@ class Runs:
 
 
 def read_jobs(connection: Connection) -> Sequence[Job]:
-    """All enabled jobs, by name."""
+    """Return all enabled jobs, by name."""
     alive_until = (
         select(func.max(MaintenanceRun.lease_until))
         .where(MaintenanceRun.job_id == MaintenanceJob.id, MaintenanceRun.status == "running")
@@ -70,7 +73,7 @@ def read_jobs(connection: Connection) -> Sequence[Job]:
 
 
 def _failures() -> ScalarSelect[int]:
-    """How many of a job's latest FAILED_RUNS runs failed."""
+    """Count the failures among a job's latest FAILED_RUNS runs."""
     latest = (
         select(MaintenanceRun.status)
         .where(MaintenanceRun.job_id == MaintenanceJob.id, MaintenanceRun.status != "running")
@@ -83,7 +86,7 @@ def _failures() -> ScalarSelect[int]:
 
 
 def read_runs(connection: Connection, rules: Maintenance, *, now: datetime) -> Runs:
-    """Read them: of runs the NEWEST_RUNS that began last."""
+    """Read the figures of the NEWEST_RUNS latest runs."""
     found = _newest(connection, now)
     seconds: dict[tuple[str, ...], float] = {}
     for kind in sorted({row.kind for row in found if row.ended}):

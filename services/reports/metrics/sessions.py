@@ -1,4 +1,4 @@
-"""How many sessions wait, for how long, and how many of them wait for a reason that is none."""
+"""Count the sessions that wait, their waiting times, and those that wait without a valid reason."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,8 +16,8 @@ FAILING = 3
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """Of all tenants, at one moment. waiting: dirty sessions that do not back off. dirty_limit_seconds: None where
-    automatic flushing is switched off, since nothing is late then.
+    """Figures of all tenants at one moment. waiting: the number of dirty sessions that do not back off.
+    dirty_limit_seconds: None if automatic flushing is off, because no session can then be late.
     """
 
     sessions_dirty: int
@@ -33,7 +33,7 @@ class Sessions:
 
 
 def read_sessions(connection: Connection, rules: AutoFlush, *, now: datetime) -> Sessions:
-    """Read them. Counts the COUNTED longest waiting sessions by the index of dirty sessions."""
+    """Read the figures. Counts the COUNTED longest waiting sessions by the index of dirty sessions."""
     dirty = _dirty(now)
     overdue = dirty.c.flush_due_at <= now - timedelta(seconds=SILENT_SWEEPS * rules.flush_interval_seconds)
     row = connection.execute(
@@ -73,7 +73,7 @@ def _dirty(now: datetime) -> Subquery:
             backs_off.label("backs_off"),
             and_(backs_off, Session.failures >= FAILING).label("fails"),
         )
-        # The few that are gone are left out, in place of all others looked up: so the index keeps its order.
+        # Exclude the few deleted agents instead of looking up all others, so that the index keeps its order.
         .where(
             Session.dirty_since.is_not(None),
             Session.agent_id.not_in(select(Agent.id).where(Agent.deleted_at.is_not(None))),
@@ -85,5 +85,5 @@ def _dirty(now: datetime) -> Subquery:
 
 
 def age(moment: datetime | None, now: datetime) -> float:
-    """Seconds since then; 0 for None and for a future time."""
+    """Return the seconds since a time; 0 for None and for a future time."""
     return 0.0 if moment is None else max(0.0, (now - moment).total_seconds())
