@@ -11,11 +11,12 @@ from slowwave_server.workers.cli.main import app
 
 HEAD = """# Command line
 
-All commands of `slowwave`, generated from their help texts. [Commands by task](../operate/commands.md) says which
-command to use when. Every command also has `-h` and `--help`.
+All commands of `slowwave`, generated from their help texts. [Operate](../operate/README.md) says which command to use
+when. Every command also has `-h` and `--help`.
 
 """
 _HELP = re.compile(r"^\* `-h, --help.*\n", re.MULTILINE)
+_INNER = re.compile(r"(^#{3,} .*\n(?:(?!#).*\n)*?)\*\*Commands\*\*:\n\n(?:\* .*\n)+", re.MULTILINE)
 _EXAMPLES = re.compile(r"^(Examples?):\n\n((?:\$ slowwave .*\n+)+)", re.MULTILINE)
 
 
@@ -25,6 +26,7 @@ def shell_page() -> str:
     _use_whole_sentences(command)
     text = get_docs_for_click(obj=command, ctx=typer.Context(command), name="slowwave", indent=1)
     text = _EXAMPLES.sub(_as_console, _HELP.sub("", text))
+    text = _INNER.sub(r"\1", text)  # the section of each command follows
     text = re.sub(r"\*\*Options\*\*:\n\n(?!\*)", "", text)
     return HEAD + re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,17 @@ PROPERTIES = (
     ROOT / "tests" / "gateway" / "test_openapi_fuzz.py",
 )
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short", "--timeout=0", "-rfE")
+GROUPS = {
+    "AsyncMemory": "methods of `AsyncMemory`, in background mode",
+    "Memory": "methods of `Memory`",
+    "import": "folders of `slowwave memory import`",
+    "mcp": "tools of MCP",
+    "memory": "memory files",
+    "model": "answers of a model",
+    "slowwave": "commands",
+    "task": "Celery tasks",
+}
+"""What the report calls entry points whose names begin with this word; others have a row of their own."""
 FACTOR = 4
 """A round tries so many times what the suite tries: long enough to be worth starting servers for."""
 
@@ -80,12 +92,15 @@ def report(rounds: Rounds) -> str:
         "Invalid input is refused with a reason and without any write. `python -m proof.fuzz --minutes 10`",
         f"tries other examples each time. Seeds of these rounds: {', '.join(map(str, rounds.seeds))}.",
         "",
-        "| entry point | examples | accepted |",
-        "| --- | ---: | ---: |",
+        "| entry points | how many | examples | accepted |",
+        "| --- | ---: | ---: | ---: |",
     ]
+    groups: dict[str, list[str]] = {}
     for name in entrances:
-        taken = rounds.tried[f"{name} (taken)"]
-        lines.append(f"| {name} | {rounds.tried[name]:,} | {taken / rounds.tried[name]:.0%} |")
+        groups.setdefault(GROUPS.get(re.split(r"[ .:]", name)[0], name), []).append(name)
+    for group, names in sorted(groups.items()):
+        tried, taken = (sum(rounds.tried[name + end] for name in names) for end in ("", " (taken)"))
+        lines.append(f"| {group} | {len(names)} | {tried:,} | {taken / tried:.0%} |")
     for seed, names in rounds.failed.items():
         lines += ["", f"Failed with seed {seed}:", "", *(f"- `{name}`" for name in names)]
     return "\n".join(lines) + "\n"

@@ -76,6 +76,7 @@ def page(
         ),
         "## By kind\n",
         _table("| kind | core | held out |\n| --- | --- | ---: |", _kinds(held, kinds)),
+        f"100.0%: {', '.join(sorted(kind.id for kind in kinds if _all_found(held, kind)))}.\n",
     ]
     return "\n".join(parts)
 
@@ -111,6 +112,11 @@ def _alarm(one: Alarms) -> str:
     return f"| {one.origin} | {one.sentences:,} | {len(one.spoilt)} | {one.per_thousand:.2f} | {cost:.0f} |"
 
 
+def _all_found(held: Recall, kind: Kind) -> bool:
+    return f"{held.rate('kind', kind.id):.1%}" == "100.0%"
+
+
 def _kinds(held: Recall, kinds: Sequence[Kind]) -> Iterable[str]:
-    for kind in sorted(kinds, key=lambda kind: (held.rate("kind", kind.id), kind.id)):
+    missed = [kind for kind in kinds if not _all_found(held, kind)]
+    for kind in sorted(missed, key=lambda kind: (held.rate("kind", kind.id), kind.id)):
         yield f"| {kind.id} | {'yes' if kind.core else ''} | {held.rate('kind', kind.id):.1%} |"
