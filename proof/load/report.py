@@ -259,9 +259,9 @@ def _recovery(result: Mapping[str, Any]) -> list[str]:
         "",
         (
             "Order: when half of the backlog was processed, the evenness of the agents with equal shares was"
-            f" {times(order['evenness_at_half'])} (Jain's index of the processed share: 1 means equal). They were"
-            f" done after {seconds(order['others_done_after'])}, the agent with twenty times their sessions after"
-            f" {seconds(order['busy_done_after'])}."
+            f" {times(order['evenness_at_half'])} (Jain's index of the processed share: 1 means equal). The backlog of"
+            f" these agents was processed after {seconds(order['others_done_after'])}, that of the agent with twenty"
+            f" times as many sessions after {seconds(order['busy_done_after'])}."
         ),
     ]
 
