@@ -14,6 +14,7 @@ from slowwave import (
     Memory,
     NotFound,
 )
+from tests.support.processes import wait_until
 from tests.transports.backing import Backing
 
 NOBODYS = "0190a1b2-0000-7000-8000-000000000000"
@@ -129,6 +130,18 @@ def test_a_use_counts_once_a_conversation(memory: Memory, backing: Backing, agen
     assert found.used == 2
     assert found.last_used_at is not None
     assert found.revision == one.revision
+
+
+def test_a_context_notes_what_it_shows(memory: Memory, backing: Backing, agent: str) -> None:
+    told(memory, backing, agent, "Invoices go to Rita in Lisbon.")
+    (one,) = memory.memories(agent)
+    memory.context(agent, "call-2")
+    reply = {"role": "assistant", "content": "They go to Rita in Lisbon, as invoices do."}
+    memory.turn_completed(agent, "call-2", [{"role": "user", "content": "What about this letter?"}, reply])
+    wait_until(lambda: memory.get(one.id).shown == 1, 10, "the context is noted")
+    backing.flush(agent, "call-2")
+    found = memory.get(one.id)
+    assert (found.shown, found.used, found.learned_importance) == (1, 1, one.importance)
 
 
 def test_another_agents_memory_is_not_marked(memory: Memory, backing: Backing, agent: str) -> None:

@@ -40,7 +40,7 @@ class CuratingMemory(BoundMemory):
     def used(self, agent: str, ids: Iterable[str | UUID], session: str | None = None) -> int:
         """Report that a reply of an agent used these memories. Slowwave counts in how many conversations each was used.
 
-        A repeated call changes only `last_used_at`. Search and promotion don't read the count yet.
+        A repeated call changes only `last_used_at`. Memories that replies use gain importance.
 
         Args:
             agent: the agent that replied.
