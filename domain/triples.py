@@ -13,6 +13,7 @@ from slowwave_server.domain.clauses import MAX_OBJECT_WORDS, VAGUE_NOUNS, Clause
 from slowwave_server.domain.extraction.verbs import is_past
 from slowwave_server.domain.similarity import AttributeClaim, Reading
 from slowwave_server.domain.similarity.lexicon import is_kind_of, parts_of_speech
+from slowwave_server.domain.similarity.quotes import plain_words
 from slowwave_server.domain.similarity.stopwords import FUNCTION_WORDS, ORDINALS
 from slowwave_server.domain.similarity.tokens import Token, tokenise
 
@@ -30,21 +31,26 @@ PLAIN = 0.6
 _SENTENCES = re.compile(r"(?<=[^.\s]{2})[.;!]\s+|\n")
 _BREAKS = re.compile(r"[,:](?=\s)|[();\u2013\u2014]|\s-\s")
 _UNREAL = re.compile(
-    r"(?i)\?|\b(?:if|unless|whether|maybe|perhaps|probably|might|may|would|could|should|will|shall|going to|used to|"
-    r"almost|nearly|pretend\w*|imagin\w*|wish\w*|hop(?:e|es|ed|ing)|plans?|planned|planning|consider\w*|dream\w*|"
-    r"no longer|stopped|former|formerly|previously)\b|['\u2019](?:ll|d)\b"
+    r"(?i)\?|\b(?:if|unless|can|whether|maybe|perhaps|probably|might|may|would|could|should|will|shall|going to|"
+    r"used to|almost|nearly|pretend\w*|imagin\w*|wish\w*|hop(?:e|es|ed|ing)|plans?|planned|planning|consider\w*|"
+    r"dream\w*|no longer|stopped|former|formerly|previously)\b|['\u2019](?:ll|d)\b"
 )
 _ENDS_OBJECT = re.compile(
-    r"(?i)[,;(]|\s(?:and|but|because|since|so|when|while|where|who|which|that|although|though|as|after|before|until|"
-    r"with|for|every|each|yesterday|today|now|recently|again|too|very much|a lot|in general|to|like|such|"
+    r"(?i)[,;(]|\s(?:right now|and|but|because|since|so|when|while|where|who|which|that|although|though|as|after|"
+    r"before|until|with|for|every|each|yesterday|today|now|recently|again|too|very much|a lot|in general|to|like|such|"
     r"including)\b"
 )
+# Without these words the object would be another thing: "flights that depart after 8", "action and sci-fi movies".
+_NARROWS = re.compile(r"(?i)^\s(?:(?:that|which|who|where)\b|(?:and|or) \S+ \S)")
 _EDGES = " .!'\"\u2018\u2019\u201c\u201d"
 _ARTICLE = re.compile(r"(?i)^(?:an?|the) ")
 _WEEKDAY = re.compile(r"(?i)\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b")
 # In a subject or a predicate these words belong to another sentence.
 _HALF = re.compile(r"(?i)\b(?:and|or|but|that|which|who|to|they|she|he|her|his|their|it|because|when|if)\b")
 _FINITE = re.compile(r"(?i)\b(?:is|are|was|were|has|have)\b")
+_SPEAKERS = re.compile(r"(?i)(?:i|we|you|they|he|she|it)(?:['\u2019]\w+)?$")
+_WAS = re.compile(r"(?i)\b(?:was|were)\b")
+_NEVER_OWNED = frozenset("always been never just so not".split())
 _WITH_TO = frozenset({"is married to", "is allergic to", "is engaged to"})
 _SMALL_IN_NAMES = frozenset("of the de van von".split())
 _INNER = re.compile(r"(?i)\s(?:the|an?|his|her|their|its)\s")
@@ -82,18 +88,26 @@ def triples(reading: Reading) -> tuple[Relation, ...]:
     """Return the relations of a text, each once, at most MAX_RELATIONS."""
     if reading.negated:
         return ()
-    found = list(_of_claims(reading.claims))
+    text = plain_words(reading.text)
+    sentences = _SENTENCES.split(text)
+    found = [one for one in _of_claims(reading.claims) if not _is_misread(one, text, sentences)]
     heads = {_head(relation.object) for relation in found}
     claimed = {(relation.subject, relation.predicate) for relation in found}
-    for sentence in _SENTENCES.split(reading.text)[:MAX_SENTENCES]:
+    for sentence in sentences[:MAX_SENTENCES]:
         clause = None if _UNREAL.search(sentence) else first_clause(tokenise(_BREAKS.split(sentence, maxsplit=1)[0]))
-        if clause is None:
+        if clause is None or _SPEAKERS.match(clause.subject) or _is_passive(clause):
             continue
         relation = _of_clause(clause)
         # A relation from a claim is not repeated in the words of the clause.
         if _head(relation.object) not in heads and (relation.subject, relation.predicate) not in claimed:
             found.append(relation)
     return tuple(dict.fromkeys(found))[:MAX_RELATIONS]
+
+
+def _is_passive(clause: Clause) -> bool:
+    """Whether the object would be what was done with the subject: "is sunk tons"."""
+    words = clause.predicate.split()
+    return words[0] in {"is", "was", "are", "were"} and is_past(words[-1])
 
 
 def _of_clause(clause: Clause) -> Relation:
@@ -105,6 +119,16 @@ def _of_clause(clause: Clause) -> Relation:
         _type(clause.phrase, clause.verb, clause.preposition),
         NAMED if clause.phrase[-1].kind == "name" else PLAIN,
     )
+
+
+def _is_misread(relation: Relation, text: str, sentences: Sequence[str]) -> bool:
+    """Whether the text only supposes the relation, tells it of the past, or says something narrower."""
+    said = [sentence for sentence in sentences if relation.object in sentence]
+    if any(_UNREAL.search(sentence) for sentence in said):
+        return True
+    if relation.predicate.startswith("is"):
+        return f"'s {relation.object}" in text or any(_WAS.search(sentence) for sentence in said)
+    return relation.object.endswith("ing") and f"{relation.object} with " in text
 
 
 def _of_claims(claims: Iterable[AttributeClaim]) -> Iterator[Relation]:
@@ -120,7 +144,12 @@ def _of_claims(claims: Iterable[AttributeClaim]) -> Iterator[Relation]:
 
 def _object_words(text: str) -> str | None:
     """Return the name in the value of a claim, without its description; None if the value names nothing."""
-    words = _ARTICLE.sub("", _ENDS_OBJECT.split(f" {text}", maxsplit=1)[0].strip(_EDGES))
+    spaced = f" {text}"
+    end = _ENDS_OBJECT.search(spaced)
+    words = _ARTICLE.sub("", spaced[: end.start() if end else None].strip(_EDGES))
+    narrowed = end is not None and _NARROWS.match(spaced[end.start() :]) is not None
+    if (narrowed and len(words.split()) == 1) or ": " in words or _FINITE.search(words):
+        return None
     while words and words.rpartition(" ")[2].lower() in _TRAILING:  # "dark mode in" every editor
         words = words.rpartition(" ")[0]
     last = _head(words.partition(" of ")[0])
@@ -141,7 +170,10 @@ def _fits(predicate: str, words: str) -> bool:
     # Only the adjective of "the warm, soft bread" would remain; "has the dogs: more important" tells how, not which
     # object. A colour may be a favourite thing.
     described = predicate.startswith("has the ") and not predicate.startswith("has the favo")
+    described = described or predicate in {"is a", "works as"}
     last = tokenise(words)[-1:]
+    if predicate == "works as" and words.endswith("ing"):
+        return False
     if not (predicate in _OF_THINGS or described) or not last or words.endswith("s"):  # only nouns have a plural
         return True
     return last[0].kind != "word" or not parts_of_speech(last[0].lemma).startswith("a")
@@ -152,10 +184,18 @@ def _is_clear(claim: AttributeClaim) -> bool:
     subject, predicate = claim.subject_text, claim.predicate
     if not (0 < len(subject.split()) <= MAX_SUBJECT_WORDS and len(predicate.split()) <= MAX_PREDICATE_WORDS):
         return False
-    if subject.startswith("One of ") or (subject.istitle() and parts_of_speech(subject.lower()).startswith("v")):
+    if predicate == "likes" and subject.endswith("s") and parts_of_speech(tokenise(subject)[-1].lemma).startswith("n"):
+        return False  # "Themes like sisterhood"
+    if (
+        subject.startswith("One of ")
+        or tokenise(subject)[-1].lemma in VAGUE_NOUNS
+        or (subject.istitle() and parts_of_speech(subject.lower()).startswith("v"))
+    ):
         return False  # "Let …": the first word of a command, not a name
     if _HALF.search(subject) or _FINITE.search(subject) or (_HALF.search(predicate) and predicate not in _WITH_TO):
         return False
+    if any(word in _NEVER_OWNED or word.istitle() for word in predicate.split()[2:]):
+        return False  # "Nature's always been my haven": "is", not "has"
     # More words than a name after a capital: "Maya's brother" is a person, "Maya appreciates Jonas" a sentence.
     owner, _, owned = subject.partition("'s ")
     small = any(word[:1].islower() and word not in _SMALL_IN_NAMES for word in owner.split())
@@ -166,7 +206,9 @@ def _subject_type(claim: AttributeClaim) -> str:
     """Return the type of a subject. A capital marks a name, and only a name can be a person."""
     subject = claim.subject_text
     if subject == "user" or (subject[:1].isupper() and "'s " not in subject):
-        return claim.subject_type
+        # At the beginning of a sentence any noun has a capital: "Garlic is …".
+        noun = " " not in subject and parts_of_speech(subject.lower()).startswith("n")
+        return "thing" if noun and subject != "user" else claim.subject_type
     tokens = tokenise(subject)
     return "person" if tokens and is_person(tokens[-1]) else "thing"
 

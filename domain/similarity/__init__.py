@@ -1,7 +1,8 @@
-"""Similarity of statements: each statement is read once, then pairs are judged. The guard comes first, the score
-second.
+"""Similarity of statements. Each statement is parsed once, then pairs are compared: first by the guard, then by a
+score.
 """
 
+from slowwave_server.domain.similarity.changing import changes
 from slowwave_server.domain.similarity.claims import is_occupation
 from slowwave_server.domain.similarity.judge import judge
 from slowwave_server.domain.similarity.meaning import Meaning, MeaningOf
@@ -16,6 +17,7 @@ __all__ = [
     "Reading",
     "Thresholds",
     "Verdict",
+    "changes",
     "is_occupation",
     "judge",
     "read",

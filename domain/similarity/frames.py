@@ -1,4 +1,6 @@
-"""The frames: sentence patterns that give an attribute of a subject a value. Specific frames precede general ones."""
+"""The frames: sentence patterns that give a value to an attribute of a subject. Specific frames precede
+general ones.
+"""
 
 import re
 from dataclasses import dataclass
@@ -8,9 +10,10 @@ from dataclasses import dataclass
 class Frame:
     """One pattern, with the groups s (subject), v (value) and perhaps n (a noun that completes the attribute).
 
-    attribute: its normal form, with {n}, {v} and {pair} (both, sorted); single: another value contradicts; polar:
-    the value is yes or no, and hostile reverses it; final: no later frame is tried; by_kind: only values of one
-    kind (two drinks) contradict; functional: only for an attribute with one value at a time (not: goal).
+    attribute: its normal form, with {n}, {v} and {pair} (both, sorted); single: True if another value contradicts;
+    polar: True if the value is yes or no, and hostile reverses it; final: True if no later frame is tried; by_kind:
+    True if only values of one kind (two drinks) contradict; functional: True if the frame fits only an attribute with
+    one value at a time (not: goal).
     """
 
     pattern: re.Pattern[str]
@@ -26,8 +29,8 @@ class Frame:
 
 
 class Section:
-    """Frames of one topic. hints: words, separated by |; if the clause contains none, no frame of the section can
-    fit.
+    """Frames of one topic. hints: words, separated by |; if the clause contains none of them, no frame of the section
+    can match.
     """
 
     def __init__(self, hints: str, *frames: Frame) -> None:
@@ -35,14 +38,14 @@ class Section:
         self.frames = frames
 
     def may_fit(self, lower: str) -> bool:
-        """Whether the section is worth trying on a clause in lower case."""
+        """Return True if a frame of the section may match a clause in lower case."""
         return any(hint in lower for hint in self.hints)
 
 
 _SUBJECT = r"(?P<s>(?:the |their |his |her |our |its )?[\w.&-]+(?: [\w.&-]+){0,3}?)"
 _NOT = (
     r"(?: (?:not|does|do|did|never|is|has|have|would|will|can|"
-    r"also|now|currently|really|usually|still|always|absolutely|mostly|often))*"
+    r"also|now|currently|really|usually|still|always|absolutely|mostly|often|finally|just|recently))*"
 )
 _IS = r"(?: (?:is|are|was|were|will be)|'s)(?: (?:not|no longer|now|currently|still|also|really))*"
 _REST = r"(?P<v>\S.*)"

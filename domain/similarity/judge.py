@@ -1,4 +1,4 @@
-"""The verdict on two statements: the guard's finding first, then the score."""
+"""Decide how two statements relate: by the guard's finding first, then by the score."""
 
 from dataclasses import replace
 
@@ -6,10 +6,12 @@ from rapidfuzz.distance import Jaro
 from rapidfuzz.fuzz import ratio
 
 from slowwave_server.domain.similarity.alignment import Alignment, align
+from slowwave_server.domain.similarity.changing import tells_change
 from slowwave_server.domain.similarity.findings import Finding
 from slowwave_server.domain.similarity.guard import find_difference
 from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD, Meaning, MeaningOf
-from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.quotes import plain_words
+from slowwave_server.domain.similarity.reading import Reading, read
 from slowwave_server.domain.similarity.verdicts import Judgement, Thresholds, Verdict
 
 DEFAULTS = Thresholds()
@@ -33,11 +35,11 @@ def judge(
         a: A statement.
         b: Another statement.
         thresholds: The minimum similarity for each verdict.
-        same_scope: Whether both are of one scope. Across scopes the verdict is at most "related".
-        same_type: Whether both are of one type. Of two types only the same words become one memory.
+        same_scope: True if both belong to one scope. Across scopes the verdict is at most "related".
+        same_type: True if both have one type. With two types, only equal words become one memory.
         seconds_apart: Seconds between the times at which the two were said.
-        meaning: A model of meaning. It decides if the rules find no contradiction. It never merges two statements
-            if the guard found a contradiction, two things, or another number, date or denial.
+        meaning: A model of meaning. It decides if the rules find no contradiction. It never merges two statements if
+            the guard found a contradiction, two different things, or a different number, date or denial.
 
     Returns:
         The verdict with a score and reasons.
@@ -46,7 +48,7 @@ def judge(
         return Judgement("duplicate" if same_scope else "related", 1.0, ("the same words",))
     if (b.normal, b.text) < (a.normal, a.text):
         a, b = b, a
-    told = meaning(a.text, b.text) if meaning is not None and same_scope and not _are_two_subjects(a, b) else None
+    told = _ask(meaning, a, b) if meaning is not None and same_scope else None
     if told is None and _have_little_in_common(a, b):
         return Judgement("distinct", _SCANT * _overlap(a, b), ("little in common",))
     aligned = align(a.content, b.content)
@@ -62,8 +64,15 @@ def judge(
     return ruled if told is None else _with_meaning(ruled, finding, told, a, b, same_type=same_type)
 
 
-def _are_two_subjects(a: Reading, b: Reading) -> bool:
-    """Whether at least one is about a name, and each is about a person whom the other does not mention."""
+def _ask(meaning: MeaningOf, a: Reading, b: Reading) -> Meaning | None:
+    """The model's answer about two statements of one subject. Of a change it reads the plain words."""
+    if tells_change(a.text) or tells_change(b.text):
+        a, b = read(plain_words(a.text)), read(plain_words(b.text))
+    return None if are_two_subjects(a, b) else meaning(a.text, b.text)
+
+
+def are_two_subjects(a: Reading, b: Reading) -> bool:
+    """Return True if at least one is about a name, and each is about a person whom the other does not mention."""
     if not (a.doer.names or b.doer.names):
         return False
     one, other = (reading.doer.names or {reading.doer.head} - {""} for reading in (a, b))
@@ -75,7 +84,7 @@ def _mentioned(reading: Reading) -> frozenset[str]:
 
 
 def _allows_merge(finding: Finding | None, a: Reading, b: Reading) -> bool:
-    """Whether the guard lets the model merge: no contradiction, no second thing, and no other number, date or
+    """Return True if the guard lets the model merge: no contradiction, no second thing, no different number, date or
     denial.
     """
     same = (a.negated, a.quantities, a.dates) == (b.negated, b.quantities, b.dates)
@@ -85,7 +94,7 @@ def _allows_merge(finding: Finding | None, a: Reading, b: Reading) -> bool:
 def _with_meaning(
     ruled: Judgement, finding: Finding | None, told: Meaning, a: Reading, b: Reading, *, same_type: bool
 ) -> Judgement:
-    """The verdict of the rules and the model together."""
+    """Return the verdict of the rules and the model together."""
     if ruled.verdict == "conflict" and told.contradiction < BOTH_MAY_HOLD:
         return replace(ruled, verdict="related", reasons=(*ruled.reasons, "but both may hold"), meaning=told)
     if ruled.verdict != "conflict" and told.is_contradiction and (finding is None or finding.kind != "distinct"):
@@ -98,7 +107,7 @@ def _with_meaning(
 
 
 def _reasons(a: Reading, b: Reading) -> tuple[str, ...]:
-    """The reasons why the two are unrelated."""
+    """Return the reasons why the two are unrelated."""
     if a.claimed and a.claimed == b.claimed:
         return tuple(f"both say {one.subject_text}: {one.predicate} {one.object_text}" for one in a.claims[:1])
     return ("the same words in another form" if a.stems == b.stems else "the same in other words",)
@@ -130,7 +139,7 @@ def _lexical(a: Reading, b: Reading, aligned: Alignment) -> float:
 
 
 def _have_little_in_common(a: Reading, b: Reading) -> bool:
-    """Quick rejection of most pairs, which share no topic and few words."""
+    """Return True for most unrelated pairs, by a quick check: they share no topic and few words."""
     shared = len(a.distinct_stems & b.distinct_stems)
     least = min(len(a.distinct_stems), len(b.distinct_stems))
     return shared < _SCANT * least and a.topics.isdisjoint(b.topics)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 BOTH_MAY_HOLD = 0.1
 """If the model's probability of a contradiction is lower, a contradiction by the rules counts only as a relation."""
+CHANGED_FROM = 0.2
+"""The least probability of a contradiction at which a later statement that tells of a change ends an earlier one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,13 +14,13 @@ class Meaning:
     """How two statements relate, as probabilities that add up to 1.
 
     Attributes:
-        duplicate: both say the same.
-        conflict: both can't be true of the same subject at the same time.
-        update: one says that the other has ended or changed.
-        related: both speak of the same matter, and both may be true.
-        distinct: they have nothing to do with each other.
-        duplicate_from: probability of `duplicate` from which the model is certain.
-        contradiction_from: probability of `contradiction` from which the model is certain.
+        duplicate: the probability that both say the same.
+        conflict: the probability that both can't be true of the same subject at the same time.
+        update: the probability that one says that the other has ended or changed.
+        related: the probability that both are about the same matter and may both be true.
+        distinct: the probability that they are unrelated.
+        duplicate_from: the lowest probability of `duplicate` at which the model counts as certain.
+        contradiction_from: the lowest probability of `contradiction` at which the model counts as certain.
     """
 
     duplicate: float
@@ -31,7 +33,7 @@ class Meaning:
 
     @property
     def contradiction(self) -> float:
-        """Probability that at most one of the two is true now."""
+        """The probability that at most one of the two is true now."""
         return self.conflict + self.update
 
     @property

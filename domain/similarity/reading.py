@@ -1,4 +1,4 @@
-"""A statement, read once, with the fields that later comparisons need."""
+"""Read a statement once, with the fields that later comparisons need."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from slowwave_server.domain.similarity.claims import claims_of
 from slowwave_server.domain.similarity.clause import AUXILIARIES, Clause, parse
 from slowwave_server.domain.similarity.lexicon import parts_of_speech
 from slowwave_server.domain.similarity.polarity import Polarity, plainly, polarity
+from slowwave_server.domain.similarity.quotes import with_speaker_for_we
 from slowwave_server.domain.similarity.tokens import Token, tokenise
 from slowwave_server.domain.similarity.verdicts import AttributeClaim
 from slowwave_server.domain.statements import normal_form
@@ -37,16 +38,15 @@ class Doer:
 class Reading:
     """The parsed content of `text`.
 
-    stems: content words, stemmed, in order; names in lower case; quantities, dates: in one spelling each; negated:
-    whether it denies something.
+    stems: content words, stemmed, in order; names are in lower case; quantities, dates: in one spelling each; negated:
+    True if the statement denies something.
 
-    For comparisons: normal, the text without differences that carry no meaning; content, the tokens of the stems;
-    tokens,
-    clause, polarity: its grammar; doer: the actor, also of a passive; phrases: verbs with their particles ("put
-    on"); prepositions; order: the stems, with a passive turned into active order; claimed: the claims as subject,
-    attribute, value, if they are the whole text; topics: (subject, attribute) of each claim; weight: the number
-    of content words that do not name the doer; leans: whether it needs the preceding text ("she loves it", "he
-    hasn't").
+    The other fields serve comparisons. normal: the text without differences that carry no meaning; content: the tokens
+    of the stems; tokens, clause, polarity: its grammar; doer: the actor, also of a passive; phrases: verbs with their
+    particles ("put on"); prepositions: the prepositions; order: the stems, with a passive turned into active order;
+    claimed: the claims as subject, attribute, value, if they cover the whole text; topics: (subject, attribute) of each
+    claim; weight: the number of content words that do not name the doer; leans: True if the statement needs the
+    preceding text ("she loves it", "he hasn't").
     """
 
     text: str
@@ -74,12 +74,12 @@ class Reading:
 
 @lru_cache(_CACHED)
 def read(text: str) -> Reading:
-    """Read `text`. A cache keeps the last readings."""
+    """Parse `text`. A cache keeps the last results."""
     plain = plainly(text[:MAX_LENGTH])
     tokens = tokenise(plain)
     content = tuple(_content(tokens))
     clause = parse(tokens)
-    claims, whole = claims_of(plain)
+    claims, whole = claims_of(plainly(with_speaker_for_we(text[:MAX_LENGTH])))
     doer = _doer(tokens, clause)
     denial = polarity(tokens)
     return Reading(
@@ -116,7 +116,9 @@ def _content(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _phrases(tokens: Sequence[Token]) -> Iterator[str]:
-    """Each verb with the particle after it, or with a particle at the end of the statement ("put make-up on")."""
+    """Return each verb with the particle after it, or with a particle at the end of the statement ("put
+    make-up on").
+    """
     verb = ""
     for at, token in enumerate(tokens):
         if token.kind == "word" and "v" in parts_of_speech(token.lemma):
@@ -141,7 +143,7 @@ def _leans(tokens: Sequence[Token], clause: Clause) -> bool:
 
 
 def _owns(said: Sequence[Token], at: int) -> bool:
-    """Whether a noun follows the pronoun: "her coffee"."""
+    """Return True if a noun follows the pronoun: "her coffee"."""
     return at + 1 < len(said) and said[at + 1].carries_content
 
 

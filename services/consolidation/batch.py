@@ -19,6 +19,7 @@ from slowwave_server.services.consolidation.effects import Effects
 from slowwave_server.services.consolidation.endings import Endings, settle_endings
 from slowwave_server.services.consolidation.neighbours import index_blocks, load
 from slowwave_server.services.consolidation.questions import MOST_ASKED
+from slowwave_server.services.consolidation.replacing import settle_changes
 from slowwave_server.services.consolidation.witnesses import count_witnesses
 from slowwave_server.services.consolidation.world import MAX_COMPONENT, NOT_AGAIN, World
 from slowwave_server.services.memories.changes import Author, mark_checked
@@ -63,7 +64,7 @@ class Batch:
 
 
 def thresholds_of(settings: Consolidation) -> Thresholds:
-    """The similarity thresholds of the settings, in the form that the judge takes."""
+    """Return the similarity thresholds of the settings, in the form that the judge takes."""
     return Thresholds(
         merge=settings.merge_threshold,
         synthesize=settings.synthesize_threshold,
@@ -94,6 +95,9 @@ def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
     endings = Endings(batch.connection, batch.scope_id, world.pin, world.pinned)
     fresh = load(batch.connection, batch.scope_id, [memory.id for memory in standing])
     if settle_endings(effects, endings, [fresh[memory.id] for memory in standing]):
+        world.reload()
+        standing = [world.known[memory.id] for memory in standing]
+    if settle_changes(batch.connection, effects, world, standing):
         world.reload()
         standing = [world.known[memory.id] for memory in standing]
     _compare(batch, effects, world, standing)
@@ -186,14 +190,14 @@ def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[Me
 
 
 def _ended_by_value(one: Valued | None, other: Valued | None) -> bool:
-    """Whether both state values of one attribute; `_settle_values` has then already decided about the pair."""
+    """Return True if both state values of one attribute; `_settle_values` has then already decided about the pair."""
     if one is None or other is None:
         return False
     return (one.claim.subject, one.claim.attribute) == (other.claim.subject, other.claim.attribute)
 
 
 def _not_promoted(batch: Batch, ids: Sequence[UUID]) -> set[UUID]:
-    """The memories whose promotion was undone and that this pass may not promote again yet."""
+    """Return the memories whose promotion was undone and that this pass may not promote again yet."""
     values = {"ids": list(ids), "again": batch.again}
     return set(batch.connection.execute(_NOT_PROMOTED, values).scalars()) if ids else set()
 

@@ -25,11 +25,14 @@ from slowwave_server.services.review.conflicts import open_review, register_conf
 
 ENDED = "it ended: "
 """The beginning of a change's reason if the words of another memory ended the memory (domain.endings)."""
+CHANGED = "it changed: "
+"""The beginning of a change's reason if the model of pairs reads in a later memory that this one no longer holds."""
 _UNSEEN = frozenset({"promoted", "demoted"})
 """Changes that no search shows: a memory with evidence ranks like any other."""
 _CORRECTED = text(
     "SELECT EXISTS (SELECT FROM slowwave.memory_changes c WHERE c.memory_id = :id AND c.action = 'superseded'"
-    f" AND (c.flush_id IS NOT NULL OR c.reason LIKE '{ENDED}%') AND c.after ->> 'superseded_by' = :by)"
+    f" AND (c.flush_id IS NOT NULL OR c.reason ^@ '{ENDED}' OR c.reason ^@ '{CHANGED}')"
+    " AND c.after ->> 'superseded_by' = :by)"
 )
 
 
@@ -95,7 +98,7 @@ class Effects:
         self._did("unmerged", part.id, *((part.merged_into,) if part.merged_into else ()))
 
     def end(self, ended: Ended) -> None:
-        """End a statement when another value began, or make it valid again if nothing ended it after all."""
+        """End a statement when another value began, or make it valid again if no statement ended it."""
         older, newer = ended.older, ended.newer
         if (older.superseded_by, older.valid_to) == (newer.id if newer else None, ended.valid_to):
             return
@@ -122,16 +125,16 @@ class Effects:
             add_link(self.connection, newer.id, older.id, "supersedes", author=self.author, now=self.now)
 
     def _corrected(self, older: MemoryRevision) -> bool:
-        """Whether a conversation itself said that the memory ended. Such an end needs no newer value."""
+        """Return True if a conversation itself said that the memory ended. Such an end needs no newer value."""
         by = {"id": older.id, "by": str(older.superseded_by)}
         return bool(self.connection.execute(_CORRECTED, by).scalar())
 
     def dispute(self, newer: MemoryRevision, older: MemoryRevision, reason: str) -> None:
         """Register an open conflict, once, and ask a person about it.
 
-        The run does not ask if it has asked enough questions, or if the conflict's group has an open question and the
-        conflict is no claim against a person's own words. Of statements that differ only in numbers, dates or times, as
-        the lines of a list do, only one pair is registered.
+        The run asks nobody if it has asked enough questions, or if the conflict's group has an open question and the
+        conflict is no claim against a person's own words. If statements differ only in numbers, dates or times, like
+        the lines of a list, only one pair is registered.
         """
         newer, older = self._fresh(newer), self._fresh(older)
         if not (newer.live and older.live):
@@ -252,7 +255,9 @@ class Effects:
         self._did(action, memory.id)
 
     def _fresh(self, memory: MemoryRevision) -> MemoryRevision:
-        """Return the memory as it was read, or read it again if this batch has changed it (its row is then locked)."""
+        """Return the memory in its known state, or read it again if this batch has changed it (its row is then
+        locked).
+        """
         if memory.id not in self.touched:
             return memory
         return load(self.connection, self.scope_id, [memory.id])[memory.id]

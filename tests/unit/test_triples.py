@@ -31,6 +31,7 @@ def relations(text: str) -> set[tuple[str, str, str]]:
         ("Maya joined a rowing club called Northern Oars", ("Maya", "joined", "rowing club")),
         ("Jonas uses a whiteboard, pens, and a kettle", ("Jonas", "uses", "whiteboard")),
         ("Maya watched The Lord of the Rings", ("Maya", "watched", "Lord of the Rings")),
+        ('Jonas to Maya: "I love coffee, too."', ("Jonas", "likes", "coffee")),
     ],
 )
 def test_what_is_said_outright_is_a_relation(text: str, relation: tuple[str, str, str]) -> None:
@@ -74,6 +75,14 @@ def test_what_is_denied_asked_wished_or_supposed_is_none(text: str) -> None:
         "Jonas has been busy this week",
         "It works",
         "",
+        "Jonas likes working with computers",
+        "The user prefers flights that depart after 8 am",
+        "Nate loves action and sci-fi movies",
+        "Maya's job is pretty physically demanding",
+        "Jonas was a big fan of the band",
+        "We can have a big party",
+        'Maya: "Things like checking reports are fun."',
+        'Joanna: "Nature\'s always been my haven."',
     ],
 )
 def test_what_is_not_clear_is_none(text: str) -> None:

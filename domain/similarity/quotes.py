@@ -1,0 +1,36 @@
+"""The plain words of a statement that an extractor quoted.
+
+An extractor quotes a sentence that the third person would blur: 'Maya: "We moved to Porto (2024-05)."' A comparison
+reads it without quotes, with the speaker in place of "I", and without dates in parentheses.
+"""
+
+import re
+
+_QUOTED = re.compile(r'(?s)(?P<speaker>[^:"(]{1,60}?)(?: to [^:"(]{1,60})?(?: \(asked [^"]*\))?: "(?P<words>.*)"')
+_RESOLVED = re.compile(r" \((?:week(?:end)? of )?\d{4}-\d\d(?:-\d\d)?\)")
+_FIRST_PERSON = (
+    (re.compile(r"\bI(?: am|['\u2019]m)\b"), "{} is"),
+    (re.compile(r"\bI(?: have|['\u2019]ve)\b"), "{} has"),
+    (re.compile(r"\bI\b"), "{}"),
+    (re.compile(r"\b[Mm]y\b"), "{}'s"),
+    (re.compile(r"\bme\b"), "{}"),
+)
+
+
+def plain_words(text: str) -> str:
+    """The statement of `text` as its speaker would have it in the third person."""
+    found = _QUOTED.fullmatch(text)
+    if found is None:
+        return _RESOLVED.sub("", text)
+    speaker, words = found["speaker"], found["words"]
+    inside = "the user" if speaker == "The user" else speaker
+    for pattern, form in _FIRST_PERSON:
+        words = pattern.sub(form.format(inside), words)
+    return _RESOLVED.sub("", words[:1].upper() + words[1:])
+
+
+def with_speaker_for_we(text: str) -> str:
+    """The plain words with the speaker for "We" at the beginning: who says "We moved to Porto" lives there."""
+    found = _QUOTED.fullmatch(text)
+    words = plain_words(text)
+    return words if found is None else re.sub(r"^We(?=(?: have)? )", found["speaker"], words)

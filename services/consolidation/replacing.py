@@ -1,0 +1,94 @@
+"""End statements of which a later one tells that they have changed: another job, a raised price, a cancelled club.
+
+The result does not depend on the order of arrival (I9): of all later statements that change a statement, the earliest
+ends it. A less trusted witness ends nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
+from slowwave_server.domain.consolidation.values import Ended
+from slowwave_server.domain.review import ends_at
+from slowwave_server.domain.similarity import changes, read
+from slowwave_server.services.consolidation.effects import CHANGED, Effects
+from slowwave_server.services.consolidation.world import World
+
+_CHANGED_HERE = text(
+    "SELECT DISTINCT ON (c.memory_id) CASE WHEN c.reason ^@ :changed THEN c.memory_id END"
+    " FROM slowwave.memory_changes c WHERE c.memory_id = ANY(:ids) AND c.after ? 'superseded_by'"
+    " ORDER BY c.memory_id, c.id DESC"
+)
+
+
+def settle_changes(connection: Connection, effects: Effects, world: World, memories: Sequence[MemoryRevision]) -> bool:
+    """End what these memories change, and end these if another memory changes them. Return whether any row changed."""
+    own = {memory.id: memory for memory in memories if memory.live}
+    concerned = dict(own)
+    for memory in own.values():
+        concerned |= {
+            other.id: other
+            for other in _near(world, memory)
+            if other.superseded_by == memory.id or _changes(world, memory, other)
+        }
+    if unseen := [memory for memory in concerned.values() if memory.id not in world.near]:
+        world.look(unseen)
+    enders = _enders(world, concerned.values())
+    planned = [ended for older, newer in enders.items() if (ended := _ended(world.known[older], newer)) is not None]
+    loose = [
+        memory
+        for memory in concerned.values()
+        if memory.id not in enders and (memory.id in own or memory.superseded_by in own)
+    ]
+    planned += [Ended(memory) for memory in _changed_here(connection, loose)]
+    for ended in planned:
+        effects.take_back(ended)
+    return bool(planned)
+
+
+def _enders(world: World, memories: Iterable[MemoryRevision]) -> dict[UUID, MemoryRevision]:
+    """The first statement that ends each memory. Of statements that change the same one, each ends the one before."""
+    found: dict[UUID, MemoryRevision] = {}
+    for older in memories:
+        newer = (one for one in _near(world, older) if _changes(world, one, older))
+        values = [older, *sorted(newer, key=lambda one: (one.reaffirmed_at, one.content_hash))]
+        for one, following in pairwise(values):
+            known = found.get(one.id)
+            if one.reaffirmed_at < following.reaffirmed_at and not world.pinned(one.id, following.id):
+                found[one.id] = min(
+                    known or following, following, key=lambda end: (end.reaffirmed_at, end.content_hash)
+                )
+    return found
+
+
+def _ended(older: MemoryRevision, newer: MemoryRevision) -> Ended | None:
+    at = ends_at(older, newer)
+    if older.superseded_by == newer.id or (older.valid_to is not None and older.valid_to <= at):
+        return None
+    return Ended(older, newer, at, f"{CHANGED}{newer.content[:80]!r} was said later")
+
+
+def _changed_here(connection: Connection, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
+    """The memories that a change ended, and nothing else."""
+    ended = {memory.id: memory for memory in memories if memory.superseded_by is not None}
+    if not ended:
+        return []
+    rows = connection.execute(_CHANGED_HERE, {"ids": list(ended), "changed": CHANGED})
+    return [ended[memory] for memory in rows.scalars() if memory is not None]
+
+
+def _near(world: World, memory: MemoryRevision) -> Iterator[MemoryRevision]:
+    heads = dict.fromkeys(world.head(other) for other in world.near.get(memory.id, ()) if other in world.known)
+    return (world.known[head] for head in heads if head in world.known and head != memory.id and world.known[head].live)
+
+
+def _changes(world: World, newer: MemoryRevision, older: MemoryRevision) -> bool:
+    """Whether `newer` was said after `older`, by a witness no less trusted, and changes it."""
+    if newer.reaffirmed_at <= older.reaffirmed_at or TRUSTS.index(newer.trust) > TRUSTS.index(older.trust):
+        return False
+    if world.pinned(newer.id, older.id):
+        return False
+    return changes(read(newer.content), read(older.content), world.judged(newer.id, older.id).meaning)

@@ -1,0 +1,33 @@
+"""Sixty written histories of values that change: which value is current, the history of the others, and each undo.
+
+Print the figures with `pytest -s tests/integration/test_value_histories.py`. The rules were mended with the histories
+`learned`; nobody looked at `held_out` before the rules were done.
+"""
+
+import sys
+
+import pytest
+from redis import Redis
+from sqlalchemy import Engine
+
+from tests.support.histories import Teller, read_histories, table
+
+pytestmark = pytest.mark.servers
+
+SEEDS = (1, 2)
+"""Each seed tells each history in another order."""
+
+
+@pytest.mark.parametrize(("name", "current", "complete"), [("learned", 0.5, 0.4), ("held_out", 0.4, 0.3)])
+def test_i6_i9_values_change_in_any_order(
+    engine: Engine, redis_client: Redis, name: str, current: float, complete: float
+) -> None:
+    teller = Teller(engine, redis_client)
+    outcomes = [teller.tell(history, seed) for seed in SEEDS for history in read_histories(name)]
+    teller.close()
+    shares = table(outcomes)
+    figures = ", ".join(f"{what} {share:.2f}" for what, share in shares.items())
+    sys.stdout.write(f"\n{name}, {len(outcomes)} tellings: {figures}\n")
+    assert shares["undone"] == 1
+    assert shares["current"] >= current, [one.wrong for one in outcomes]
+    assert shares["complete"] >= complete, [one.wrong for one in outcomes]
