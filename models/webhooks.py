@@ -1,4 +1,4 @@
-"""Webhooks: URLs that get changes, signing secrets, and the outbox of deliveries."""
+"""Tables of webhooks: URLs that get changes, signing secrets, and the outbox of deliveries."""
 
 from datetime import datetime
 from uuid import UUID
@@ -27,8 +27,8 @@ _NEW_ID = text("uuidv7()")
 class WebhookEndpoint(Base):
     """A URL that receives changes. cursor: the position in the change feed up to which deliveries were queued.
 
-    failures: in a row, since `failing_since`. Until `paused_until` nothing is sent. disabled_why: the reason, if
-    the webhook is disabled.
+    failures: the number of consecutive failures, since `failing_since`. Until `paused_until` nothing is sent.
+    disabled_why: the reason, if the webhook is disabled.
     """
 
     __tablename__ = "webhook_endpoints"
@@ -70,8 +70,7 @@ class WebhookSecret(Base):
 class WebhookDelivery(Base):
     """A change that a webhook must receive. The memory's text is not stored here; it is read when the change is sent.
 
-    id: the same for each attempt. taken_until: until then a worker is sending it. skipped: the memory was deleted
-    before the delivery.
+    id: the same for each attempt. skipped: the memory was deleted before the delivery.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -81,7 +80,7 @@ class WebhookDelivery(Base):
         Index("webhook_deliveries_change_idx", "endpoint_id", "change_id", unique=True),
         Index("webhook_deliveries_listed_idx", "endpoint_id", "number"),
         Index("webhook_deliveries_due_idx", "endpoint_id", "memory_id", "number", postgresql_where=_PENDING),
-        Index("webhook_deliveries_next_idx", "endpoint_id", "next_attempt_at", postgresql_where=_PENDING),
+        Index("webhook_deliveries_pending_idx", "endpoint_id", "number", postgresql_where=_PENDING),
         Index("webhook_deliveries_done_idx", "finished_at"),
     )
 
@@ -94,7 +93,6 @@ class WebhookDelivery(Base):
     state: Mapped[str] = mapped_column(Text, server_default="pending")
     attempts: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     next_attempt_at: Mapped[Moment]
-    taken_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     created_at: Mapped[CreatedAt]
     finished_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     response_status: Mapped[int | None] = mapped_column(Integer)

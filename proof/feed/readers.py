@@ -6,14 +6,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
-import httpx2
 from standardwebhooks import Webhook
 
 from slowwave import Memory
-from slowwave.changes import BEGINNING
+from slowwave.changes import BEGINNING, position
 from slowwave.settings import Settings
 
 REST_SECONDS = 0.2
@@ -22,47 +23,61 @@ SILENCE_SECONDS = 45.0
 
 @dataclass
 class Seen:
-    """The changes that one reader received: (id, memory, time of arrival, reason) in the order of arrival.
+    """What one reader received.
 
-    known: their ids. forged: deliveries with a wrong signature; breaks: connections that ended.
+    told, repeated, swapped, forged: counts of changes, of those that came before, of first arrivals behind a later
+    change of the same memory, and of messages with a wrong signature. known: the positions of the changes. first: the
+    time of arrival of each of the first `timed` changes, by the number in its reason. breaks: connections that ended.
     """
 
     name: str
-    told: list[tuple[str, str, float, str]] = field(default_factory=list)
-    known: set[str] = field(default_factory=set)
+    timed: int
+    told: int = 0
+    repeated: int = 0
+    swapped: int = 0
     forged: int = 0
     breaks: int = 0
+    known: set[tuple[int, int]] = field(default_factory=set)
+    first: dict[int, float] = field(default_factory=dict)
+    newest: dict[str, tuple[int, int]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, change: dict[str, Any]) -> None:
         """One change arrived."""
-        entry = (change["id"], change["memory"]["id"], time.time(), change["reason"])
+        place, memory, number = position(change["id"]), change["memory"]["id"], int(change["reason"])
         with self.lock:
-            self.told.append(entry)
-            self.known.add(entry[0])
+            self.told += 1
+            if place in self.known:
+                self.repeated += 1
+                return
+            self.known.add(place)
+            self.swapped += place < self.newest.get(memory, place)
+            self.newest[memory] = max(place, self.newest.get(memory, place))
+            if number < self.timed:
+                self.first[number] = time.time()
 
 
 def read_stream(url: str, key: str, seen: Seen, ended: threading.Event) -> None:
     """Follow GET /v1/changes from the oldest change on, and connect again after each break."""
-    last = BEGINNING
+    last, port = BEGINNING, urlsplit(url).port
     while not ended.is_set():
-        headers = {"Authorization": f"Bearer {key}", "Last-Event-ID": last}
+        connection = HTTPConnection("127.0.0.1", port, timeout=SILENCE_SECONDS)
         try:
-            with (
-                httpx2.Client(timeout=httpx2.Timeout(5, read=SILENCE_SECONDS)) as client,
-                client.stream("GET", f"{url}/v1/changes", headers=headers) as response,
-            ):
-                response.raise_for_status()
-                for line in response.iter_lines():
-                    if line.startswith("id: "):
-                        last = line[4:]
-                    elif line.startswith("data: "):
+            connection.request("GET", "/v1/changes", headers={"Authorization": f"Bearer {key}", "Last-Event-ID": last})
+            with connection.getresponse() as response:
+                for line in response:
+                    if line.startswith(b"id: "):
+                        last = line[4:-1].decode()
+                    elif line.startswith(b"data: "):
                         seen.add(json.loads(line[6:]))
                     if ended.is_set():
                         return
-        except httpx2.HTTPError:
-            seen.breaks += 1
-            ended.wait(REST_SECONDS)
+        except (OSError, HTTPException):
+            pass
+        finally:
+            connection.close()
+        seen.breaks += 1
+        ended.wait(REST_SECONDS)
 
 
 def read_iterator(settings: Settings, tenant: str, seen: Seen, ended: threading.Event) -> None:
@@ -84,6 +99,9 @@ def receiving(seen: Seen, *, fails_each: int = 200) -> Iterator[tuple[str, list[
     count = iter(range(1 << 62))
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             status = 500 if next(count) % fails_each == 0 else 204
@@ -94,7 +112,8 @@ def receiving(seen: Seen, *, fails_each: int = 200) -> Iterator[tuple[str, list[
                 status = 400
             else:
                 if status == 204:
-                    seen.add(told["data"])
+                    for change in told["data"]["changes"]:
+                        seen.add(change)
             self.send_response(status)
             self.send_header("Content-Length", "0")
             self.end_headers()

@@ -1,4 +1,6 @@
-"""Endpoints of webhooks and their delivery log: made, listed, rotated, enabled, removed; and a delivery sent again."""
+"""Manage endpoints of webhooks and their delivery log: make, list, rotate, enable, remove; and send a delivery
+again.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +19,13 @@ MOST_ENDPOINTS = 50
 DeliveryState = Literal["pending", "delivered", "skipped", "dead"]
 _AGAIN = text(
     "UPDATE slowwave.webhook_deliveries SET state = 'pending', attempts = 0, next_attempt_at = :now,"
-    " taken_until = NULL, finished_at = NULL WHERE id = :id AND endpoint_id = :endpoint RETURNING id"
+    " finished_at = NULL WHERE id = :id AND endpoint_id = :endpoint RETURNING id"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class NewEndpoint:
-    """An endpoint that is to be made. agents, scopes: names and patterns; types: of changes, none for all."""
+    """A new endpoint. agents, scopes: names and patterns; types: types of changes, empty for all."""
 
     url: str
     agents: Sequence[str]
@@ -33,7 +35,7 @@ class NewEndpoint:
 
 
 def make_endpoint(connection: Connection, tenant: str, wanted: NewEndpoint, *, by: str) -> tuple[UUID, str]:
-    """Make an endpoint that receives changes from now on; answer its id and its secret. Raises InvalidQuery."""
+    """Make an endpoint that receives changes from now on. Return its id and its secret. Raises InvalidQuery."""
     if len(list_endpoints(connection, tenant)) >= MOST_ENDPOINTS:
         raise InvalidQuery(f"a tenant has at most {MOST_ENDPOINTS} webhooks; remove one first")
     row = {
@@ -51,27 +53,27 @@ def make_endpoint(connection: Connection, tenant: str, wanted: NewEndpoint, *, b
 
 
 def rotate_secret(connection: Connection, endpoint: UUID) -> str:
-    """Make the secret that signs from now on; the one before it signs as well for a day."""
+    """Make a new secret for signatures. The previous one also signs for a day."""
     secret = new_secret()
-    # A gateway may write this table, and not read it.
+    # A gateway may write this table, but not read it.
     connection.execute(insert(WebhookSecret).inline().values(endpoint_id=endpoint, secret=secret))
     return secret
 
 
 def list_endpoints(connection: Connection, tenant: str) -> Sequence[Row[Any]]:
-    """All endpoints of a tenant, the oldest first."""
+    """List all endpoints of a tenant, oldest first."""
     endpoints = select(WebhookEndpoint.__table__).where(WebhookEndpoint.tenant == tenant)
     return connection.execute(endpoints.order_by(WebhookEndpoint.id)).all()
 
 
 def read_endpoint(connection: Connection, tenant: str, endpoint: UUID) -> Row[Any] | None:
-    """One endpoint."""
+    """Return one endpoint."""
     wanted = select(WebhookEndpoint.__table__).where(WebhookEndpoint.tenant == tenant, WebhookEndpoint.id == endpoint)
     return connection.execute(wanted).first()
 
 
 def enable_endpoint(connection: Connection, endpoint: UUID) -> None:
-    """Send to it again, at once, beginning with the changes that it has missed."""
+    """Enable an endpoint at once, beginning with the changes that it has missed."""
     well = {"disabled_at": None, "disabled_why": None, "failing_since": None, "failures": 0, "paused_until": None}
     connection.execute(update(WebhookEndpoint).where(WebhookEndpoint.id == endpoint).values(**well))
 
@@ -84,7 +86,7 @@ def remove_endpoint(connection: Connection, endpoint: UUID) -> None:
 def list_deliveries(
     connection: Connection, endpoint: UUID, *, state: DeliveryState | None, before: int | None, limit: int
 ) -> Sequence[Row[Any]]:
-    """The delivery log of an endpoint, the newest first, before a number of a row."""
+    """List the delivery log of an endpoint, newest first, before the row with this number."""
     wanted = select(WebhookDelivery.__table__).where(WebhookDelivery.endpoint_id == endpoint)
     if state is not None:
         wanted = wanted.where(WebhookDelivery.state == state)
@@ -94,7 +96,7 @@ def list_deliveries(
 
 
 def replay(connection: Connection, endpoint: UUID, delivery: UUID, *, now: datetime) -> Row[Any] | None:
-    """Send a delivery again, under its id; None if the delivery does not exist."""
+    """Send a delivery again, under its id. Return None if the delivery does not exist."""
     if connection.execute(_AGAIN, {"id": delivery, "endpoint": endpoint, "now": now}).first() is None:
         return None
     return connection.execute(select(WebhookDelivery.__table__).where(WebhookDelivery.id == delivery)).first()

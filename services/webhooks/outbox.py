@@ -1,32 +1,25 @@
 """The outbox of webhooks: a row for each change that an endpoint wants, made from the feed by the endpoint's cursor.
 
-The row and the cursor move in one transaction, so each change comes into the outbox once, whatever dies. What a memory
-says is not in it: that is read when a row is sent, so forgotten words do not leave.
+The row is written and the cursor moved in one transaction, so each change is added once, whatever process dies. A row
+does not contain the memory's text, which is read when the row is sent, so forgotten text is never sent.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
-from sqlalchemy import Connection, Engine, bindparam, text
+from sqlalchemy import Connection, Engine, Row, bindparam, text
 from sqlalchemy.dialects.postgresql import JSONB
 
-from slowwave.changes import Change, CursorExpired, places_of
+from slowwave.changes import Change, CursorExpired, places_of, position
 from slowwave_server.services.changes.feed import read_changes
 
 log = logging.getLogger(__name__)
 
 KEPT_DAYS = 30
-PAGE = 500
 BATCH = 5000
 
-_ENDPOINTS = text("SELECT e.id FROM slowwave.webhook_endpoints e WHERE e.disabled_at IS NULL ORDER BY e.id")
-_LOCK = text(
-    "SELECT e.id, e.tenant, e.cursor, e.agents, e.scopes, e.types FROM slowwave.webhook_endpoints e"
-    " WHERE e.id = :id AND e.disabled_at IS NULL FOR UPDATE SKIP LOCKED"
-)
 _PUT = text(
     "INSERT INTO slowwave.webhook_deliveries (endpoint_id, change_id, change_type, memory_id, next_attempt_at)"
     " SELECT :endpoint, c.id, c.type, c.memory, :now"
@@ -40,55 +33,50 @@ _OLD = text(
 )
 
 
-def fill(engine: Engine, now: datetime, go_on: Callable[[], bool] = lambda: True) -> int:
-    """Add the new changes to the outboxes of all endpoints; return the number of rows."""
-    with engine.connect() as connection:
-        endpoints = list(connection.execute(_ENDPOINTS).scalars())
-    put = 0
-    for endpoint in endpoints:
-        more = True
-        while more and go_on():
-            rows, more = _fill_one(engine, endpoint, now)
-            put += rows
-    return put
+def fill(connection: Connection, endpoint: Row[Any], now: datetime, most: int) -> tuple[dict[str, Change], bool]:
+    """Add the next changes of the feed to an endpoint's outbox, and move its cursor, in the caller's transaction.
 
-
-def _fill_one(engine: Engine, endpoint: UUID, now: datetime) -> tuple[int, bool]:
-    # Whatever the engine is used for otherwise: rows and cursor move together.
-    with engine.connect().execution_options(isolation_level="READ COMMITTED") as connection, connection.begin():
-        row = connection.execute(_LOCK, {"id": endpoint}).first()
-        if row is None:
-            return 0, False
-        places = places_of(row.agents, row.scopes)
-        try:
-            page = read_changes(connection, row.tenant, row.cursor, places, PAGE)
-        except CursorExpired as error:
-            log.warning("webhook %s goes on with the changes from now on: %s", endpoint, error)
-            page = read_changes(connection, row.tenant, None, places, PAGE)
-        wanted = [change for change in page.changes if not row.types or change.type in row.types]
-        if wanted:
-            changes = [
-                {"id": one.id, "type": one.type, "memory": one.memory.id, "place": place}
-                for place, one in enumerate(wanted)
-            ]
-            connection.execute(_PUT, {"endpoint": endpoint, "changes": changes, "now": now})
-        if page.cursor != row.cursor:
-            connection.execute(_MOVE, {"id": endpoint, "cursor": page.cursor})
-        return len(wanted), page.more
-
-
-def read_change(connection: Connection, tenant: str, change_id: str) -> Change | None:
-    """The change of a row as it is now; None if its memory was deleted, for which the outbox has another row."""
-    xid, number = change_id.split("-")
+    Returns the changes by their ids, and whether the feed has more.
+    """
+    places = places_of(endpoint.agents, endpoint.scopes)
     try:
-        page = read_changes(connection, tenant, f"{xid}-{int(number) - 1}", None, 1, scan=1)
-    except CursorExpired:
-        return None
-    return next((change for change in page.changes if change.id == change_id), None)
+        page = read_changes(connection, endpoint.tenant, endpoint.cursor, places, most)
+    except CursorExpired as error:
+        log.warning("webhook %s goes on with the changes from now on: %s", endpoint.id, error)
+        page = read_changes(connection, endpoint.tenant, None, places, most)
+    wanted = [change for change in page.changes if not endpoint.types or change.type in endpoint.types]
+    if wanted:
+        changes = [
+            {"id": one.id, "type": one.type, "memory": one.memory.id, "place": place}
+            for place, one in enumerate(wanted)
+        ]
+        connection.execute(_PUT, {"endpoint": endpoint.id, "changes": changes, "now": now})
+    if page.cursor != endpoint.cursor:
+        connection.execute(_MOVE, {"id": endpoint.id, "cursor": page.cursor})
+    return {change.id: change for change in wanted}, page.more
+
+
+def read_each(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, Change]:
+    """Read changes as they are now. A change whose memory was deleted is missing: the outbox has another row for that.
+
+    Changes that follow each other in the feed are read at once.
+    """
+    found: dict[str, Change] = {}
+    left = sorted(ids, key=position)
+    while left:
+        xid, number = position(left[0])
+        try:
+            page = read_changes(connection, tenant, f"{xid}-{number - 1}", None, len(left), scan=len(left))
+        except CursorExpired:
+            return found
+        found |= {change.id: change for change in page.changes}
+        end = max(position(page.cursor), (xid, number))
+        left = [one for one in left if position(one) > end]
+    return found
 
 
 def remove_old_deliveries(engine: Engine, *, now: datetime, go_on: Callable[[], bool] = lambda: True) -> int:
-    """Remove rows that were done with KEPT_DAYS ago; answer how many."""
+    """Remove rows that were completed more than KEPT_DAYS ago. Return their number."""
     removed = 0
     while go_on():
         with engine.begin() as connection:

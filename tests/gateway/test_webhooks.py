@@ -1,6 +1,7 @@
 """Webhooks: made over HTTP, delivered by a worker, signed by the convention, tried again, and given up."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
@@ -9,12 +10,14 @@ from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from slowwave.changes import position
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.webhooks.delivery import BACKOFF_SECONDS, Deliverer
-from slowwave_server.services.webhooks.outbox import KEPT_DAYS, fill, remove_old_deliveries
-from slowwave_server.services.webhooks.sending import Sender
+from slowwave_server.services.webhooks.delivery import BACKOFF_SECONDS, MOST_CHANGES, Deliverer
+from slowwave_server.services.webhooks.outbox import KEPT_DAYS, remove_old_deliveries
+from slowwave_server.services.webhooks.sending import Line, Sender
 from tests.gateway.conftest import Doors, open_doors
 from tests.support.installation import Installation
 from tests.support.receiving import Receiver, receiving
@@ -93,6 +96,12 @@ def post(doors: Doors) -> Iterator[Post]:
     made.engine.dispose()
 
 
+def told_of(receiver: Receiver) -> list[tuple[str | None, str]]:
+    """The content and type of each change, in the order of arrival."""
+    changes = [change for got in receiver.received for change in got.told["data"]["changes"]]
+    return [(change["memory"]["content"], change["type"]) for change in changes]
+
+
 def test_a_change_is_delivered_signed_by_the_convention(post: Post, receiver: Receiver) -> None:
     webhook = post.make(receiver, agents=["atlas"], types=["created"])
     memory = post.say("Maya has a cat.")
@@ -102,8 +111,10 @@ def test_a_change_is_delivered_signed_by_the_convention(post: Post, receiver: Re
     post.pump()
     (got,) = receiver.received
     told = Webhook(webhook["secret"]).verify(got.body, got.headers)
-    assert told["type"] == "memory.created"
-    assert (told["data"]["memory"]["id"], told["data"]["memory"]["content"]) == (memory, "Maya has a cat.")
+    assert told["type"] == "memory.changes"
+    (change,) = told["data"]["changes"]
+    assert change["type"] == "created"
+    assert (change["memory"]["id"], change["memory"]["content"]) == (memory, "Maya has a cat.")
     (row,) = post.log(webhook)
     assert (row["id"], row["state"], row["attempts"]) == (got.headers["webhook-id"], "delivered", 1)
     assert row["response_status"] == 204
@@ -142,12 +153,12 @@ def test_a_failed_delivery_is_tried_later_with_the_same_id(post: Post, receiver:
 
 
 def test_changes_of_a_memory_wait_for_the_one_before(post: Post, receiver: Receiver) -> None:
-    refused: set[str] = set()
+    refused: list[set[str]] = []
 
     def answer(got: Any) -> tuple[int, dict[str, str]]:
-        memory = got.told["data"]["memory"]["content"]
-        if memory == "Stubborn." and memory not in refused:
-            refused.add(memory)
+        contents = {change["memory"]["content"] for change in got.told["data"]["changes"]}
+        if "Stubborn." in contents and len(refused) < 2:
+            refused.append(contents)
             return 503, {}
         return 200, {}
 
@@ -157,11 +168,24 @@ def test_changes_of_a_memory_wait_for_the_one_before(post: Post, receiver: Recei
     post.there.change(UUID(stubborn), "repeated", "again")
     post.say("Easy.")
     post.pump()
-    post.pump(10)
-    told = [(got.told["data"]["memory"]["content"], got.told["type"]) for got in receiver.received]
-    of_stubborn = [kind for content, kind in told if content == "Stubborn."]
-    assert of_stubborn == ["memory.created", "memory.created", "memory.reaffirmed"]
-    assert ("Easy.", "memory.created") in told
+    post.pump(6)  # every change alone, the stubborn one first
+    post.pump(6)
+    assert refused == [{"Stubborn.", "Easy."}, {"Stubborn."}]
+    assert told_of(receiver)[4:] == [("Easy.", "created")], "it is not held up"
+    post.pump(30)
+    assert told_of(receiver)[5:] == [("Stubborn.", "created"), ("Stubborn.", "reaffirmed")]
+
+
+def test_a_message_has_a_page_of_changes_in_order(post: Post, receiver: Receiver) -> None:
+    webhook = post.make(receiver)
+    memory = UUID(post.say("Maya has a cat."))
+    for _ in range(MOST_CHANGES + 20):
+        post.there.change(memory, "repeated", "said again")
+    assert post.pump() == MOST_CHANGES + 21
+    assert [len(got.told["data"]["changes"]) for got in receiver.received] == [MOST_CHANGES, 21]
+    places = [position(change["id"]) for got in receiver.received for change in got.told["data"]["changes"]]
+    assert places == sorted(set(places))
+    assert {row["state"] for row in post.log(webhook)} == {"delivered"}
 
 
 def test_an_endpoint_that_fails_for_days_is_disabled(post: Post, receiver: Receiver) -> None:
@@ -207,15 +231,29 @@ def test_a_receiver_that_is_gone_gets_nothing_more(post: Post, receiver: Receive
     assert post.state(webhook)["disabled_why"] == "the receiver answered 410"
 
 
-def test_a_worker_that_dies_leaves_its_rows_to_the_next(post: Post, receiver: Receiver) -> None:
+def test_a_worker_that_dies_leaves_its_endpoint_to_the_next(post: Post, receiver: Receiver) -> None:
     post.make(receiver)
     post.say("Maya has a cat.")
-    fill(post.engine, post.now)
-    assert len(post.deliverer.take()) == 1, "taken, and never sent"
-    post.pump()
-    assert receiver.received == []
-    post.pump(60)
+    other = ExitStack()
+    assert len(other.enter_context(post.deliverer._served())) == 1
+    assert post.pump() == 0, "the other worker serves it"
+    post.doors.rows(
+        "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory'"
+        " AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())"
+    )
+    assert post.pump() == 1
     assert len(receiver.received) == 1
+    with pytest.raises(OperationalError):
+        other.close()
+
+
+def test_a_connection_is_kept_and_opened_again_when_it_breaks() -> None:
+    with receiving(keeps=True) as receiver, closing(Line(Sender(5, (ip_network(LOOPBACK),)), receiver.url)) as line:
+        assert [line.send({}, b"{}").status for _ in range(3)] == [204] * 3
+        assert len(receiver.peers) == 1
+        receiver.drop()
+        assert line.send({}, b"{}").status == 204
+        assert len(receiver.peers) == 2
 
 
 def test_forgotten_words_are_not_sent(post: Post, receiver: Receiver) -> None:
@@ -229,7 +267,7 @@ def test_forgotten_words_are_not_sent(post: Post, receiver: Receiver) -> None:
     receiver.received.clear()
     post.pump(60)
     post.pump(60)
-    assert [got.told["type"] for got in receiver.received] == ["memory.forgotten"]
+    assert told_of(receiver) == [(None, "forgotten")]
     assert b"4711" not in receiver.received[0].body
     assert [row["state"] for row in post.log(webhook)] == ["delivered", "skipped"]
 

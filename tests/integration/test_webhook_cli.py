@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, text
 from typer.testing import Result
 
+from slowwave_server.services.webhooks.endpoints import read_endpoint
 from slowwave_server.services.webhooks.outbox import fill
 from slowwave_server.workers.cli.main import app
 from tests.support.installation import Installation
@@ -78,7 +80,10 @@ def test_a_dead_delivery_is_listed_and_replayed(shell: Shell, engine: Engine) ->
     there = Installation(engine)
     made = shell.json("webhook", "add", URL)["id"]
     there.change(there.memory(there.scope("concierge"), "Maya lives in Lisbon.", []), "created", "said")
-    fill(engine, datetime.now(UTC) + timedelta(days=1))
+    with engine.begin() as connection:
+        endpoint = read_endpoint(connection, "default", UUID(made))
+        assert endpoint is not None
+        fill(connection, endpoint, datetime.now(UTC), 10)
     assert [one["state"] for one in shell.json("webhook", "deliveries", made)] == ["pending"]
     with engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.webhook_deliveries SET state = 'dead', attempts = 9"))

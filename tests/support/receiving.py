@@ -1,9 +1,10 @@
 """A receiver of webhooks on this machine: it keeps what it was sent, and answers as it is told."""
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -25,12 +26,19 @@ class Received:
 
 @dataclass
 class Receiver:
-    """answer: the status for a request, and headers besides."""
+    """answer: the status for a request, and headers besides. peers: connections that brought a request."""
 
     port: int
     answer: Callable[[Received], tuple[int, dict[str, str]]] = lambda _: (204, {})
     received: list[Received] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    peers: dict[Any, socket.socket] = field(default_factory=dict)
+
+    def drop(self) -> None:
+        """Close all connections."""
+        for peer in self.peers.values():
+            with suppress(OSError):
+                peer.shutdown(socket.SHUT_RDWR)
 
     @property
     def url(self) -> str:
@@ -38,16 +46,19 @@ class Receiver:
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
-    """A receiver on a free port of 127.0.0.1."""
+def receiving(*, keeps: bool = False) -> Iterator[Receiver]:
+    """A receiver on a free port of 127.0.0.1. keeps: connections stay open between requests."""
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1" if keeps else "HTTP/1.0"
+
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length", 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
             got = Received(self.path, headers, self.rfile.read(length))
             with receiver.lock:
                 receiver.received.append(got)
+                receiver.peers[self.client_address] = self.connection
             status, told = receiver.answer(got)
             self.send_response(status)
             for name, value in told.items():

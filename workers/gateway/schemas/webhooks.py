@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from slowwave.changes import ChangeType
+from slowwave_server.services.webhooks.delivery import MOST_CHANGES
 from slowwave_server.workers.gateway.schemas.changes import Change
 from slowwave_server.workers.gateway.schemas.shapes import Answer
 
@@ -15,7 +16,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class NewWebhook(BaseModel):
-    """A URL that is to be told of changes from now on. Without agents and scopes: of all that the key reaches."""
+    """A new webhook. Without agents and scopes it receives all changes that the key may access."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -23,13 +24,13 @@ class NewWebhook(BaseModel):
         examples=["https://example.com/hooks/memory"]
     )
     description: Annotated[str, StringConstraints(max_length=500)] = ""
-    agents: list[Name] = Field(default=[], max_length=100, description="names; `*` stands for any characters")
+    agents: list[Name] = Field(default=[], max_length=100, description="names; `*` matches any characters")
     scopes: list[Name] = Field(default=[], max_length=100, examples=[["room:kitchen"]])
-    types: list[ChangeType] = Field(default=[], description="which changes; none for all")
+    types: list[ChangeType] = Field(default=[], description="types of changes; empty: all")
 
 
 class Webhook(Answer):
-    """An endpoint. failing_since: the first failure since the last success. disabled_why: the reason."""
+    """A webhook. failing_since: the first failure since the last success. disabled_why: the reason for disabling it."""
 
     id: UUID
     url: str
@@ -46,20 +47,20 @@ class Webhook(Answer):
 
 
 class WebhookWithSecret(Webhook):
-    """An endpoint and its new secret, which is in this answer and nowhere else."""
+    """A webhook and its new secret, which only this answer contains."""
 
     secret: str = Field(examples=["whsec_…"])
 
 
 class WebhookList(Answer):
-    """All endpoints that the key reaches."""
+    """All webhooks that the key may access."""
 
     items: list[Webhook]
     next_cursor: None = None
 
 
 class Delivery(Answer):
-    """One change for one endpoint. skipped: the memory was deleted. dead: given up, until a replay."""
+    """One change for one webhook. skipped: the memory was deleted. dead: all attempts failed; a replay sends it."""
 
     id: UUID
     change_id: str
@@ -81,9 +82,15 @@ class DeliveryPage(Answer):
     next_cursor: str | None
 
 
+class WebhookChanges(BaseModel):
+    """Changes in the order of the feed."""
+
+    changes: list[Change] = Field(min_length=1, max_length=MOST_CHANGES)
+
+
 class WebhookMessage(BaseModel):
     """The body that is sent, with the headers webhook-id, webhook-timestamp and webhook-signature."""
 
-    type: str = Field(examples=["memory.created"])
+    type: Literal["memory.changes"]
     timestamp: datetime
-    data: Change
+    data: WebhookChanges
