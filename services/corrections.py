@@ -159,7 +159,7 @@ def _look(connection: Connection, tenant: str, memory: UUID, revision: int | Non
     if row is None:
         raise UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memory list AGENT` lists them")
     if revision is not None and row.revision != revision:
-        raise CannotCorrect("this memory was changed after you had looked at it; look again before you change it")
+        raise CannotCorrect("this memory has changed since you read it; read it again before you change it")
     if row.status == "archived":
         raise CannotCorrect(f"memory {memory} is archived; undo what archived it first")
     if row.valid_to is not None:

@@ -104,5 +104,5 @@ def _treatment(row: RowMapping, settings: Consolidation, now: datetime) -> tuple
     if row["marked"]:
         return "keep", "marked"
     if row["importance"] >= least:
-        return "keep", f"important enough, {row['importance']:.2f} where {least:.2f} is asked for"
-    return "wait", f"not important enough, {row['importance']:.2f} where {least:.2f} is asked for, and not marked"
+        return "keep", f"important enough: {row['importance']:.2f}, the minimum is {least:.2f}"
+    return "wait", f"not important enough: {row['importance']:.2f}, the minimum is {least:.2f}; not marked"

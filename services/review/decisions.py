@@ -34,7 +34,7 @@ ATTEMPTS = 3
 """The largest number of attempts at a decision, if a pass changes the memories during each attempt."""
 DEADLOCK = "40P01"
 EXPIRED_AT_ONCE = 500
-CHANGED = "what it is about was changed after you had looked at it; look again before you decide"
+CHANGED = "a memory of this question has changed since you read it; read it again before you decide"
 
 
 Outcome = Literal["decided", "decided before", "refused", "unknown"]

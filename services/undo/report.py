@@ -72,7 +72,9 @@ class UndoReport:
 def describe(report: UndoReport, stands_again: int | None) -> str:
     """Describe one undo in a sentence. stands_again: the run that takes effect again because its undo was undone."""
     if stands_again is not None:
-        return f"run {report.undone} undone, run {stands_again} stands again: {_restored(report.counts, again=True)}"
+        return (
+            f"run {report.undone} undone, run {stands_again} is in effect again: {_restored(report.counts, again=True)}"
+        )
     return f"run {report.undone} undone: {_restored(report.counts, again=False)}"
 
 

@@ -166,7 +166,7 @@ def test_changed_memory_refuses_the_answer(console: Console, dispute: Dispute, s
     (stale,) = seen_on(console.get(f"/inbox/q{item}", who="curator").text)
     dispute.sql("UPDATE slowwave.memories SET revision = 7 WHERE id = :id", id=sides[0])
     sent = answer(console, f"q{item}", "neither", stale)
-    assert (sent.status_code, "was changed after you had looked at it" in sent.text) == (409, True)
+    assert (sent.status_code, "has changed since you read it" in sent.text) == (409, True)
     assert dispute.state(conflict)[0] == "open"
     assert answer(console, f"q{item}", "neither", seen_on(sent.text)[0]).status_code == 303
     sent = answer(console, f"q{item}", "both", "")

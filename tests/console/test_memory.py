@@ -90,7 +90,7 @@ def test_mistake_26_a_later_change_is_told_and_what_was_typed_is_kept(console: C
     dispute.sql("UPDATE slowwave.memories SET revision = 1, content = 'Maya lives in Rome.' WHERE id = :id", id=memory)
     answer = console.post(f"/memories/{memory}/edit", who="curator", words="Maya lives in Bergen.", revision=seen)
     assert answer.status_code == 409
-    assert "Nothing was changed: this memory was changed after you had looked at it" in answer.text
+    assert "Nothing was changed: this memory has changed since you read it" in answer.text
     assert ">Maya lives in Bergen.</textarea>" in answer.text
     assert "<h1>Maya lives in Rome.</h1>" in answer.text
     assert console.post(f"/memories/{memory}/archive", who="curator", revision=seen).status_code == 409

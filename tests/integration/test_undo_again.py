@@ -75,7 +75,7 @@ def test_undo_of_an_undo_restores_every_row(past: Past) -> None:
     second = undone(past, first.run)
     assert state(past.engine) == after
     assert (second.removed, second.conflicts, second.questions, second.reopened, second.decisions) == (1, 1, 2, 2, 2)
-    assert f"run {first.run} undone, run {run} stands again" in second.summary
+    assert f"run {first.run} undone, run {run} is in effect again" in second.summary
     assert rows(past, f"SELECT status, undone_by FROM slowwave.maintenance_runs WHERE id = {run}") == [
         ("completed", None)
     ]

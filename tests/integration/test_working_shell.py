@@ -30,8 +30,8 @@ def test_a_note_goes_in_is_listed_and_becomes_a_memory(shell: Shell) -> None:
         ("The build was slow today.", "wait"),
     ]
     shown = shell("note", "list", "atlas").stdout
-    assert "keep: important enough, 0.80 where 0.40 is asked for" in shown
-    assert "wait: not important enough, 0.10" in shown
+    assert "keep: important enough: 0.80, the minimum is 0.40" in shown
+    assert "wait: not important enough: 0.10" in shown
     (report,) = shell.json("memory", "consolidate", "atlas")
     assert (report["mode"], report["state"], report["gathered"], report["persisted"]) == ("working", "completed", 1, 1)
     assert [memory["content"] for memory in shell.json("memory", "list", "atlas")] == ["Maya lives in Lisbon."]
