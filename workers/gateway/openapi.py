@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from slowwave.version import VERSION as SLOWWAVE
 from slowwave_server.workers.gateway.routing import CHANGES, GatewayRoute
 from slowwave_server.workers.gateway.schemas.problem import Mistake, Problem
+from slowwave_server.workers.gateway.schemas.webhooks import WebhookMessage
 
 TITLE = "Slowwave"
 VERSION = "3.1.0"
@@ -37,21 +38,27 @@ _DESCRIPTION = (
 
 
 def document_of(routers: Iterable[APIRouter]) -> str:
-    """The document of a gateway with these routes, as text."""
+    """Return the document of a gateway with these routes, as text."""
     app = FastAPI(title=TITLE, version=SLOWWAVE)
+    app.webhooks.post("memory-changes", status_code=204, operation_id="receive_changes", summary="Receive changes")(_receive_changes)
     for router in routers:
         app.include_router(router)
     return json.dumps(describe(app), ensure_ascii=False, indent=2) + "\n"
 
 
+def _receive_changes(_body: WebhookMessage) -> None:
+    """The request that a webhook receives; any status from 200 to 299 accepts all its changes."""
+
+
 def describe(app: FastAPI) -> dict[str, Any]:
-    """The document of an application."""
+    """Return the document of an application."""
     document = get_openapi(
         title=app.title,
         version=app.version,
         openapi_version=VERSION,
         description=_DESCRIPTION,
         routes=app.routes,
+        webhooks=app.webhooks.routes,
     )
     for route, operation in _operations(app, document):
         operation["operationId"] = route.name
@@ -62,6 +69,8 @@ def describe(app: FastAPI) -> dict[str, Any]:
         operation["x-slowwave-rights"] = list(route.needs.rights)
         if CHANGES & (route.methods or set()) and route.needs.rights != ("read",):
             operation.setdefault("parameters", []).append(_REPEATED)
+    for told in document.get("webhooks", {}).values():
+        told["post"]["responses"].pop("422")
     components = document.setdefault("components", {})
     schemas: dict[str, Any] = components.setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError"):

@@ -273,7 +273,7 @@ export interface paths {
         };
         /**
          * Get Memory
-         * @description Read one memory, archived ones too.
+         * @description Read one memory, including archived ones.
          */
         get: operations["get_memory"];
         put?: never;
@@ -844,7 +844,28 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "memory-changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive changes
+         * @description The request that a webhook receives; any status from 200 to 299 accepts all its changes.
+         */
+        post: operations["receive_changes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -945,7 +966,7 @@ export interface components {
         };
         /**
          * ChangedMemory
-         * @description The memory that changed, as it is when the change is read. A deleted memory has only its id and scope.
+         * @description The memory that changed, in its state when the change is read. A deleted memory has only its id and scope.
          */
         ChangedMemory: {
             /** Id */
@@ -2430,9 +2451,10 @@ export interface components {
         };
         /**
          * ReviewDecision
-         * @description An answer. accept: the memory may stand; of a contradiction, the later statement holds. reject: the memory is
-         *     wrong; of a contradiction, both hold. merge: both say the same, and `memory` stays. keep: of a contradiction,
-         *     `memory` holds. neither: of a contradiction, both are wrong.
+         * @description An answer. accept: the memory may be used; for a contradiction, the later statement is true. reject: the memory
+         *     is wrong; for a contradiction, both are true. merge: both say the same, and `memory` stays. keep: for a
+         *     contradiction, `memory` is true.
+         *     neither: for a contradiction, both are wrong.
          */
         ReviewDecision: {
             /**
@@ -2915,6 +2937,14 @@ export interface components {
             last_success_at: string | null;
         };
         /**
+         * WebhookChanges
+         * @description Changes in the order of the feed.
+         */
+        WebhookChanges: {
+            /** Changes */
+            changes: components["schemas"]["Change"][];
+        };
+        /**
          * WebhookList
          * @description All webhooks that the key may access.
          */
@@ -2923,6 +2953,23 @@ export interface components {
             items: components["schemas"]["Webhook"][];
             /** Next Cursor */
             next_cursor?: null;
+        };
+        /**
+         * WebhookMessage
+         * @description The body that is sent, with the headers webhook-id, webhook-timestamp and webhook-signature.
+         */
+        WebhookMessage: {
+            /**
+             * Type
+             * @constant
+             */
+            type: "memory.changes";
+            /**
+             * Timestamp
+             * Format: date-time
+             */
+            timestamp: string;
+            data: components["schemas"]["WebhookChanges"];
         };
         /**
          * WebhookWithSecret
@@ -5009,6 +5056,28 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+        };
+    };
+    receive_changes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookMessage"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

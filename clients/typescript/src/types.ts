@@ -55,6 +55,8 @@ export type Review = Schemas["Review"];
 export type ReviewDetail = Schemas["ReviewDetail"];
 export type Decided = Schemas["Decided"];
 export type Change = Schemas["Change"];
+/** The body that a webhook receives. */
+export type WebhookMessage = Schemas["WebhookMessage"];
 
 export interface MemoryFilter {
   status?: Memory["status"];
