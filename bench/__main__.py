@@ -19,6 +19,7 @@ PARTS = {
     "capture": "a, b, f: what a hook costs",
     "offer": "c: what an offer costs",
     "hooks": "what a coding agent's host waits for its hooks",
+    "startup": "what help and the common reads take",
     "flush": "d: flush throughput",
     "search_speed": "e: search and context as a scope grows",
     "context": "what an agent reads before its first word, and whether budgets hold",

@@ -1,30 +1,28 @@
-"""The schema's revision: bring a database to the one that this code knows, and say when it is at another.
+"""Manage the schema's revision: migrate a database to the one that this code knows, and report another one.
 
-A migration says in `serves` which code works on what it makes, by the oldest revision of such code; where it says
-nothing it is its own. What follows for the whole schema is noted in the database, beside its revision: so code that is
-older than the schema can tell whether it may go on until it is replaced.
+A migration names in `serves` the oldest revision whose code works on the migrated schema; by default, this is its own
+revision. The result for the whole schema is stored in the database, beside its revision. So code that is older than the
+schema can check whether it may continue until it is replaced.
 """
 
 import re
 import time
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import OperationalError
 
 from slowwave_server.models.base import SCHEMA
+from slowwave_server.models.driver import MIGRATIONS, WrongSchema, head_revision, known_revisions
 
-# Alembic is imported by migrations alone: every other command only compares two revisions, and answers sooner.
+# Only migrations import Alembic: every other command only compares two revisions, and is faster without it.
 if TYPE_CHECKING:
     from alembic.config import Config
 
 OLDEST_SERVER = 18
 """The oldest major version of Postgres whose functions the schema calls: uuidv7(), casefold(), ANALYZE ONLY."""
-MIGRATIONS = Path(__file__).parent / "migrations"
-# Any number that nobody else uses: two `slowwave admin migrate` at once must not both create the tables.
+# An arbitrary unused number: two `slowwave admin migrate` at once must not both create the tables.
 MIGRATION_LOCK = 7_305_118_240_001
 
 LOCK_SECONDS = 4.0
@@ -47,16 +45,12 @@ _HOLDER = text(
 )
 
 
-class WrongSchema(Exception):
-    """The database is at another revision than this code; the message says which command to run."""
-
-
 class OldServer(WrongSchema):
-    """The server is of a major version of Postgres that lacks what the schema calls."""
+    """The server's major version of Postgres is too old for the schema."""
 
 
 class DevelopmentSchema(WrongSchema):
-    """A development version from before 0.1.0 made this database; no migration leads from there."""
+    """A development version from before 0.1.0 made this database; no migration starts from it."""
 
     def __init__(self, revision: str) -> None:
         super().__init__(
@@ -67,7 +61,7 @@ class DevelopmentSchema(WrongSchema):
 
 
 class TablesBusy(WrongSchema):
-    """Other transactions held locks on the tables for as long as a migration tried; it changed nothing."""
+    """Other transactions held locks on the tables during all attempts of a migration; it changed nothing."""
 
 
 def _config(connection: Connection | None = None) -> "Config":
@@ -82,21 +76,20 @@ def _config(connection: Connection | None = None) -> "Config":
 
 
 def is_described(name: str | None, kind: str, _parents: object = None) -> bool:
-    """Whether the models describe the database object of this name: everything in the schema except partitions, which
-    the database creates. As Alembic's `include_name` asks.
+    """Return True if the models describe the database object of this name.
+
+    They describe everything in the schema except partitions, which the database creates. The function has the form of
+    Alembic's `include_name`.
     """
     if kind == "schema":
         return name == SCHEMA
     return kind != "table" or name is None or not _PARTITION.fullmatch(name)
 
 
-def head_revision() -> str:
-    """The revision that this code was written for."""
-    return _known()[0]
-
-
 def require_server(connection: Connection, number: int | None = None) -> None:
-    """Raises OldServer for a server that is older than OLDEST_SERVER. number: server_version_num; None asks it."""
+    """Raise OldServer for a server that is older than OLDEST_SERVER. number: server_version_num; None asks the
+    server.
+    """
     if number is None:
         number = connection.execute(text("SELECT current_setting('server_version_num')::integer")).scalar_one()
     if number < OLDEST_SERVER * 10_000:
@@ -107,17 +100,8 @@ def require_server(connection: Connection, number: int | None = None) -> None:
         )
 
 
-@cache
-def _known() -> tuple[str, ...]:
-    """All revisions of this code, the newest first: the numbers in the names of the migrations' files."""
-    names = sorted((file.name for file in (MIGRATIONS / "versions").glob("[0-9]*_*.py")), reverse=True)
-    if not names:
-        raise WrongSchema(f"no migrations in {MIGRATIONS}: this installation is incomplete, install it again")
-    return tuple(name.partition("_")[0] for name in names)
-
-
 def current_revision(connection: Connection) -> str | None:
-    """The database's revision; None if it was never migrated."""
+    """Return the database's revision, or None if it was never migrated."""
     table = f"{SCHEMA}.alembic_version"
     if connection.execute(text(f"SELECT to_regclass('{table}')")).scalar_one() is None:
         return None
@@ -133,16 +117,17 @@ def migrate(
     tries: int = TRIES,
     turn_seconds: float = TURN_SECONDS,
 ) -> tuple[str | None, str | None]:
-    """Upgrade the database (or bring it to `revision`) and answer (before, after). One at a time across hosts.
+    """Upgrade the database (or migrate it to `revision`), and return (before, after). Only one migration runs at a
+    time, over all hosts.
 
-    A newer schema that serves this code stays as it is.
+    A newer schema that serves this code stays unchanged.
 
-    Everything goes on meanwhile: who uses a table is waited for `lock_seconds` at a time, another migration for
-    `turn_seconds`. Raises TablesBusy, OldServer.
+    All other programs continue in the meantime. The migration waits for users of a table for `lock_seconds` at a time,
+    and for another migration for `turn_seconds`. Raises TablesBusy, OldServer.
     """
     with engine.connect() as connection:
         require_server(connection)
-        # An index of a large table takes its time; so may another one who migrates.
+        # An index of a large table takes time, and so may another migration.
         connection.execute(text("SET statement_timeout = 0"))
         _take_turn(connection, turn_seconds)
         connection.execute(text(f"SET lock_timeout = {int(lock_seconds * 1000)}"))
@@ -162,7 +147,7 @@ def migrate(
 
 
 def _take_turn(connection: Connection, seconds: float) -> None:
-    """Take the lock of migrations. Raises TablesBusy, which names the login that held it all the time."""
+    """Take the lock of migrations. Raises TablesBusy with the login that held it all the time."""
     connection.execute(text(f"SET lock_timeout = {int(seconds * 1000)}"))
     try:
         connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
@@ -179,7 +164,7 @@ def _take_turn(connection: Connection, seconds: float) -> None:
 
 
 def _move_patiently(connection: Connection, before: str | None, revision: str, tries: int) -> str | None:
-    """Move, and answer where to. Each try is one transaction."""
+    """Migrate with retries, and return the new revision. Each attempt is one transaction."""
     for left in reversed(range(tries)):
         try:
             _move(connection, before, revision)
@@ -203,11 +188,11 @@ def _move_patiently(connection: Connection, before: str | None, revision: str, t
 def _move(connection: Connection, before: str | None, revision: str) -> None:
     from alembic import command  # noqa: PLC0415
 
-    known = _known()
+    known = known_revisions()
     _refuse_development(before)
     if before is not None and before not in known:
         if revision == "head" and _serves(connection, known):
-            return  # an older version that comes back for a while, or a job of its that ran late
+            return  # an older version that runs again for a while, or a late job of it
         raise WrongSchema(
             f"the database is at revision {before}, which this version does not know: "
             f"it was migrated by a newer Slowwave. Install that version, or restore a backup."
@@ -224,14 +209,14 @@ def _refuse_development(revision: str | None) -> None:
 
 
 def oldest_served(revision: str) -> str:
-    """The oldest revision whose code works on the schema at `revision`, as this code's migrations say."""
+    """Return the oldest revision whose code works on the schema at `revision`, by this code's migrations."""
     from alembic.script import ScriptDirectory  # noqa: PLC0415
 
     scripts = list(ScriptDirectory.from_config(_config()).walk_revisions(head=revision))[::-1]
     names = [script.revision for script in scripts]
     oldest, needed = len(scripts) - 1, 0
     while oldest > 0:
-        # Code that is older than this migration works on what it made only from here on.
+        # From now on, older code works on the schema of this migration.
         needed = max(needed, names.index(getattr(scripts[oldest].module, "serves", names[oldest])))
         if needed >= oldest:
             break
@@ -245,18 +230,18 @@ def _note_served(connection: Connection, revision: str | None) -> None:
 
 
 def _serves(connection: Connection, known: Sequence[str]) -> bool:
-    """Whether a newer schema says that it works with code that knows these revisions."""
+    """Return True if a newer schema works with code that knows these revisions, by its own record."""
     noted = connection.execute(_NOTED).scalar_one()
     return any(noted == _NOTE.format(revision) for revision in known)
 
 
 def require_current(connection: Connection) -> str:
-    """Answer the database's revision: this code's, or a later one on which it works. Raises WrongSchema."""
+    """Return the database's revision: this code's, or a later one on which it works. Raises WrongSchema."""
     current, head = current_revision(connection), head_revision()
     if current == head:
         return head
     _refuse_development(current)
-    known = _known()
+    known = known_revisions()
     if current is None or current in known:
         state = "has never been migrated" if current is None else f"is at revision {current}"
         raise WrongSchema(f"the database {state}, this version needs {head}: run `slowwave admin migrate`")

@@ -1,4 +1,4 @@
-"""The composition root: settings in, one configured Celery app out, with the runtime of each process behind it.
+"""The composition root: make a configured Celery app from settings; the app makes the runtime of each process.
 
 Celery's settings are in `workers.celery_settings`.
 """
@@ -29,8 +29,9 @@ from slowwave.messages import FINALIZE_DAYS, MAINTENANCE_TICK, SWEEP_SESSIONS
 from slowwave.settings import Settings, load_settings
 from slowwave_server.domain.candidates import Extractor
 from slowwave_server.domain.redaction import load_forms
+from slowwave_server.models.driver import WrongSchema
 from slowwave_server.models.engine import make_engine
-from slowwave_server.models.schema import WrongSchema, require_current
+from slowwave_server.models.schema import require_current
 from slowwave_server.services.extraction.build import build_extractor
 from slowwave_server.services.flush.batch import FlushBatch
 from slowwave_server.services.flush.flusher import Flusher
@@ -67,7 +68,7 @@ class SlowwaveApp(Celery):
         clock: Callable[[], datetime],
         **options: Any,
     ) -> None:
-        # Without fixups: Celery's own one for Django adds the current folder to the import path.
+        # No fixups: Celery's fixup for Django adds the current folder to the import path.
         super().__init__("slowwave", loader=LOADER, fixups=[], **options)
         self.settings = settings
         self._extractor = extractor
@@ -79,7 +80,7 @@ class SlowwaveApp(Celery):
 
     @property
     def slowwave(self) -> "SlowwaveApp":
-        """What tasks ask for their runtime."""
+        """The app's runtime, for tasks."""
         return self
 
     def runtime(self) -> Runtime:
@@ -91,7 +92,7 @@ class SlowwaveApp(Celery):
             return self._runtime
 
     def close_runtime(self) -> None:
-        """Let go of connections; what the client's spool still holds is delivered by the next process."""
+        """Close the connections. The next process delivers what is still in the client's spool."""
         if self._runtime is not None and self._pid == os.getpid():
             self._runtime.memory.close()
             if self._runtime.source is not None:
@@ -102,9 +103,9 @@ class SlowwaveApp(Celery):
 def build_runtime(
     settings: Settings, extractor: Extractor | None, runners: Mapping[str, JobRunner], clock: Callable[[], datetime]
 ) -> Runtime:
-    """Put the collaborators of one process together. extractor None: that of the settings."""
+    """Make the collaborators of one process. extractor: None means that of the settings."""
     flushing = settings.memory.auto_flush
-    # A flush tries a broken connection's statement again on a new one; a sweep comes again by itself.
+    # A flush repeats the statement of a broken connection on a new one; the next sweep repeats a failed sweep.
     engine = make_engine(settings.database_url, pre_ping=False, autocommit=True)
     redis = connect_broker(settings)
     queue = FlushQueue(
@@ -130,7 +131,7 @@ def build_runtime(
 
 
 def utc_now() -> datetime:
-    """The wall clock, aware."""
+    """Return the current time, aware."""
     return datetime.now(UTC)
 
 
@@ -145,10 +146,10 @@ def make_app(
     runners: Mapping[str, JobRunner] | None = None,
     clock: Callable[[], datetime] = utc_now,
 ) -> SlowwaveApp:
-    """A configured app for these settings.
+    """Return a configured app for these settings.
 
-    extractor: what turns a window into memories; None: that of the settings. runners: what runs maintenance jobs,
-    by their type; None: those of this version. clock: the time now, aware.
+    extractor: turns a window into memories; None: that of the settings. runners: run maintenance jobs, by type; None:
+    those of this version. clock: returns the current time, aware.
     """
     tasks = [
         "slowwave_server.tasks.capture",
@@ -176,14 +177,16 @@ def make_app(
 
 @cache
 def default_app() -> SlowwaveApp:
-    """The app of this process, from its environment: what `celery -A slowwave_server` finds."""
+    """Return the app of this process, made from its environment, for `celery -A slowwave_server`."""
     return make_app(load_settings())
 
 
 @worker_init.connect
 @beat_init.connect
 def refuse_wrong_schema(sender: Any = None, **_: Any) -> None:
-    """A worker on another schema than its code would lose what it reads: it stops and says what to run."""
+    """Stop the worker with a sentence if the schema is not the code's, because a worker on another schema could lose
+    data.
+    """
     app = getattr(sender, "app", None)
     if not isinstance(app, SlowwaveApp):
         return
@@ -195,14 +198,14 @@ def refuse_wrong_schema(sender: Any = None, **_: Any) -> None:
     except WrongSchema as error:
         raise SystemExit(f"slowwave: {error}") from None
     except OperationalError as error:
-        # Postgres may come up after the workers: tasks fail until then, and the sweep repairs that.
+        # Postgres may start after the workers: tasks fail until then, and the sweep repairs this.
         log.warning("Postgres is not reachable yet, the schema was not checked: %s", error.orig)
     finally:
         engine.dispose()
 
 
 def refuse_source(settings: Settings) -> None:
-    """A source that can't be read is said at once, and not at each task: SystemExit with the sentence."""
+    """Raise SystemExit with a sentence at the start if a source can't be read, not later in each task."""
     try:
         build_source(settings.memory)
     except InvalidSettings as error:
@@ -211,7 +214,7 @@ def refuse_source(settings: Settings) -> None:
 
 @worker_init.connect
 def refuse_a_model_that_is_not_set_up(sender: Any = None, **_: Any) -> None:
-    """The worker reports a missing package once at its start, and not in every task. Nothing is reached yet."""
+    """Report a missing package of the model once at the start, and not in every task. No server is called yet."""
     app = getattr(sender, "app", None)
     if not isinstance(app, SlowwaveApp):
         return
@@ -226,13 +229,13 @@ def refuse_a_model_that_is_not_set_up(sender: Any = None, **_: Any) -> None:
 
 @worker_init.connect
 def load_before_the_fork(**_: Any) -> None:
-    """Import once what every child would import at its first flush."""
+    """Import modules once that every child would otherwise import at its first flush."""
     load_forms()
 
 
 @worker_ready.connect
 def look_around_at_start(sender: Any = None, **_: Any) -> None:
-    """A starting worker looks for sessions, days and jobs that became due during a downtime."""
+    """At the start of a worker, find sessions, days and jobs that became due during a downtime."""
     app = getattr(sender, "app", None)
     if isinstance(app, SlowwaveApp):
         for task, queue in AT_START:
@@ -241,7 +244,7 @@ def look_around_at_start(sender: Any = None, **_: Any) -> None:
 
 @worker_ready.connect
 def feed_the_backend_of_the_settings(sender: Any = None, **_: Any) -> None:
-    """From here on every change of a memory is queued for `memory.backend`, or for none."""
+    """Queue every change of a memory for `memory.backend` from now on, or for no backend."""
     app = getattr(sender, "app", None)
     if not isinstance(app, SlowwaveApp):
         return
@@ -249,7 +252,7 @@ def feed_the_backend_of_the_settings(sender: Any = None, **_: Any) -> None:
     try:
         change = feed_chosen(engine, app.settings, app.domain_clock())
     except OperationalError as error:
-        # With a backend that is fed the next tick does it.
+        # If a backend is fed, the next tick does this.
         log.warning("Postgres is not reachable yet, memory.backend was not registered: %s", error.orig)
     except InvalidSettings as error:
         log.error("%s", error)  # noqa: TRY400 (a sentence for who set it up, not a place in the code)
@@ -262,10 +265,10 @@ def feed_the_backend_of_the_settings(sender: Any = None, **_: Any) -> None:
 
 @worker_ready.connect
 def stop_softly_on_term(sender: Any = None, **_: Any) -> None:
-    """Make SIGTERM the soft shutdown, which waits a bounded time, unless REMAP_SIGTERM is set.
+    """Let SIGTERM start the soft shutdown, which waits a limited time, unless REMAP_SIGTERM is set.
 
     Celery reads that variable long before it loads an app, so it can't be set here. Only processes stop softly; a
-    worker with threads waits for its tasks. Children do not get this handler, Celery resets theirs.
+    worker with threads waits for its tasks. Children do not get this handler, because Celery resets theirs.
     """
     pool = getattr(sender, "pool", None)
     if not REMAP_SIGTERM and isinstance(pool, PreforkPool):
@@ -275,7 +278,7 @@ def stop_softly_on_term(sender: Any = None, **_: Any) -> None:
 @worker_shutdown.connect
 @worker_process_shutdown.connect
 def let_go(**_: Any) -> None:
-    """Close what this process opened, if it runs an app of this kind; none is made only to be shut."""
+    """Close the connections of this process, if it has made an app of this kind."""
     app: object = current_app
     if isinstance(app, SlowwaveApp):
         app.close_runtime()

@@ -1,6 +1,6 @@
-"""An MCP server over one agent's tools: names, descriptions and bounds of arguments; failures as sentences.
+"""An MCP server over one agent's tools: names, descriptions and limits of arguments; failures as sentences.
 
-The SDK writes the protocol to stdout and everything else, logs included, to stderr.
+The SDK writes the protocol to stdout and everything else, including logs, to stderr.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from slowwave.errors import SlowwaveError
 from slowwave.memory_types import MemoryType
-from slowwave_server.models.schema import WrongSchema
+from slowwave_server.models.driver import WrongSchema
 from slowwave_server.workers.mcp_tools import ToolAnswer, Tools
 
 P = ParamSpec("P")
@@ -32,10 +32,10 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_wor
 
 
 class _StrictServer(MCPServer):
-    """Refuses arguments that a tool doesn't have: the SDK ignores them, and who names another agent must be told."""
+    """Refuses unknown arguments: the SDK ignores them, but a client that names another agent must get an error."""
 
     async def list_tools(self) -> list[Tool]:
-        """The tools; their schemas say that nothing may be added."""
+        """Return the tools. Their schemas forbid additional arguments."""
         return [
             tool.model_copy(update={"input_schema": tool.input_schema | {"additionalProperties": False}})
             for tool in await super().list_tools()
@@ -44,7 +44,7 @@ class _StrictServer(MCPServer):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool. Raises ToolError as the SDK does, and for arguments that it doesn't have."""
+        """Call a tool. Raises ToolError as the SDK does, and for unknown arguments."""
         for tool in await self.list_tools():
             known = tool.input_schema.get("properties", {})
             if tool.name == name and (unknown := sorted(arguments.keys() - known.keys())):
@@ -56,10 +56,10 @@ class _StrictServer(MCPServer):
 
 
 def make_server(tools: Tools) -> MCPServer:
-    """The server; `run("stdio")` serves until stdin ends."""
+    """Return the server; `run("stdio")` serves until stdin ends."""
     server = _StrictServer(
         "slowwave", title="Slowwave", instructions=_INSTRUCTIONS, version=version("slowwave-server"),
-        # Its lines below that tell of refused calls: nothing that an operator waits for.
+        # Its lower levels report refused calls, which an operator does not need.
         log_level="WARNING",
     )  # fmt: skip
     _add_reading(server, tools)
@@ -120,7 +120,7 @@ def _names(tools: Tools) -> str:
 
 
 def _told(tool: Callable[P, ToolAnswer]) -> Callable[P, CallToolResult]:
-    """Make a result of the protocol of what a tool tells, and a sentence of a failure that is to be expected."""
+    """Convert a tool's answer to a result of the protocol, and an expected failure to a sentence."""
 
     @wraps(tool)
     def answer(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:

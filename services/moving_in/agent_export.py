@@ -1,4 +1,4 @@
-"""Writing a whole agent to a file: one look at the database, row by row, under one snapshot."""
+"""Export a whole agent to a file: one read of the database, row by row, in one snapshot."""
 
 import os
 import zipfile
@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, text
 
-from slowwave_server.models.schema import head_revision
+from slowwave_server.models.driver import head_revision
 from slowwave_server.services.lookup import UnknownName, find_scope
 from slowwave_server.services.moving_in.agent_file import (
     FORMAT,
@@ -32,7 +32,9 @@ _ELSEWHERE = text("SELECT count(*) FROM slowwave.sessions s WHERE s.agent_id = :
 
 @dataclass(frozen=True, slots=True)
 class AgentExport:
-    """Counts of an export. rows: by table; elsewhere: sessions in rooms and teams, which an export leaves out."""
+    """Counts of an export. rows: the number of rows by table; elsewhere: the number of sessions in rooms and teams,
+    which are not exported.
+    """
 
     agent: str
     file: str
@@ -43,9 +45,9 @@ class AgentExport:
 
 
 def export_agent(engine: Engine, tenant: str, name: str, file: Path, *, now: datetime) -> AgentExport:
-    """Write an agent to a new file, which its owner alone may read. Raises UnknownName, OSError.
+    """Write an agent to a new file, which only its owner may read. Raises UnknownName, OSError.
 
-    The file is there as a whole or not at all; one of that name is replaced.
+    The file appears complete or not at all; it replaces a file of the same name.
     """
     with engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection, connection.begin():
         connection.execute(text("SET TRANSACTION READ ONLY"))

@@ -1,8 +1,8 @@
-"""Reading a whole agent from a file into an agent that has nothing yet, in one transaction.
+"""Import a whole agent from a file into an agent without data, in one transaction.
 
-Numbers that rows have here are new; ids of memories and notes stay, unless the database has some of them already: then
-all of them are replaced by others, the same for the same file and agent. No row can name a memory or a session of
-somebody else: numbers are looked up among those of the file, and ids that others have are refused.
+Numbers of rows are new here. Ids of memories and notes stay, unless the database already has some of them: all ids are
+then replaced by others, the same for the same file and agent. No row can refer to a memory or a session of somebody
+else: numbers are looked up among those of the file, and existing ids of others are refused.
 """
 
 import json
@@ -22,7 +22,7 @@ from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 from slowwave.errors import SlowwaveError
 from slowwave.identity import check_name
 from slowwave_server.models import Base
-from slowwave_server.models.schema import head_revision
+from slowwave_server.models.driver import head_revision
 from slowwave_server.services.moving_in.agent_file import BadAgentFile, Manifest, open_file, read_manifest, rows_of
 from slowwave_server.services.moving_in.agent_rows import Translation, uuid_of
 from slowwave_server.services.moving_in.agent_tables import TABLES, Table
@@ -61,8 +61,8 @@ _OURS = frozenset(("agent_id", "scope_id"))
 
 @dataclass(frozen=True, slots=True)
 class AgentImport:
-    """Counts of an import. run: None if this file was imported into this agent before; renamed: whether ids were
-    replaced.
+    """Counts of an import. run: its number, None if this file was imported into this agent before; renamed: True if ids
+    were replaced.
     """
 
     agent: str
@@ -73,9 +73,10 @@ class AgentImport:
 
 
 def import_agent(engine: Engine, tenant: str, file: Path, *, name: str | None, by: str, now: datetime) -> AgentImport:
-    """Read an agent. name: another one than it had. Raises BadAgentFile, SlowwaveError, OSError; then nothing is there.
+    """Import an agent. name: a new name, or None to keep its name. Raises BadAgentFile, SlowwaveError, OSError; nothing
+    is then written.
 
-    The same file again, into the same agent, changes nothing.
+    A repeated import of the same file into the same agent changes nothing.
     """
     with open_file(file) as archive:
         manifest = read_manifest(archive)
@@ -140,7 +141,7 @@ class _Reading:
         self.scope_id = self.connection.execute(_SCOPE, who).scalar_one()
 
     def _is_taken(self) -> bool:
-        """Whether the database has any of the ids."""
+        """Return True if the database has any of the ids."""
         return any(
             self.connection.execute(_TAKEN, {"ids": [uuid_of(row.get("id")) for row in batch]}).scalar()
             for name in ("memories", "working_memory")

@@ -11,8 +11,9 @@ from sqlalchemy.exc import DBAPIError, ProgrammingError
 from slowwave.coordination.wrong_types import SetAside, known_aside
 from slowwave_server.domain.health_limits import BROKER_FULL_SHARE, CLOCKS_APART_SECONDS
 from slowwave_server.domain.spoken_time import pluralize
+from slowwave_server.models.driver import WrongSchema, head_revision
 from slowwave_server.models.errors import first_line
-from slowwave_server.models.schema import OldServer, WrongSchema, head_revision, require_current, require_server
+from slowwave_server.models.schema import OldServer, require_current, require_server
 from slowwave_server.services.reports.check import Check, fine, problem, unknown
 from slowwave_server.services.reports.refusals import cure_of_refusal
 
@@ -21,7 +22,7 @@ Clock = Callable[[], datetime]
 
 
 def check_postgres(engine: Engine) -> Iterator[Check]:
-    """Whether it can be reached, and is at the revision that this version needs."""
+    """Check that Postgres can be reached, and has the schema revision that this version needs."""
     where = engine.url.set(drivername="postgresql").render_as_string(hide_password=True)
     try:
         with engine.connect() as connection:
@@ -40,7 +41,7 @@ def check_postgres(engine: Engine) -> Iterator[Check]:
 
 
 def check_version(connection: Connection, number: int | None = None) -> Check | None:
-    """A problem if the server is too old. number: its server_version_num; None asks it."""
+    """Return a problem if the server is too old. number: its server_version_num; None asks the server."""
     try:
         require_server(connection, number)
     except OldServer as error:
@@ -53,7 +54,7 @@ def _check_schema(connection: Connection) -> Check:
         revision = require_current(connection)
     except WrongSchema as error:
         return problem("schema", "schema-behind", str(error))
-    except ProgrammingError as error:  # a login that nobody gave anything
+    except ProgrammingError as error:  # a login without any grant
         said = first_line(error)
         finding = f"this login can't see it: {said}"
         return problem("schema", "postgres-refuses", finding, cure_of_refusal("postgres", said))
@@ -63,9 +64,7 @@ def _check_schema(connection: Connection) -> Check:
 
 
 def check_broker(redis: Redis) -> Iterator[Check]:
-    """Check that the broker answers and persists its data; the second as far as this user may read its
-    configuration.
-    """
+    """Check that the broker answers and persists its data; the latter only if this user may read its configuration."""
     try:
         redis.ping()
         server = redis.info("server")
@@ -97,7 +96,7 @@ def check_broker(redis: Redis) -> Iterator[Check]:
 
 
 def _check_room(used: int, limit: int) -> Check:
-    """limit: 0 means no limit."""
+    """Check the broker's memory. limit: its memory limit in bytes; 0 means none."""
     if not limit:
         return fine("broker room", f"uses {_mebibytes(used)}; no limit is set (maxmemory 0)")
     finding = f"uses {_mebibytes(used)} of {_mebibytes(limit)} ({used / limit:.0%})"
@@ -107,7 +106,7 @@ def _check_room(used: int, limit: int) -> Check:
 
 
 def check_keys(redis: Redis) -> Check:
-    """Whether keys of a wrong type were renamed, and which."""
+    """Check whether keys of a wrong type were renamed, and list them."""
     try:
         renamed = known_aside(redis)
     except RedisError as error:
@@ -125,7 +124,7 @@ def _renamed(one: SetAside) -> str:
 
 
 def check_clocks(engine: Engine, redis: Redis, clock: Clock) -> Check:
-    """Whether this host, Postgres and the broker agree on the time."""
+    """Check that the clocks of this host, Postgres and the broker agree."""
     try:
         with engine.connect() as connection:
             postgres = postgres_ahead(connection, clock)
@@ -139,17 +138,17 @@ def check_clocks(engine: Engine, redis: Redis, clock: Clock) -> Check:
 
 
 def postgres_ahead(connection: Connection, clock: Clock) -> float:
-    """Seconds by which the clock of Postgres is ahead of `clock`."""
+    """Return the seconds by which the clock of Postgres is ahead of `clock`."""
     return _ahead(lambda: connection.execute(select(func.clock_timestamp())).scalar_one(), clock)
 
 
 def broker_ahead(redis: Redis, clock: Clock) -> float:
-    """Seconds by which the broker's clock is ahead of `clock`. Raises RedisError."""
+    """Return the seconds by which the broker's clock is ahead of `clock`. Raises RedisError."""
     return _ahead(lambda: _broker_time(redis), clock)
 
 
 def _ahead(ask: Callable[[], datetime], clock: Clock) -> float:
-    """Half the round trip is its part of the error."""
+    """Return the difference of two clocks. Its error is half of the round trip at most."""
     before = clock()
     there = ask()
     after = clock()

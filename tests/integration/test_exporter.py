@@ -17,8 +17,9 @@ from slowwave.coordination.keys import QUEUES
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.identity import SessionRef
 from slowwave_server.models import MaintenanceRun, OutboxItem
+from slowwave_server.models.driver import head_revision
 from slowwave_server.models.engine import make_engine
-from slowwave_server.models.schema import head_revision, migrate
+from slowwave_server.models.schema import migrate
 from slowwave_server.services.maintenance.heartbeat import note_sweep
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.reports.metrics import (

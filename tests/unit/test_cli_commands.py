@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ import pytest
 import typer
 from typer.testing import Result
 
-from slowwave.settings import known_keys
+from slowwave import Memory
+from slowwave.settings import Settings, known_keys
 from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.cli.tree import TREE, Noun, Verb, verbs
 from tests.support.shelling import CliRunner
@@ -54,32 +55,44 @@ def test_top_level_has_about_thirty_names() -> None:
     assert sum(isinstance(node, Noun) for node in TREE.values()) == 16
 
 
-def test_help_answers_without_loading_the_heavy_libraries() -> None:
-    heavy = ("celery", "sqlalchemy", "pydantic", "psycopg", "redis", "jinja2", "starlette", "numpy")
+def loaded(call: str, libraries: Iterable[str], **variables: str) -> list[str]:
+    """Run a command in a process of its own, and answer which of the libraries it imported."""
     code = (
-        "import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', '--help']\n"
+        f"import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', *{call.split()}]\n"
         "try: main()\nexcept SystemExit: pass\n"
-        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
+        f"print([name for name in {tuple(libraries)} if name in sys.modules], file=sys.stderr)"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stderr.strip() == "[]"
+    environment = variables | {"PATH": "/usr/bin:/bin"}
+    shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return [*json.loads(shown.stderr.splitlines()[-1].replace("'", '"'))]
 
 
-READS = ("search atlas cats", "context atlas", "memory list atlas", "session list atlas", "run list", "day list")
+@pytest.mark.parametrize("call", ["--help", "--version"])
+def test_help_answers_without_loading_the_heavy_libraries(call: str) -> None:
+    heavy = ("celery", "sqlalchemy", "pydantic", "psycopg", "redis", "jinja2", "starlette", "numpy")
+    assert loaded(call, heavy) == []
+
+
+READS = (
+    "search atlas cats", "context atlas", "memory list atlas", "session list atlas", "run list", "day list",
+    "inbox list",
+)  # fmt: skip
 
 
 @pytest.mark.servers
 @pytest.mark.parametrize("call", READS)
 def test_reads_load_no_library_that_they_do_not_use(database_url: str, call: str) -> None:
-    heavy = ("alembic", "celery", "redis", "numpy", "networkx", "rapidfuzz", "jinja2", "starlette", "opentelemetry")
-    code = (
-        f"import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', *{call.split()}]\n"
-        "try: main()\nexcept SystemExit: pass\n"
-        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
-    )
-    variables = {"SLOWWAVE_DATABASE_URL": database_url, "PATH": "/usr/bin:/bin"}
-    shown = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
-    assert shown.stderr.splitlines()[-1] == "[]"
+    heavy = ("alembic", "celery", "redis", "numpy", "networkx", "jinja2", "starlette", "opentelemetry")
+    assert loaded(call, (*heavy, "detect_secrets", "chardet", "requests"), SLOWWAVE_DATABASE_URL=database_url) == []
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("call", ["search atlas boat", "context atlas"])
+def test_what_an_agent_reads_is_read_without_sqlalchemy(database_url: str, tmp_path: Path, call: str) -> None:
+    with Memory(Settings(database_url=database_url, spool=str(tmp_path))) as memory:
+        memory.turn_completed("atlas", "monday", [{"role": "user", "content": "My boat is called Heron."}])
+    variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_SPOOL": str(tmp_path)}
+    assert loaded(call, ("sqlalchemy", "alembic", "celery", "redis", "detect_secrets"), **variables) == []
 
 
 def test_a_command_loads_no_module_of_another_command() -> None:

@@ -9,7 +9,7 @@ import pytest
 from proof.drills.site import Site
 from proof.drills.upgrade import Plan, Upgrade, Upgraded
 from proof.drills.versions import NoHistory, Version, unpack_previous
-from slowwave_server.models.schema import head_revision
+from slowwave_server.models.driver import head_revision
 from tests.workers.servers import OwnValkey
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(400)]

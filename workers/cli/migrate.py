@@ -17,7 +17,8 @@ def migrate(
     as_json: Json = False,
 ) -> None:
     """Migrate the database to the revision that this version needs."""
-    from slowwave_server.models.schema import current_revision, head_revision
+    from slowwave_server.models.driver import head_revision
+    from slowwave_server.models.schema import current_revision
     from slowwave_server.models.schema import migrate as bring_to_head
     from slowwave_server.workers.cli.roles import reapply
 
@@ -28,7 +29,7 @@ def migrate(
     else:
         with progress("migrating"):
             before, after = bring_to_head(shell.engine)
-        if after == head_revision():  # the grants of a newer schema are unknown to this version
+        if after == head_revision():  # this version does not know the grants of a newer schema
             reapply(shell)
     if as_json:
         print_json({"before": before, "after": after, "needed": head_revision()})

@@ -1,7 +1,9 @@
 """`slowwave search | context`: read an agent's memory as its next prompt would."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,12 +13,10 @@ from slowwave_server.workers.cli.state import shell_of
 from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
-    import psycopg
-    from sqlalchemy import Connection
-
     from slowwave.read_routing import Source
     from slowwave.recall import Context, Hit
 
+_KNOWN = "SELECT FROM slowwave.agents WHERE tenant = %s AND name = %s"
 Form = Literal["markdown", "messages", "json"]
 Scopes = Annotated[list[str] | None, typer.Option("--scope", help=f"Also search {SCOPE_HELP} May be repeated.")]
 
@@ -42,14 +42,12 @@ def search(
     """Search memories and events, the best hit first; oldest first for a question about order or duration."""
     from slowwave import read_routing
     from slowwave.memory_requests import SearchRequest
-    from slowwave_server.services.lookup import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
     request = SearchRequest(agent=agent, query=query, limit=limit, scopes=wanted, include_review=include_review)
     request = replace(request, now=shell.now(), max_tokens=max_tokens, min_relevance=min_relevance, around=around)
-    with shell.connection() as connection:
-        find_agent(connection, shell.tenant, agent)
-        hits = read_routing.search(_source(shell, connection), shell.tenant, request)
+    with _reading(shell, agent) as source:
+        hits = read_routing.search(source, shell.tenant, request)
     if as_json:
         print_json([hit.to_json() for hit in hits])
         return
@@ -112,15 +110,13 @@ def context(
     """Print the memory context for the agent's next prompt."""
     from slowwave import read_routing
     from slowwave.memory_requests import ContextRequest
-    from slowwave_server.services.lookup import find_agent
 
     shell, wanted = shell_of(context), _checked(scopes)
     chosen = "json" if as_json and form == "markdown" else form
-    with shell.connection() as connection:
-        find_agent(connection, shell.tenant, agent)
-        request = ContextRequest(agent=agent, session=session, query=query, days=days, scopes=wanted)
-        request = replace(request, max_tokens=max_tokens, format=chosen, now=shell.now())
-        found = read_routing.context(_source(shell, connection), shell.tenant, request)
+    request = ContextRequest(agent=agent, session=session, query=query, days=days, scopes=wanted)
+    request = replace(request, max_tokens=max_tokens, format=chosen, now=shell.now())
+    with _reading(shell, agent) as source:
+        found = read_routing.context(source, shell.tenant, request)
     _print_context(found, chosen, max_tokens)
 
 
@@ -128,7 +124,7 @@ def _print_context(found: "Context", form: Form, max_tokens: int | None) -> None
     if form != "markdown" and max_tokens is None:
         print_json(found.to_messages() if form == "messages" else found.to_json())
     else:
-        # Printed exactly as its tokens were counted; indentation would add tokens.
+        # Print it exactly as its tokens were counted; indentation would add tokens.
         console().print(safe(found.render(form)), soft_wrap=True)
     if found.left_out:
         left = "1 line" if found.left_out == 1 else f"{found.left_out} lines"
@@ -141,13 +137,19 @@ def _checked(scopes: list[str] | None) -> tuple[str, ...]:
     return tuple(scopes or ())
 
 
-def _source(shell: Shell, connection: "Connection") -> "Source":
-    """A source that reads with the client's code through SQLAlchemy's driver connection."""
+@contextmanager
+def _reading(shell: Shell, agent: str) -> "Iterator[Source]":
+    """Return a source for the client's code, without SQLAlchemy. Raises UnknownName for an unknown agent."""
     from slowwave.embedding import Embedders
     from slowwave.mem0_backend import Mem0Connection
     from slowwave.read_routing import Source
     from slowwave.recall import Questions
 
-    driver = cast("psycopg.Connection", connection.connection.driver_connection)
-    questions = Questions(Embedders(shell.settings.memory.embeddings))
-    return Source(shell.settings, lambda work: work(driver), lambda: Mem0Connection(shell.settings), questions)
+    with shell.driver() as driver:
+        if driver.execute(_KNOWN, (shell.tenant, agent)).fetchone() is None:
+            from slowwave_server.services.lookup import find_agent
+
+            with shell.connection() as connection:
+                find_agent(connection, shell.tenant, agent)  # raises with the nearest name
+        questions = Questions(Embedders(shell.settings.memory.embeddings))
+        yield Source(shell.settings, lambda work: work(driver), lambda: Mem0Connection(shell.settings), questions)

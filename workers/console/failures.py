@@ -1,4 +1,4 @@
-"""Shows an error as a page: the error and its fix, in the same words that the command line uses."""
+"""Show an error as a page: the error and its fix, in the same words as the command line."""
 
 import logging
 import traceback
@@ -9,8 +9,9 @@ from starlette.responses import Response
 
 from slowwave.errors import SlowwaveError
 from slowwave_server.domain.health_issues import HEALTH_ISSUES
+from slowwave_server.models.driver import WrongSchema
 from slowwave_server.models.errors import first_line
-from slowwave_server.models.schema import WrongSchema, require_current
+from slowwave_server.models.schema import require_current
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.refusals import cure_of_refusal
 from slowwave_server.workers.console.request import PageError, PageRequest
@@ -32,7 +33,7 @@ def trouble_of(req: PageRequest, error: Exception) -> PageError:
     tenant = req.state.settings.tenant if req.login is None else req.tenant
     expected = explain_failure(error, req.state.shell(tenant))
     if expected is None or (isinstance(error, OSError) and not isinstance(error, SlowwaveError)):
-        # The error's text may quote a conversation: the log gets only the type and the traceback.
+        # The error's text may quote a conversation, so the log gets only the type and the traceback.
         where = "".join(traceback.format_tb(error.__traceback__))
         log.error("a page failed: %s at %s\n%s", type(error).__name__, req.path, where)
         cure = "the console's log says where; `slowwave doctor` looks at the rest"

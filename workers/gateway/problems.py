@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from slowwave import errors
 from slowwave.postgres import NotPermitted
-from slowwave_server.models.schema import WrongSchema
+from slowwave_server.models.driver import WrongSchema
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.workers.gateway.caller import NotThere, RightMissing
 from slowwave_server.workers.gateway.walls import KeyRefused
@@ -76,7 +76,9 @@ _SECONDS = {"Retry-After": str(AWAY_SECONDS)}
 
 
 class Problem(Exception):
-    """An answer for a failed request. name: the last part of its type. cure: what to do. errors: {where, what}."""
+    """An answer for a failed request. name: the last part of its type. cure: the fix. errors: a list of
+    {where, what}.
+    """
 
     def __init__(
         self,
@@ -99,7 +101,7 @@ class Problem(Exception):
         self.headers = dict(headers or {})
 
     def to_json(self, request_id: str) -> dict[str, Any]:
-        """The body."""
+        """Return the body."""
         body: dict[str, Any] = {
             "type": f"/problems/{self.name}",
             "title": self.title,
@@ -113,13 +115,13 @@ class Problem(Exception):
         return body | {"request_id": request_id}
 
     def response(self, request_id: str) -> Response:
-        """The answer."""
+        """Return the response."""
         body = json.dumps(self.to_json(request_id), ensure_ascii=False).encode("utf-8", "replace")
         return Response(body, self.status, self.headers, MEDIA_TYPE)
 
 
 def problem_of(error: Exception, shell: Shell | None, where: str) -> Problem:
-    """What to tell about an error, foreseen or not. where: the route, for the log."""
+    """Convert any error, expected or not, to a Problem. where: the route, for the log."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, RequestValidationError):
@@ -131,7 +133,7 @@ def problem_of(error: Exception, shell: Shell | None, where: str) -> Problem:
 
 def _of_kind(error: Exception, shell: Shell | None) -> Problem | None:
     if isinstance(error, UnknownName) and error.nearest:
-        # It names others, which the key may not reach.
+        # The original message names other objects, which the key may not reach.
         return Problem(404, "not-found", "there is nothing of this name that this key reaches")
     for kind, status, name in _BY_KIND:
         if isinstance(error, kind):
@@ -182,7 +184,7 @@ def _invalid(error: RequestValidationError) -> Problem:
 
 
 def _place(location: Sequence[int | str]) -> str:
-    """`body.messages[0].role` without the word body; `query.limit` and `path.agent` keep theirs."""
+    """Return the place of an invalid field: `messages[0].role` without `body`, but with `query` and `path`."""
     parts = list(location)
     if parts[0] == "body":
         parts = parts[1:] or ["the body"]
@@ -207,7 +209,7 @@ def _what(one: Mapping[str, Any]) -> str:
 
 
 def _unforeseen(error: Exception, where: str) -> Problem:
-    # Its text may quote what somebody said: the log has its kind, and where it happened.
+    # The error's text may quote a conversation, so the log gets its class and its place in the code.
     places = "".join(traceback.format_tb(error.__traceback__))
     log.error("a request failed: %s at %s\n%s", type(error).__name__, where, places)
     detail = f"this request failed ({type(error).__name__}); the gateway's log says where, by its request id"

@@ -11,14 +11,15 @@ from collections.abc import Callable
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from slowwave_server.models.schema import WrongSchema, require_current
+from slowwave_server.models.driver import WrongSchema
+from slowwave_server.models.schema import require_current
 
 LOOK_SECONDS = 1.0
 """The least seconds between two checks of Postgres, because any client may ask for readiness."""
 
 
 class Readiness:
-    """Checks on demand, until it has found Postgres. steady: a monotonic clock, in seconds."""
+    """Checks on demand, until it has found Postgres. steady: a monotonic clock in seconds."""
 
     def __init__(self, engine: Engine, steady: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine

@@ -29,7 +29,7 @@ def explain_failure(error: Exception, shell: Shell | None) -> Expected | None:
 
 def _explain_own(error: Exception) -> Expected | None:
     from slowwave.errors import InvalidSettings, SlowwaveError, SpoolFull, StoreUnavailable
-    from slowwave_server.models.schema import WrongSchema
+    from slowwave_server.models.driver import WrongSchema
     from slowwave_server.workers.stack.errors import StackError
 
     if isinstance(error, (WrongSchema, StackError, StoreUnavailable, SpoolFull)):

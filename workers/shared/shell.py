@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-# Imported inside the functions that need them, so that `slowwave --help` answers at once.
+# Imported inside the functions that need them, so that `slowwave --help` is fast.
 if TYPE_CHECKING:
     from uuid import UUID
 
+    import psycopg
     from redis import Redis
     from sqlalchemy import Connection, Engine
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 class Shell:
     """The shared state of one CLI call, or of one console or gateway process.
 
-    tenant_option: the value of `--tenant`; None for the tenant of the settings.
+    tenant_option: the value of `--tenant`, or None for the tenant of the settings.
     """
 
     tenant_option: str | None = None
@@ -77,7 +78,9 @@ class Shell:
         )
 
     def build_model(self, settings: "Settings") -> "AskModel | None":
-        """Return the model of `settings`, limited by its budgets; None if none is set up. Raises InvalidSettings."""
+        """Return the model of `settings`, limited by its budgets; None if none is configured. Raises
+        InvalidSettings.
+        """
         from slowwave_server.services.llm.build import build_model
 
         return build_model(settings, self.engine, self.redis, self.now)
@@ -90,6 +93,23 @@ class Shell:
         with self.engine.connect() as connection:
             require_current(connection)
             yield connection
+
+    @contextmanager
+    def driver(self) -> "Iterator[psycopg.Connection]":
+        """Open a connection as `connection` does, without SQLAlchemy. Raises WrongSchema, psycopg.OperationalError."""
+        import psycopg
+
+        from slowwave_server.models.driver import connect_arguments, head_revision
+
+        with psycopg.connect(self.settings.database_url, **connect_arguments()) as driver:
+            try:
+                current = driver.execute("SELECT version_num FROM slowwave.alembic_version").fetchone()
+            except psycopg.ProgrammingError:
+                driver.rollback()
+                current = None
+            if current != (head_revision(),):
+                self.check_database()  # another revision may serve this code, too
+            yield driver
 
     def memory_id(self, name: str) -> "UUID":
         """Return a memory's id from the full id or its last group. Raises InvalidQuery, UnknownName."""

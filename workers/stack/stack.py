@@ -3,7 +3,7 @@
     with Stack(StackOptions(data=folder)) as stack:
         memory = Memory(stack.settings)
 
-A server that the settings name replaces the embedded one; Postgres and broker are independent in this.
+A server in the settings replaces the embedded one, for Postgres and the broker independently.
 """
 
 import os
@@ -20,8 +20,9 @@ from typing import Self
 from sqlalchemy.exc import OperationalError
 
 from slowwave.settings import PREFIX, Settings, load_settings, variable_of
+from slowwave_server.models.driver import WrongSchema
 from slowwave_server.models.engine import make_engine
-from slowwave_server.models.schema import WrongSchema, migrate
+from slowwave_server.models.schema import migrate
 from slowwave_server.workers.stack.child import Child, Say
 from slowwave_server.workers.stack.data_folder import DataFolder
 from slowwave_server.workers.stack.embedded_postgres import EmbeddedPostgres
@@ -47,10 +48,10 @@ _DEATHS_ALLOWED = 3
 class StackOptions:
     """The parts to run and their options.
 
-    data: the folder of all data that is kept between starts. Ports: 0 reuses the last port or picks a free one.
+    data: the folder of all data that stays between starts. Ports: 0 reuses the last port or picks a free one.
     concurrency: pool processes of the main worker (None: one for each core). flower_auth: "USER:PASSWORD" (None:
-    generated once and kept). app: the argument of `celery -A`. programs: False starts only the servers. gateway:
-    whether to start the HTTP gateway as well; it needs the stack's own Postgres.
+    generated once and kept). app: the argument of `celery -A`. programs: False starts only the servers. gateway: True
+    to start the HTTP gateway, too; it needs the stack's own Postgres.
     """
 
     data: Path
@@ -166,8 +167,8 @@ class Stack:
         return self._given.model_copy(update=changed)
 
     def _variables(self) -> dict[str, str]:
-        """Return the variables by which other processes connect to this stack, including addresses given by the
-        settings.
+        """Return the variables by which other processes connect to this stack, including the settings' own
+        addresses.
         """
         settings = self.settings
         values = {"database_url": settings.database_url, "broker_url": settings.broker_url}
@@ -208,7 +209,7 @@ class Stack:
         return server.url
 
     def _server_environment(self) -> dict[str, str]:
-        """The environment without the variables that change how the servers run or that they should not see."""
+        """Return the environment without variables that change how the servers run or that they should not see."""
         return {name: value for name, value in self._environment.items() if not name.startswith(("PG", PREFIX))}
 
     def _migrate(self, database_url: str) -> None:

@@ -1,6 +1,7 @@
-"""One reading of all figures: a bounded number of queries to Postgres and calls to the broker, each server by itself.
+"""Read all figures with a limited number of queries to Postgres and calls to the broker, each server separately.
 
-If a server does not answer, its metrics are missing and it counts as down; metrics of the other server are read.
+If a server does not answer, its metrics are missing and it counts as down; the metrics of the other server are still
+read.
 """
 
 import logging
@@ -17,8 +18,9 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Settings
+from slowwave_server.models.driver import WrongSchema, head_revision
 from slowwave_server.models.errors import first_line
-from slowwave_server.models.schema import WrongSchema, current_revision, head_revision, require_current
+from slowwave_server.models.schema import current_revision, require_current
 from slowwave_server.services.reports.metrics import By
 from slowwave_server.services.reports.metrics.broker import FirstSeen, read_broker, read_leases
 from slowwave_server.services.reports.metrics.budgets import read_budgets
@@ -39,7 +41,7 @@ Figures = Any
 
 @dataclass(frozen=True, slots=True)
 class Up:
-    """Whether a server answered."""
+    """True for each server that answered."""
 
     up: By
 
@@ -56,7 +58,7 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Who takes from the queues, and how often sweeps should come. workers: None if the broker did not answer;
+    """Consumers of the queues, and the interval of sweeps. workers: None if the broker did not answer;
     sweep_interval_seconds: None if automatic flushing is off.
     """
 
@@ -66,21 +68,21 @@ class Workers:
 
 @dataclass(frozen=True, slots=True)
 class BrokerClock:
-    """The broker's clock against this host's."""
+    """The difference of the broker's clock from this host's."""
 
     clock_offset_seconds: By
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """model_state: 1 for the current state; None without a model, or if the state is unknown."""
+    """The model. model_state: 1 for the current state; None without a model, or if the state is unknown."""
 
     model_state: By | None
 
 
 @dataclass(slots=True)
 class Sources:
-    """The collaborators. listening: returns the queues of each worker; tenants: figures of these carry the tenant's
+    """The collaborators. listening: returns the queues of each worker; tenants: the tenants whose figures carry their
     name.
     """
 
@@ -94,7 +96,9 @@ class Sources:
 
 
 def from_postgres(sources: Sources) -> list[Figures]:
-    """Its figures; those of another revision's tables are left out. Never raises for a server that is away."""
+    """Read the metrics of Postgres, without those of another revision's tables. An unavailable server raises
+    nothing.
+    """
     try:
         with sources.engine.connect() as connection:
             found = [group for read in _GROUPS for group in _read(connection, sources, read)]
@@ -105,7 +109,7 @@ def from_postgres(sources: Sources) -> list[Figures]:
 
 
 def _read(connection: Connection, sources: Sources, read: Callable[[Connection, Sources], Figures]) -> list[Figures]:
-    """One group; none of it where this login may not read it, the schema has it not, or it takes too long."""
+    """Read one group. Return nothing if this login may not read it, the schema lacks it, or it takes too long."""
     try:
         return [read(connection, sources)]
     except DBAPIError as error:
@@ -127,12 +131,14 @@ def _database(connection: Connection, sources: Sources) -> Database:
 
 @cache
 def _needed() -> str:
-    """Read off the migrations once: that takes longer than all questions of a scrape, and code alone changes it."""
+    """Return the revision that this version needs. It is read from the migrations once, because this takes longer than
+    a scrape.
+    """
     return head_revision()
 
 
 def _fits(connection: Connection) -> bool:
-    """Whether this version works on a revision that is not its own."""
+    """Return True if this version works on another revision."""
     try:
         require_current(connection)
     except WrongSchema:
@@ -164,7 +170,9 @@ _GROUPS: Sequence[Callable[[Connection, Sources], Figures]] = (
 
 
 def from_broker(sources: Sources) -> list[Figures]:
-    """Metrics of the broker, and those that workers and the model's breaker store in it. Never raises as above."""
+    """Read the metrics of the broker, and those that workers and the model's breaker store in it. An unavailable server
+    raises nothing.
+    """
     try:
         found = list(_of_broker(sources))
     except RedisError as error:

@@ -1,0 +1,41 @@
+"""What a connection to Postgres needs, without SQLAlchemy: some reads are over before it would be imported."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+STATEMENT_TIMEOUT_MS = 30_000
+LOCK_TIMEOUT_MS = 15_000
+"""A statement that waits longer for a lock ends with an error that says so."""
+
+
+class WrongSchema(Exception):
+    """The database is at another revision than this code; the message says which command to run."""
+
+
+@cache
+def known_revisions() -> tuple[str, ...]:
+    """All revisions of this code, the newest first: the numbers in the names of the migrations' files."""
+    names = sorted((file.name for file in (MIGRATIONS / "versions").glob("[0-9]*_*.py")), reverse=True)
+    if not names:
+        raise WrongSchema(f"no migrations in {MIGRATIONS}: this installation is incomplete, install it again")
+    return tuple(name.partition("_")[0] for name in names)
+
+
+def head_revision() -> str:
+    """The revision that this code was written for."""
+    return known_revisions()[0]
+
+
+def connect_arguments(
+    statement_timeout_ms: int = STATEMENT_TIMEOUT_MS, lock_timeout_ms: int = LOCK_TIMEOUT_MS
+) -> dict[str, Any]:
+    """The arguments of `psycopg.connect`: the time limits of a connection and of its statements."""
+    return {
+        "connect_timeout": 5,
+        # Statements are many and short: helpers and compiled plans cost more than they save, where they are chosen
+        # by mistake.
+        "options": f"-c statement_timeout={statement_timeout_ms} -c lock_timeout={lock_timeout_ms} -c timezone=UTC"
+        " -c max_parallel_workers_per_gather=0 -c jit=off",
+    }
