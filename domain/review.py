@@ -177,9 +177,7 @@ def keep_one(a: ReviewedMemory, b: ReviewedMemory, keep: UUID) -> Answer:
 
 
 def survivor_of(a: ReviewedMemory, b: ReviewedMemory) -> UUID:
-    """Return the default survivor of a merge: a memory in answers first, then the better witness, then the
-    later one.
-    """
+    """Return the default survivor of a merge: a memory in answers, then the better witness, then the later one."""
     newer, older = newer_first(a, b)
     worse = (newer.status == "review", newer.trust not in TESTIMONY) > (
         older.status == "review",
@@ -200,9 +198,7 @@ def keep_none(a: ReviewedMemory, b: ReviewedMemory) -> Answer:
 
 
 def merge_pair(a: ReviewedMemory, b: ReviewedMemory, survivor: UUID) -> Answer:
-    """Merge the two, because both say the same: one stays, in its own words, with the sources of both. Raises
-    ValueError as `keep_one` does.
-    """
+    """Merge the two: one stays, in its own words, with the sources of both. Raises ValueError as `keep_one`."""
     stays, part = _require(a, b, survivor)
     if part.archived:
         raise ValueError(f"{part.quoted} is archived; undo what archived it first")
@@ -283,7 +279,7 @@ def in_words(answer: Answer, names: Mapping[UUID, str]) -> str:
     told = {
         "accepted": "{0} is in answers again",
         "superseded": "{0} holds until {2:%Y-%m-%d}, and {1} from then on",
-        "rejected": "{0} is archived, and stays so however often it is said",
+        "rejected": "{0} is archived, however often it is said again",
         "archived": "{0} is archived",
     }
     parts = [

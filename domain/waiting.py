@@ -69,9 +69,8 @@ def _in_queue(facts: Facts, rules: AutoFlush) -> Waiting | None:
 def _clean(facts: Facts) -> Waiting:
     if facts.last_seq == 0:
         return Waiting(Reason.CLEAN, "Nothing: it has no events yet.")
-    since = "" if facts.flushed_at is None else f" since {format_time(facts.flushed_at, facts.now)}"
-    events = pluralize(facts.last_seq, "event")
-    return Waiting(Reason.CLEAN, f"Nothing: it is clean{since}, its {events} processed.")
+    last = "" if facts.flushed_at is None else f", the last at {format_time(facts.flushed_at, facts.now)}"
+    return Waiting(Reason.CLEAN, f"Nothing: all its events are processed ({facts.last_seq:,}){last}.")
 
 
 def _named(facts: Facts) -> Waiting:

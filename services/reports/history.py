@@ -1,4 +1,4 @@
-"""The figures of a tenant over time, in steps of equal length, for charts."""
+"""Read the figures of a tenant over time, in steps of equal length, for charts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from typing import Literal
 
 from sqlalchemy import Connection, text
 
-Range = Literal["hours", "week", "quarter"]
+Range = Literal["hour", "hours", "week", "quarter"]
 RANGES: Mapping[Range, tuple[timedelta, timedelta]] = {
+    "hour": (timedelta(hours=1), timedelta(minutes=1)),
     "hours": (timedelta(hours=24), timedelta(minutes=5)),
     "week": (timedelta(days=7), timedelta(hours=1)),
     "quarter": (timedelta(days=90), timedelta(hours=8)),
@@ -26,10 +27,10 @@ _READ = text(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The figures of one step, from `starts` on; None for all of them if no sample was taken in it.
+    """The figures of one step. starts: its start; all other fields are None if no sample was taken in it.
 
-    sessions_waiting, events_waiting, inbox_open and lags: the highest of the step. events (flushed), decisions, tokens
-    and failures: sums.
+    sessions_waiting, events_waiting, inbox_open and lags: the highest values in the step. events (flushed), decisions,
+    tokens and failures: sums.
     """
 
     starts: datetime
@@ -45,7 +46,7 @@ class Step:
 
 
 def read_history(connection: Connection, tenant: str, now: datetime, *, over: Range = "hours") -> list[Step]:
-    """Read every step of a range, the oldest first, including steps without a sample."""
+    """Read every step of a range, oldest first, including steps without a sample."""
     length, step = RANGES[over]
     end = _ceiling(now, step)
     start = end - length
@@ -68,6 +69,6 @@ def _whole(figure: float | None) -> int | None:
 
 
 def _ceiling(moment: datetime, step: timedelta) -> datetime:
-    """The next multiple of the step since the epoch."""
+    """Return the next multiple of the step since the epoch."""
     seconds, length = moment.timestamp(), step.total_seconds()
     return datetime.fromtimestamp(-(-seconds // length) * length, moment.tzinfo)

@@ -101,7 +101,7 @@ def test_a_clean_session_says_since_when_and_what_was_set_aside(
     installation.quarantine(session, 2, "no extractor could read it")
     waiting = ask(installation, FlushQueue(redis_client))
     assert waiting.reason is Reason.CLEAN
-    assert "clean since 13:59:00 UTC" in waiting.sentence
+    assert "the last at 13:59:00 UTC" in waiting.sentence
     assert waiting.also == ("1 event of it set aside: see `slowwave queue list`.",)
 
 

@@ -134,7 +134,7 @@ def test_only_what_runs_by_itself_goes_without_a_cure_or_a_time(known: Facts, se
 @pytest.mark.parametrize(
     ("known", "reason", "words"),
     [
-        (replace(DIRTY, processed_until=6, flushed_at=at(-5)), Reason.CLEAN, "clean since 13:59:55 UTC"),
+        (replace(DIRTY, processed_until=6, flushed_at=at(-5)), Reason.CLEAN, "the last at 13:59:55 UTC"),
         (replace(DIRTY, last_seq=0, processed_until=0), Reason.CLEAN, "no events yet"),
         (
             replace(DIRTY, processed_until=6, source_runs=2, source_due_at=at(30)),

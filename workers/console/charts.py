@@ -1,8 +1,9 @@
-"""The charts of Home: lines over time as numbers for the browser, and the same in fewer rows as a table."""
+"""The charts of Home: lines over time as numbers for the browser, and a table with the same values in fewer rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import dropwhile
 from typing import Literal
 
 from slowwave_server.domain.spoken_time import duration_words
@@ -16,7 +17,7 @@ Value = float | int | None
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a chart, a value a step; None if no sample was taken in it."""
+    """One line of a chart, with one value per step; None for a step without a sample."""
 
     name: str
     values: tuple[Value, ...]
@@ -35,7 +36,7 @@ class Chart:
 
     @property
     def plot(self) -> dict[str, object]:
-        """What the browser draws."""
+        """Return the numbers that the browser draws."""
         lines = [{"name": line.name, "values": line.values} for line in self.lines]
         return {"times": self.times, "lines": lines, "unit": self.unit}
 
@@ -62,10 +63,9 @@ _CHARTS: tuple[tuple[str, Unit, str, tuple[tuple[str, Callable[[Step], Value]], 
 
 
 def draw_charts(steps: Sequence[Step]) -> list[Chart]:
-    """The charts of these steps; none if no step has a sample."""
-    if all(step.events is None for step in steps):
-        return []
-    return [_chart(steps, *wanted) for wanted in _CHARTS]
+    """Return the charts of these steps from the first one with a sample on; none if no step has a sample."""
+    known = list(dropwhile(lambda step: step.events is None, steps))
+    return [_chart(known, *wanted) for wanted in _CHARTS] if known else []
 
 
 def _chart(

@@ -1,4 +1,4 @@
-"""Home: what asks for work, each with what to do; how things are now; and charts of how they were."""
+"""Home: open tasks, each with its action; the present state; and charts of the past."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,14 +37,14 @@ WHERE: Mapping[str, tuple[str, str]] = {
 """The page on which a problem can be looked at or fixed, and the words of the link."""
 ABOUT_INBOX = frozenset({"review-old", "review-many", "conflicts-old"})
 """Problems that the card of the inbox shows already, if this tenant has open items."""
-RANGE_WORDS: Mapping[Range, str] = {"hours": "24 hours", "week": "7 days", "quarter": "90 days"}
+RANGE_WORDS: Mapping[Range, str] = {"hour": "1 hour", "hours": "24 hours", "week": "7 days", "quarter": "90 days"}
 CHECK_SECONDS = 2.0
 """How long the live part waits for the doctor. It asks every 3 s, so a change shows within 5 s."""
 GRAVITY = {name: place for place, name in enumerate(HEALTH_ISSUES)}
 
 
 def overview(req: PageRequest) -> Response:
-    """The whole page."""
+    """Show the whole page."""
     again, over = req.word("again") is not None, _range(req)
     values = _now(req, again=again)
     with req.reading() as connection:
@@ -55,12 +55,12 @@ def overview(req: PageRequest) -> Response:
 
 
 def live_home(req: PageRequest) -> Response:
-    """What asks for work and the figures of this moment, for a page that is open."""
+    """Return open tasks and present figures, for a page that is open."""
     return req.part("parts/home.html", **_now(req, wait_seconds=CHECK_SECONDS))
 
 
 def live_charts(req: PageRequest) -> Response:
-    """The charts, for a page that is open."""
+    """Return the charts, for a page that is open."""
     over = _range(req)
     with req.reading() as connection:
         steps = read_history(connection, req.tenant, req.now, over=over)
@@ -68,13 +68,15 @@ def live_charts(req: PageRequest) -> Response:
 
 
 def _now(req: PageRequest, *, again: bool = False, wait_seconds: float = 0.0) -> dict[str, Any]:
-    """Problems, the gravest first, in the words of `domain.health_issues`; open items; figures of this tenant."""
+    """Return problems, the most severe first, in the words of `domain.health_issues`; open items; figures of this
+    tenant.
+    """
     seen = req.state.watch.latest(again=again, wait_seconds=wait_seconds)
     with req.reading() as connection:
         status = read_status(connection, req.queue, req.tenant, req.now)
         caps = caps_reached(connection, req.tenant, req.settings.memory.llm, req.now)
         inbox = count_kinds(connection, req.tenant)
-        # A finding may count what other tenants have.
+        # A finding may contain counts of other tenants.
         whole = sees_everything(connection, req.user)
     open_items = sum(inbox.values())
     found = [check for check in seen.checks if check.issue is not None]
@@ -105,7 +107,7 @@ def _charts(over: Range, steps: Any) -> dict[str, Any]:
 
 
 def _range(req: PageRequest) -> Range:
-    """The range that the address asks for; 24 hours if it asks for none that exists."""
+    """Return the range in the address; 24 hours without a valid one."""
     asked = req.word("range")
     return next((one for one in RANGES if one == asked), "hours")
 
@@ -113,7 +115,7 @@ def _range(req: PageRequest) -> Range:
 def _queues(
     depths: Mapping[str, int] | None, workers: Workers | None
 ) -> list[tuple[str, int | None, list[str] | None]]:
-    """Each queue: how many messages, and who takes from it; None where the broker doesn't say."""
+    """Return each queue with its number of messages and its consumers; None if the broker does not answer."""
     return [
         (
             queue,

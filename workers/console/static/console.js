@@ -158,7 +158,7 @@ function drawCharts() {
         { ...axis, size: 46, space: 34, values: (_plot, at) => at.map((value) => shown(value, unit)) },
       ],
       series: [{}, ...lines.map((line, place) => ({
-        label: line.name, stroke: strokes[place], width: 2, spanGaps: false, points: { show: times.length < 3 },
+        label: line.name, stroke: strokes[place], width: 2, spanGaps: false, points: { show: times.length < 40, size: 5 },
         fill: place === 0 ? `color-mix(in srgb, ${strokes[0]} 14%, transparent)` : undefined,
       }))],
     }, [times, ...lines.map((line) => line.values)], area));
