@@ -16,6 +16,7 @@ from slowwave import Memory
 from slowwave.errors import SlowwaveError
 from slowwave.settings import Settings
 from slowwave_server.models.engine import make_engine
+from slowwave_server.services.memories.use import learn_from_use
 from slowwave_server.services.moving_in.agent_export import export_agent
 from slowwave_server.services.moving_in.agent_file import BadAgentFile, open_file, read_manifest, rows_of
 from slowwave_server.services.moving_in.agent_import import AgentImport, import_agent
@@ -34,7 +35,7 @@ NOW = datetime(2025, 6, 1, tzinfo=UTC)
 
 @pytest.fixture
 def past(house: House) -> Past:
-    """An agent with conversations, notes, passes, an open question, and a run that was undone."""
+    """An agent with conversations, notes, passes, an open question, used memories, and a run that was undone."""
     past = Past(house.engine, agent="maya")
     tea, coffee = past.say("Maya prefers tea."), past.say("Maya prefers coffee.", session="tuesday")
     rows, paddles = past.say("Maya rows."), past.say("Maya paddles.")
@@ -50,6 +51,11 @@ def past(house: House) -> Past:
     undo(house.engine, "default", step.id, by="test", now=NOW)
     house.scene.say("friday", "Maya bought a new oar, oars wear out.", agent="maya")
     house.flush_all("friday")
+    with house.engine.begin() as connection:
+        ids = {"tea": [tea], "both": [tea, coffee]}
+        connection.execute(text("SELECT slowwave.use_memories('default', 'maya', :tea, 'tuesday')"), ids)
+        connection.execute(text("SELECT slowwave.show_memories('default', 'maya', 'friday', :both, now())"), ids)
+    assert learn_from_use(house.engine, on=True, now=NOW) == 1
     return past
 
 
@@ -106,8 +112,8 @@ def test_every_row_comes_back_in_another_installation(
     export_agent(elsewhere, "default", "maya", again, now=NOW)
     before, after = plain_rows(file), plain_rows(again)
     assert {name for name, rows in before.items() if rows} >= {
-        "sessions", "events", "memories", "memory_sources", "memory_links", "memory_conflicts", "review_items",
-        "triples", "memory_changes", "maintenance_runs", "working_memory", "flushes", "passages", "session_days",
+        "sessions", "events", "memories", "memory_sources", "memory_uses", "memory_links", "memory_conflicts",
+        "review_items", "triples", "memory_changes", "maintenance_runs", "working_memory", "flushes", "passages", "session_days",
     }  # fmt: skip
     assert after == before
     with pytest.raises(CannotUndo, match="slowwave agent forget NAME"):
