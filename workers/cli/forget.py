@@ -1,4 +1,4 @@
-"""`slowwave memory|session|agent forget` and `slowwave admin receipts`: delete for good, with preview and receipt."""
+"""The forget commands and `slowwave admin receipts`: delete for good, with a preview and a receipt."""
 
 from typing import TYPE_CHECKING, Annotated
 
