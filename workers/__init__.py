@@ -8,7 +8,7 @@ __all__ = ["celery"]
 
 
 def __getattr__(name: str) -> Any:
-    """Answer the Celery app of `slowwave_server`, which makes it on first use."""
+    """Return the Celery app of `slowwave_server`, which makes it on first use."""
     if name in {"app", "celery"}:
         return slowwave_server.celery
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,10 +1,10 @@
-"""What of a message gets into a worker: its task, its arguments, its names for monitors and its place in a trace.
+"""Admit messages to a worker: only the task, its arguments, its names for monitors and its place in a trace.
 
-A message of Celery may carry more than work: a time to start at, callbacks and chains (other tasks, in other queues,
-sent in the worker's name when it is done), limits, a compressed body, a place to go back to. Whoever may write into one
-queue could so reach all others, fill a worker's memory, or end it with a header of a wrong type. So each message is
-rebuilt from its harmless parts before Celery sees it; other messages are dropped. Headers for monitors are rebuilt too:
-names, ids and numbers, never text.
+A message of Celery may carry more than a task: a start time, callbacks and chains (other tasks, in other queues, sent
+in the worker's name after the task), limits, a compressed body, a reply queue. With these, a client that may write to
+one queue could write to all others, fill a worker's memory, or crash it by a header of a wrong type. So each message is
+rebuilt from its harmless parts before Celery sees it; other messages are dropped. Headers for monitors are rebuilt,
+too: names, ids and numbers, never text.
 """
 
 import base64
@@ -41,13 +41,14 @@ _EXTRAS = ("callbacks", "errbacks", "chain", "chord")
 
 
 class Inadmissible(ValueError):
-    """This message is dropped. The text says why, without any of the message's own."""
+    """The message is dropped. The text gives the reason, without any text of the message."""
 
 
 def admit(message: Any, queue: str) -> tuple[dict[str, Any], list[str]]:
     """Return the message in the form that a worker may take, and the removed parts. Raises Inadmissible.
 
-    message: an entry of a queue, read as JSON. A content type other than JSON stays as it is: Celery refuses it unread.
+    message: an entry of a queue, parsed as JSON. A content type other than JSON stays unchanged: Celery refuses such a
+    message unread.
     """
     headers, properties = _mapping(message, "headers"), _mapping(message, "properties")
     task, task_id = _name(headers.get("task"), "task"), _name(headers.get("id"), "id")
@@ -68,7 +69,7 @@ def admit(message: Any, queue: str) -> tuple[dict[str, Any], list[str]]:
         body = _written(args, kwargs)
         shown = _shown_args(args, queue), _shown_names(kwargs)
     else:
-        # It is refused by its type alone, so nothing of it is needed.
+        # Celery refuses it by its type alone, so no part of it is needed.
         body, shown = "", ("", "")
     return {
         "body": body,
@@ -80,7 +81,7 @@ def admit(message: Any, queue: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def _headers(given: Mapping[str, Any], task: str, task_id: str, shown: tuple[str, str]) -> dict[str, Any]:
-    # Which trace the work belongs to: hexadecimal digits of known length, or nothing.
+    # The trace of the work: hexadecimal digits of known length, or nothing.
     trace = valid_traceparent(given.get(HEADER))
     return ({} if trace is None else {HEADER: trace}) | {
         "lang": "py",
@@ -95,7 +96,7 @@ def _headers(given: Mapping[str, Any], task: str, task_id: str, shown: tuple[str
         "timelimit": [None, None],
         "root_id": task_id,
         "parent_id": None,
-        # What monitors show: never as the sender wrote it, since Celery's own senders write down all that they send.
+        # Texts for monitors are rebuilt, because Celery's own senders include the values of all arguments.
         "argsrepr": shown[0],
         "kwargsrepr": shown[1],
         "origin": _short(given.get("origin"), MAX_ID_CHARACTERS),
@@ -113,8 +114,8 @@ def _properties(given: Mapping[str, Any], task_id: str, queue: str) -> dict[str,
         "correlation_id": task_id,
         "reply_to": "",
         "delivery_mode": 2,
-        # Back to the queue that it came from, whatever it says; under a tag of our own, since one that is in use would
-        # take the place of the message that has it.
+        # A returned message goes to its own queue, whatever its header says. It gets a new delivery tag, because a tag
+        # that is in use would replace the message with this tag.
         "delivery_info": {"exchange": "", "routing_key": queue} | ({"redelivered": True} if again else {}),
         "priority": 0,
         "delivery_tag": new_id(),
@@ -122,8 +123,8 @@ def _properties(given: Mapping[str, Any], task_id: str, queue: str) -> dict[str,
 
 
 def _may_run(task: str, queue: str) -> bool:
-    """Whether the queue carries this task. False on `capture`: what a sender means to hand over is never just dropped,
-    so it becomes a dead letter. Elsewhere Inadmissible.
+    """Return True if the queue may carry this task. On `capture` the result is False, so that the message becomes a
+    dead letter, because its content must not be lost; for other queues raises Inadmissible.
     """
     if task.startswith(_BUILT_IN):
         raise Inadmissible("it names a task of Celery itself, which runs other tasks")
@@ -136,7 +137,7 @@ def _may_run(task: str, queue: str) -> bool:
 
 
 def _opened(body: str, encoding: Any) -> tuple[list[Any], dict[str, Any], list[str]]:
-    """The args and kwargs of a body, and which of the rest was there."""
+    """Return the args and kwargs of a body, and the names of its other parts."""
     try:
         text = base64.b64decode(body, validate=True) if encoding == "base64" else body
         args, kwargs, extras = json.loads(text)
@@ -148,7 +149,7 @@ def _opened(body: str, encoding: Any) -> tuple[list[Any], dict[str, Any], list[s
 
 
 def _written(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """A body with these alone. JSON has no NaN."""
+    """Return a body with only these arguments. JSON has no NaN."""
     try:
         return json.dumps([args, kwargs, dict.fromkeys(_EXTRAS)], allow_nan=False)
     except (ValueError, RecursionError):
@@ -156,14 +157,16 @@ def _written(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
 
 
 def _shown_args(args: Sequence[Any], queue: str) -> str:
-    """The arguments for monitors: ids, but on `capture`, where words of a conversation may be among them."""
+    """Return the arguments for monitors: ids, but none for `capture`, whose arguments may contain text of a
+    conversation.
+    """
     if queue != CAPTURE_QUEUE:
         return json.dumps(args)[:MAX_SHOWN_CHARACTERS]
     return f"[{len(args)} not shown]" if args else "[]"
 
 
 def _shown_names(kwargs: Mapping[str, Any]) -> str:
-    """The names of arguments for monitors, as `queue_messages.envelope` writes them."""
+    """Return the names of arguments for monitors, as `queue_messages.envelope` writes them."""
     names = (name if _NAME.fullmatch(name) else "?" for name in sorted(kwargs))
     return f"{{{', '.join(names)}}}"[:MAX_SHOWN_CHARACTERS]
 
@@ -176,12 +179,12 @@ def _mapping(message: Any, key: str) -> Mapping[str, Any]:
 
 
 def _name(value: Any, what: str) -> str:
-    """A name that is safe in a log: without line breaks, control characters and invisible characters."""
+    """Return a name that is safe in a log: without line breaks, control characters and invisible characters."""
     if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= MAX_ID_CHARACTERS:
         raise Inadmissible(f"its {what} is no word of at most {MAX_ID_CHARACTERS} characters")
     return value
 
 
 def _short(value: Any, limit: int) -> str:
-    """Text for monitors, cut; anything else is left out."""
+    """Return a shortened text for monitors; other values are omitted."""
     return value[:limit] if isinstance(value, str) else ""

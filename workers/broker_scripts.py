@@ -1,4 +1,4 @@
-"""Workers load into the broker the scripts that others may run and not load: producers' and the exporter's.
+"""Load scripts into the broker for users that may run but not load them: the producers and the exporter.
 
 A worker's consumer restarts with each connection, so a restarted broker has the scripts again some seconds later. Until
 then a producer's enqueues fail, and the sweep finds due sessions.
@@ -27,7 +27,7 @@ def load_scripts(redis: Redis) -> None:
 
 
 class LoadsScripts(bootsteps.StartStopStep):
-    """Part of a worker's consumer: at each connection it loads the scripts."""
+    """A part of a worker's consumer that loads the scripts at each new connection."""
 
     requires = ("celery.worker.consumer.connection:Connection",)
 

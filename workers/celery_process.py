@@ -1,4 +1,4 @@
-"""How to start a program of Celery: `celery_command` answers the command, `SOFT_STOP` the variable that it needs.
+"""Start programs of Celery: `celery_command` returns the command, `SOFT_STOP` is the variable that it needs.
 
 It imports nothing of Celery, so that the shell starts quickly.
 """
@@ -14,7 +14,7 @@ running tasks without a limit. Celery reads the variable when it is imported, so
 
 
 def celery_command(app: str, *words: str) -> tuple[str, ...]:
-    """Answer the command of a Celery program: `celery -A app words`, run by this interpreter.
+    """Return the command of a Celery program: `celery -A app words`, run by this interpreter.
 
     `-P` keeps the current folder out of the import path: a user's own celery.py, redis.py or models/ stays unused.
     """

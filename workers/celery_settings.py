@@ -1,4 +1,4 @@
-"""Every setting of Celery, each with its reason, and nowhere else."""
+"""All settings of Celery, each with its reason."""
 
 from typing import Any
 
@@ -22,19 +22,18 @@ from slowwave.messages import (
 from slowwave.settings import Settings
 from slowwave_server.beat_schedule import celery_schedule
 
-# A message whose worker died comes back after this, if it is over twice the longest task. Until then the sweep has
-# long offered the session again. (A maintenance job may run longer: its message comes back meanwhile, finds the job no
-# longer due, and stops. So may a summary of a day: then two make it, and one of them commits. So may a delivery to
-# files: the other one finds their lock taken.)
+# After this time, the message of a dead worker returns to its queue: more than twice the longest task. The sweep has
+# then long offered the session again. Longer work may get its message twice: a maintenance job finds itself no longer
+# due and stops; of two summaries of a day only one commits; a second delivery to files finds their lock taken.
 VISIBILITY_SECONDS = 180.0
-# A worker that is told to stop gives its work this long before it hands the messages back.
+# A worker that is told to stop gives its running work this time before it returns the messages.
 SOFT_SHUTDOWN_SECONDS = 3.0
 
 _ONE_SERVER = "slowwave_server.workers.transport:Transport"
 _SENTINELS = "slowwave_server.workers.sentinel_transport:SentinelTransport"
 
 _FIXED: dict[str, Any] = {
-    # Only these queues: a typo in a route must not make a queue that nobody reads.
+    # Only these queues: a typing error in a route must not create a queue without a reader.
     "task_default_queue": "maintenance",
     "task_default_exchange": "",
     "task_create_missing_queues": False,
@@ -51,32 +50,32 @@ _FIXED: dict[str, Any] = {
         SUMMARIZE_DAY: {"queue": "days"},
         FINALIZE_DAYS: {"queue": "days"},
     },
-    # A message is acknowledged when its work is done; a killed child gives it back; a failure is not tried again by
-    # the broker, since Postgres knows what is still to do.
+    # A message is acknowledged when its work is done; the message of a killed child returns. The broker retries no
+    # failure, because Postgres knows what is still to do.
     "task_acks_late": True,
     "task_reject_on_worker_lost": True,
     "task_acks_on_failure_or_timeout": True,
-    # One message a child: whatever more a worker held could not be overtaken.
+    # Each child prefetches one message only, because an urgent message can't overtake a prefetched one.
     "worker_prefetch_multiplier": 1,
     # JSON only: a pickle message is refused, not run.
     "task_serializer": "json",
     "accept_content": ["json"],
-    # Outcomes live in Postgres.
+    # Results are stored in Postgres.
     "result_backend": None,
     "task_ignore_result": True,
-    # A server that is away is waited for; a publish that can't be made is given up soon, since the sweep repairs it.
+    # Wait for an unavailable server, but give up a publish soon, because the sweep repairs it.
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,
     "broker_pool_acquire_timeout": 5,
     "task_publish_retry_policy": {"max_retries": 2, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.5},
-    # SIGTERM (remapped to SIGQUIT) waits this long for running work, then gives the messages back; idle workers too,
-    # for the message that was taken in the last moment.
+    # SIGTERM (remapped to SIGQUIT) waits this long for running work, then returns the messages. An idle worker waits,
+    # too, for a message that it took at the last moment.
     "worker_soft_shutdown_timeout": SOFT_SHUTDOWN_SECONDS,
     "worker_enable_soft_shutdown_on_idle": True,
-    # A lost connection to Redis does not stop a flush: its commit counts, not its acknowledgement.
+    # A lost connection to Redis does not stop a flush, because its commit counts, not its acknowledgement.
     "worker_cancel_long_running_tasks_on_connection_loss": False,
-    # Flower sees tasks through events, three a task: a fifth of what a flush costs the broker. So they are sent where
-    # -E asks for them, and from when Flower does, which asks all workers every 5 s.
+    # Flower sees tasks through events, three per task, which cost a fifth of a flush's broker load. So events are sent
+    # only with -E, and while Flower runs, which asks all workers for them every 5 s.
     "worker_send_task_events": False,
     "task_send_sent_event": True,
     "beat_max_loop_interval": 5,
@@ -85,14 +84,14 @@ _FIXED: dict[str, Any] = {
 }
 
 _TRANSPORT: dict[str, Any] = {
-    # Restores what a killed worker held as soon as it is visible again, and not only at every tenth look.
+    # Restore a killed worker's messages as soon as they are visible again, not only at every tenth check.
     "unacked_restore_interval": 5,
     "unacked_restore_throttle": 1,
-    # A worker that dies inside a restore blocks all others for this long (300 s as shipped).
+    # A worker that dies during a restore blocks all others for this time (300 s by default).
     "unacked_mutex_expire": 30,
-    # Queues in the order of `-Q`, strictly, but no endless row of urgent ones keeps the next queue waiting for ever.
+    # Strictly in the order of `-Q`, but an endless series of urgent messages must not block the next queue for ever.
     "queue_order_strategy": "slowwave_server.workers.queue_order:BoundedPriority",
-    # No call waits for ever on a half-open connection.
+    # No call may wait for ever on a half-open connection.
     "socket_timeout": 10,
     "socket_connect_timeout": 3,
     "socket_keepalive": True,
@@ -101,7 +100,9 @@ _TRANSPORT: dict[str, Any] = {
 
 
 def broker_settings(settings: Settings, **options: float) -> dict[str, Any]:
-    """How any app reaches the broker: one server, or the master that sentinels name. options: of the transport."""
+    """Return the settings for a connection to the broker: one server, or the master that sentinels name. options: the
+    transport's.
+    """
     found = sentinels_of(settings.broker_url)
     return {
         "broker_url": settings.broker_url if found is None else found.url(),
@@ -112,7 +113,7 @@ def broker_settings(settings: Settings, **options: float) -> dict[str, Any]:
 
 
 def celery_settings(settings: Settings) -> dict[str, Any]:
-    """Celery's configuration for these settings."""
+    """Return Celery's configuration for these settings."""
     longest = settings.memory.auto_flush.extractor.max_extraction_seconds + 30
     visible = max(VISIBILITY_SECONDS, 2 * longest)
     return (

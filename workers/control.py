@@ -1,8 +1,8 @@
-"""What remote control may ask of a worker: how it is and what it does, and to send events. It can't be told to act.
+"""Limit remote control of workers: it may ask for state and activity, and for events, but may not give orders.
 
 Without this, any client that may publish to the workers' channel, such as Flower and the exporter, could stop workers,
 remove or add queues, or read the arguments of running tasks. Supervisors stop workers, and `slowwave worker --queues`
-says what a worker takes from.
+sets a worker's queues.
 """
 
 import base64
@@ -26,7 +26,7 @@ QUESTIONS: Mapping[str, Mapping[str, Any]] = {
     "stats": {},
     "active_queues": {},
     "registered": {},
-    # Names of arguments, never their values: they may be words of a conversation.
+    # Names of arguments, never their values, which may contain a conversation.
     "active": {"safe": True},
     "reserved": {},
     "scheduled": {},
@@ -43,12 +43,12 @@ _MAX_CHARACTERS = 100_000
 
 
 def answer_queue(asker: str) -> str | None:
-    """The queue for answers to an asker; None for a name that no asker has."""
+    """Return the queue for answers to an asker; None for a name that no asker has."""
     return f"{asker}.{ANSWER_QUEUE}" if _ASKER.fullmatch(asker) else None
 
 
 def admit_question(message: Any) -> dict[str, Any]:
-    """The message as a worker may take it. Raises Inadmissible."""
+    """Return the message in the form that a worker may take. Raises Inadmissible."""
     asked = _body(message)
     method, to, ticket = asked.get("method"), asked.get("destination"), asked.get("ticket")
     if not isinstance(method, str) or method not in QUESTIONS:
@@ -97,7 +97,7 @@ def _body(message: Any) -> Mapping[str, Any]:
 
 
 def _reply_to(given: Any) -> Mapping[str, str] | None:
-    """Where the answer goes: to an asker, and never into another list."""
+    """Return the queue for the answer: that of an asker, and never another list."""
     if given is None:
         return None
     asker = given.get("routing_key") if isinstance(given, dict) else None
@@ -108,12 +108,12 @@ def _reply_to(given: Any) -> Mapping[str, str] | None:
 
 @inspect_command(name="reserved", alias="dump_reserved")
 def reserved(state: Any, **_: Any) -> list[Any]:
-    """Reserved tasks of this worker, in Celery's form, without the values of arguments."""
+    """Return reserved tasks of this worker, in Celery's form, without the values of arguments."""
     waiting = state.tset(worker_state.reserved_requests) - state.tset(worker_state.active_requests)
     return [request.info(safe=True) for request in waiting]
 
 
 @inspect_command(name="scheduled", alias="dump_schedule")
 def scheduled(_state: Any, **_: Any) -> list[Any]:
-    """Tasks with an ETA: always empty, since no task has one."""
+    """Return tasks with an ETA: always empty, because no task has one."""
     return []

@@ -22,12 +22,14 @@ from slowwave_server.workers.stack.up import INTERRUPTED, say_on, stop_on_signal
 
 
 def run_demo(console: Console, *, now: datetime, verbose: bool = False) -> int:
-    """Replay the two weeks that end at `now`; answer the exit code: 0 if the agent knows at the end what it should.
+    """Replay the two weeks that end at `now`. Return the exit code: 0 if the agent has the expected memories at the
+    end.
 
-    verbose: show what the servers and programs of the stack say. Call it from the main thread: it handles signals.
+    verbose: True to show the output of the servers and programs of the stack. Call this from the main thread, because
+    it handles signals.
     """
     began = time.monotonic()
-    # Servers of its own: whatever the shell's variables name is somebody's data.
+    # Use separate servers: those in the shell's variables contain somebody's data.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     with tempfile.TemporaryDirectory(prefix="slowwave-demo-") as folder:
         options = StackOptions(data=Path(folder) / "data", flower=False)
@@ -62,7 +64,7 @@ def _run(stack: Stack, console: Console, interrupt: "_Interrupt", now: datetime)
 
 
 class _Interrupt:
-    """What a signal does: it ends the replay, or cuts the start of the stack short; a second one ends it at once."""
+    """The effect of a signal: it ends the replay, or the start of the stack; a second one ends it at once."""
 
     def __init__(self, request_stop: Callable[[], None]) -> None:
         self._request_stop = request_stop
@@ -70,7 +72,7 @@ class _Interrupt:
 
     @contextmanager
     def raised(self) -> Iterator[None]:
-        """Raise KeyboardInterrupt in this block. Outside of it the stack must keep control, to stop its programs."""
+        """Raise KeyboardInterrupt in this block. Outside it, the stack must keep control, to stop its programs."""
         self._raises = True
         try:
             yield
@@ -85,4 +87,4 @@ class _Interrupt:
 
 
 def _quiet(part: str, line: str) -> None:
-    """Silence the servers' logs: an error ends the demo with its own sentence."""
+    """Silence the servers' logs, because an error ends the demo with its own sentence."""

@@ -1,4 +1,4 @@
-"""How the demo shows what happened: a line a conversation, a block a decision, and the last context."""
+"""Print the demo: one line per conversation, one block per decision, and the last context."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,14 +45,14 @@ class DemoPage:
         self._console.print(f"\n[bold]{self._steps}. {escape(title)}[/]{more}", highlight=False)
 
     def said(self, at: datetime, person: str, text: str, flushed: Flushed) -> None:
-        """Show a spoken turn, and the memories that a worker makes."""
+        """Show a spoken turn, and the memories that a worker makes from it."""
         kept = [f"[green]remembered[/]  {escape(memory)}" for memory in flushed.memories] or ["[dim]nothing is kept[/]"]
         if flushed.redactions:
             kept[-1] += f"[dim], {pluralize(flushed.redactions, 'secret')} redacted[/]"
         self._rows([(f"[dim]{_day(at)}[/]", f"{person}: {escape(text)}"), *(("", line) for line in kept)])
 
     def tidied(self, story: RunStory) -> None:
-        """Tell what a pass decided: what it merged, what replaced what, what it left open, what it trusts now."""
+        """Print the decisions of a pass: merges, replaced values, open contradictions, promoted memories."""
         told = f"run {story.run.id}, a light pass of a worker: {story.run.summary}"
         self._console.print(f"  [dim]{escape(told)}[/]", highlight=False)
         names = {change.memory: change.content or "" for change in story.changes if change.memory is not None}
@@ -62,7 +62,7 @@ class DemoPage:
                 self._rows(rows)
 
     def asked(self, question: ListedQuestion, effects: Mapping[str, str]) -> None:
-        """Show an open question: both statements, why it is asked, and what each answer would do."""
+        """Show an open question: both statements, the reason for the question, and the effect of each answer."""
         conflict = question.conflicts[0]
         why = f"[dim](asked because {escape(question.why)})[/]"
         self._console.print(f"  [yellow]question {question.id}[/]  Which one holds?  {why}", highlight=False)
@@ -77,12 +77,12 @@ class DemoPage:
         self._rows([(f"    {escape(answer)}", f"[dim]{escape(effect)}[/]") for answer, effect in effects.items()])
 
     def answered(self, by: str, answer: str, report: DecisionReport) -> None:
-        """Tell an answer and what it did."""
+        """Print an answer and its effect."""
         told = report.results[0].text
         self._rows([(f"  [cyan]{by} answers[/]", f"{escape(answer)}  [dim](run {report.run})[/]"), ("", escape(told))])
 
     def undone(self, by: str, report: UndoReport, story: RunStory) -> None:
-        """Tell what an undo gave back."""
+        """Print what an undo restored."""
         back = [change.content for change in story.changes if change.content is not None]
         rows = [
             (f"  [cyan]{by} undoes run {report.undone}[/]", f"{escape(report.summary)}  [dim](run {report.run})[/]")
@@ -93,7 +93,7 @@ class DemoPage:
         self._rows(rows)
 
     def known(self, person: str, question: str, context: str, hits: Sequence[Hit]) -> None:
-        """Show the context of a new conversation, and what a search finds."""
+        """Show the context of a new conversation, and the hits of a search."""
         self._console.print(f"  {person} asks in a new conversation: {_quoted(question)}", highlight=False)
         title = "context(): what the agent reads before it answers"
         self._console.print(Padding(Panel(escape(context.strip()), title=title, border_style="dim"), _INDENT))
@@ -107,7 +107,7 @@ class DemoPage:
         self._console.print(Padding(table, _INDENT))
 
     def held(self, then: datetime, contents: Sequence[str]) -> None:
-        """List what held at a time that is past."""
+        """List the memories that were valid at a past time."""
         self._console.print(f"  What was true on {_day(then)} is still known:")
         self._rows([(f"  {_quoted(content)}",) for content in contents])
 
@@ -121,7 +121,7 @@ class DemoPage:
 
 
 def _decision(change: ChangeLine, names: Mapping[UUID, str]) -> list[tuple[str, str]]:
-    """A decision of a pass in rows; none for a change that another one tells, too."""
+    """Return a decision of a pass in rows; none for a change that another decision includes."""
     after = change.after or {}
     said = _quoted(change.content or "")
     because = ("", f"[dim]because: {escape(change.reason)}[/]")

@@ -1,6 +1,6 @@
-"""The replay of the demo: conversations, passes, a question, an undo and a context, as a stack really does them.
+"""Replay the demo: conversations, passes, a question, an undo and a context, on a real stack.
 
-Nothing that it prints is written down in advance: it reads what the workers committed.
+The output is not prepared: the replay reads the data that the workers committed.
 
 It uses only the public interface.
 """
@@ -36,7 +36,7 @@ _FLUSHED = (
 
 
 class DemoFailed(Exception):
-    """Something that the demo promises did not happen; the message says what."""
+    """An expected result of the demo did not happen; the message names it."""
 
 
 class Replay:

@@ -10,7 +10,7 @@ DAYS = 14
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """One conversation: how many days after the beginning, its session, what the person said, what the agent said."""
+    """One conversation: the number of days after the beginning, its session, the person's text, the agent's text."""
 
     day: int
     session: str

@@ -1,8 +1,8 @@
-"""Flower requires a password: `celery -A slowwave_server flower` refuses to start without one.
+"""Require a password for Flower: `celery -A slowwave_server flower` refuses to start without one.
 
-Its dashboard shows every task and its API starts any, so whoever reaches it may write into every memory. As shipped it
-opens the dashboard to whoever asks, on all addresses of the machine. It needs `FLOWER_BASIC_AUTH` (or a login by
-OAuth), and listens on the loopback address unless another one is set.
+Its dashboard shows every task and its API starts any task, so a person who reaches it may write into every memory. By
+default, Flower opens the dashboard to everybody, on all addresses of the machine. With this module it needs
+`FLOWER_BASIC_AUTH` (or a login by OAuth), and listens on the loopback address unless another one is set.
 """
 
 import logging
@@ -27,7 +27,7 @@ class FlowerOptions(Protocol):
 
 
 def why_refused(options: FlowerOptions) -> str | None:
-    """The error for a Flower without a safe login; None if it has one."""
+    """Return the error for a Flower without a safe login, or None."""
     if options.auth:
         return None
     if not options.basic_auth:
@@ -38,7 +38,7 @@ def why_refused(options: FlowerOptions) -> str | None:
     for one in options.basic_auth:
         user, _, password = one.partition(":")
         if not user or not password:
-            # Flower takes a comma for the next user: a password with one would be cut there, silently.
+            # For Flower, a comma begins the next user, so a password with a comma would be cut without a message.
             return (
                 "FLOWER_BASIC_AUTH must be USER:PASSWORD, several of them with commas between; one of them lacks its"
                 " user or its password (a password can't hold a comma)"
@@ -47,7 +47,7 @@ def why_refused(options: FlowerOptions) -> str | None:
 
 
 def started_options() -> Any:
-    """Flower's options, where this process is `celery flower`; else None."""
+    """Return Flower's options if this process is `celery flower`, else None."""
     context = click.get_current_context(silent=True)
     if context is None or context.info_name != "flower" or "flower.options" not in sys.modules:
         return None
@@ -55,17 +55,17 @@ def started_options() -> Any:
 
 
 def guard_flower() -> None:
-    """Look at Flower's options when it loads the tasks: after it has read them, before it opens its port."""
+    """Check Flower's options when it loads the tasks: after it has read them, before it opens its port."""
     import_modules.connect(let_nobody_in_without_a_password)
 
 
 def let_nobody_in_without_a_password(sender: Any = None, **_: Any) -> None:
-    """Raises SystemExit with a sentence, where this process is Flower and lacks a login. sender: the app."""
+    """Raise SystemExit with a sentence if this process is Flower and has no login. sender: the app."""
     options = started_options()
     if options is None:
         return
     if sender is not None:
-        # It listens as a worker does, and gives back none of their messages (workers/transport.py).
+        # Flower uses the transport as a worker does, but must not return workers' messages (workers/transport.py).
         sender.conf.broker_transport_options = {**sender.conf.broker_transport_options, "restores": False}
     if (why := why_refused(options)) is not None:
         raise SystemExit(f"slowwave: {why}")

@@ -10,5 +10,5 @@ from slowwave_server.services.retention.job import RUNNERS as RETENTION
 
 
 def job_runners() -> Mapping[str, JobRunner]:
-    """The runner of each job type that this version knows."""
+    """Return the runner of each job type that this version knows."""
     return {**CONSOLIDATION, **CURATION, **DAYS, **RETENTION}

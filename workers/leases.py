@@ -1,4 +1,4 @@
-"""Keeps the leases of this process's running flushes: one thread that renews whatever is registered."""
+"""Keep the leases of this process's running flushes: one thread renews all registered leases."""
 
 import logging
 import os
@@ -15,9 +15,9 @@ log = logging.getLogger(__name__)
 
 
 class LeaseThread:
-    """Renews every registered lease three times in its life. The thread starts with the first lease and lives on.
+    """Renews every registered lease three times in its lifetime. The thread starts with the first lease and never ends.
 
-    A lease that is lost (FLUSHALL, a long pause) is let go and logged: the compare-and-swap of the commit decides.
+    A lost lease (FLUSHALL, a long pause) is dropped and logged; the compare-and-swap of the commit then decides.
     """
 
     def __init__(self, queue: FlushQueue, *, lease_seconds: float) -> None:
@@ -26,7 +26,7 @@ class LeaseThread:
         self._lock = threading.Lock()
         self._held: set[tuple[SessionRef, str]] = set()
         self._pid = 0
-        self._timer = threading.Event()  # never set: it only waits
+        self._timer = threading.Event()  # never set: the thread only waits
 
     @contextmanager
     def keep(self, ref: SessionRef, token: str) -> Iterator[None]:

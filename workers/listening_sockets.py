@@ -1,4 +1,4 @@
-"""Shared by all HTTP servers: a socket, an address, shutdown by signals, and the need for TLS."""
+"""Shared parts of all HTTP servers: a socket, an address, shutdown by signals, and the check for TLS."""
 
 import ipaddress
 import signal
@@ -20,7 +20,8 @@ LARGEST_PORT = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """Where and how. behind_proxy: addresses and networks of a proxy that speaks https to browsers, between commas.
+    """Where and how to serve. behind_proxy: comma-separated addresses and networks of a proxy that uses https to
+    browsers.
 
     carries: the kind of data that needs TLS.
     """
@@ -34,17 +35,17 @@ class Serving:
 
     @property
     def secure(self) -> bool:
-        """Whether browsers speak https: cookies are then for that alone."""
+        """True if browsers use https; cookies are then sent over https only."""
         return self.tls_cert is not None or self.behind_proxy is not None
 
     def url(self, port: int) -> str:
-        """Where it is, on the port that it got."""
+        """The URL, with the port that was assigned."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http{'s' if self.tls_cert else ''}://{host}:{port}/"
 
     def checked(self) -> "Serving":
-        """Return the value if it is valid. Raises InvalidSettings: passwords don't go over a network as they are
-        typed.
+        """Return the value if it is valid. Raises InvalidSettings, because passwords must not be sent unencrypted over
+        a network.
         """
         if (self.tls_cert is None) != (self.tls_key is None):
             raise InvalidSettings("https needs both: --tls-cert and --tls-key")
@@ -60,8 +61,8 @@ class Serving:
 
 @contextmanager
 def ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """Uvicorn has its own handlers, and raises the signal again after its last answer; these handlers run then, and
-    before Uvicorn starts. A process that ends because of a signal has not failed.
+    """Handle signals before uvicorn starts, and after its last answer, when it raises the signal again. A process that
+    a signal ends has not failed.
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -77,7 +78,7 @@ def ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
 
 @contextmanager
 def listen_on(host: str, port: int, backlog: int = BACKLOG) -> Iterator[socket.socket]:
-    """A socket that listens; port 0: any that is free. Raises OSError.
+    """Return a listening socket; port 0 takes any free port. Raises OSError.
 
     Data is sent at once (TCP_NODELAY), as asyncio does for its own sockets: otherwise a page's last part waits 40 ms
     for the browser's acknowledgement.
@@ -89,7 +90,7 @@ def listen_on(host: str, port: int, backlog: int = BACKLOG) -> Iterator[socket.s
 
 
 def address_of(listen: str) -> tuple[str, int]:
-    """`127.0.0.1:8321`, `[::1]:8321` or `localhost:8321` as host and port. Raises InvalidSettings."""
+    """Parse `127.0.0.1:8321`, `[::1]:8321` or `localhost:8321` to host and port. Raises InvalidSettings."""
     host, colon, port = listen.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > LARGEST_PORT:
@@ -98,7 +99,7 @@ def address_of(listen: str) -> tuple[str, int]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
+    """Return True if only this machine can reach the address."""
     if host == "localhost":
         return True
     try:

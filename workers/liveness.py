@@ -1,9 +1,9 @@
-"""Signs of life for whoever restarts processes: a file that is touched, and systemd's watchdog.
+"""Give signs of life to a program that restarts processes: touch a file, and notify systemd's watchdog.
 
 A probe over the broker starts an interpreter each time, and fails during an outage of the broker, when a restart does
-not help. So a process says by itself that it lives, as long as its work goes on: of a worker its event loop turns, of
-beat a message was sent. A thread says it in its stead while the broker does not answer. These signs detect only a
-process that hangs: its signs stop, and it is restarted.
+not help. So a process itself gives signs while its work proceeds: a worker while its event loop runs, beat while it
+sends messages. While the broker does not answer, a thread gives the signs instead. The signs of a process that hangs
+stop, and it is restarted; no other fault is detected.
 """
 
 import logging
@@ -32,9 +32,10 @@ Whoever restarts must allow a reconnection (30 s) besides."""
 
 
 class Liveness:
-    """The progress of this process, and the signs that it gives.
+    """The progress of this process, and its signs of life.
 
-    signs: each gives one. answers: whether the broker does. monotonic: seconds. patience: seconds.
+    signs: functions that each give one sign. answers: returns True if the broker answers. monotonic: a monotonic clock
+    in seconds. patience: the seconds without progress after which no sign is given.
     """
 
     def __init__(
@@ -52,11 +53,13 @@ class Liveness:
         self._seen: float | None = None
 
     def seen(self) -> None:
-        """The work goes on."""
+        """Note that the work proceeds."""
         self._seen = self._monotonic()
 
     def look(self) -> bool:
-        """Give the signs if work proceeds, or if its obstacle would survive a restart. Return whether it gave them."""
+        """Give the signs if the work proceeds, or if a restart would not remove the obstacle. Return True if signs were
+        given.
+        """
         works = self._seen is not None and self._monotonic() - self._seen <= self._patience
         alive = works or not self._answers()
         if alive:
@@ -68,8 +71,8 @@ class Liveness:
         return alive
 
     def start(self) -> None:
-        """Look every few seconds from a thread, until the process ends."""
-        timer = threading.Event()  # never set: it only waits
+        """Check every few seconds from a thread, until the process ends."""
+        timer = threading.Event()  # never set: the thread only waits
 
         def watch() -> None:
             while True:
@@ -80,7 +83,7 @@ class Liveness:
 
 
 class LoopTurns(bootsteps.StartStopStep):
-    """Part of a worker's consumer: while its loop turns, its timers fire."""
+    """A part of a worker's consumer: its timer fires while the event loop runs."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
@@ -101,9 +104,9 @@ class LoopTurns(bootsteps.StartStopStep):
 
 
 def signs_asked_for(settings: Settings, notify_socket: str | None) -> list[Callable[[], None]]:
-    """The requested signs: a file by the settings, a message by systemd. Often nothing.
+    """Return the requested signs: a file of the settings, a message to systemd. Often there are none.
 
-    An older file is removed: it was another process's sign.
+    An existing file is removed, because it was the sign of another process.
     """
     signs: list[Callable[[], None]] = []
     if settings.liveness_file:
@@ -116,13 +119,13 @@ def signs_asked_for(settings: Settings, notify_socket: str | None) -> list[Calla
 
 
 def _notify(address: str) -> None:
-    """Tell systemd that the process is up and lives. A name in the abstract space begins with @."""
+    """Tell systemd that the process is up and alive. A name in the abstract namespace begins with @."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.sendto(b"READY=1\nWATCHDOG=1", address.replace("@", "\0", 1) if address.startswith("@") else address)
 
 
 def broker_answers(settings: Settings) -> Callable[[], bool]:
-    """A question to the broker, over a connection of its own that is made when it is first asked."""
+    """Return a function that asks the broker, over its own connection, which is made at the first call."""
     client = connect_broker(settings)
 
     def answers() -> bool:
@@ -136,13 +139,13 @@ def broker_answers(settings: Settings) -> Callable[[], bool]:
 
 @worker_init.connect
 def worker_gives_signs(sender: Any = None, **_: Any) -> None:
-    """If signs are requested: give them as long as the worker's loop runs."""
+    """If signs are requested, give them while the worker's event loop runs."""
     _start(getattr(sender, "app", None))
 
 
 @beat_init.connect
 def beat_gives_signs(sender: Any = None, **_: Any) -> None:
-    """If signs are requested: give them as long as beat sends ticks to the broker."""
+    """If signs are requested, give them while beat sends ticks to the broker."""
     liveness = _start(getattr(sender, "app", None))
     if liveness is not None:
         after_task_publish.connect(lambda **_: liveness.seen(), weak=False)
@@ -151,7 +154,7 @@ def beat_gives_signs(sender: Any = None, **_: Any) -> None:
 def _start(app: Any) -> Liveness | None:
     settings = getattr(app, "settings", None)
     if not isinstance(settings, Settings):
-        return None  # another app of Celery
+        return None  # another Celery app
     if getattr(app, "liveness", None) is not None:
         return None  # beat as a child of a worker: the worker gives the signs
     signs = signs_asked_for(settings, os.environ.get("NOTIFY_SOCKET"))

@@ -1,7 +1,7 @@
-"""Celery's loader without its look into the current folder.
+"""Celery's loader without imports from the current folder.
 
 Celery puts the current folder first in the import path while it imports the modules of tasks. A user's own redis.py
-would then be imported in place of the package. The server is installed, so it needs no such look.
+would then be imported in place of the package. The server is an installed package, so it does not need this.
 """
 
 from collections.abc import Callable

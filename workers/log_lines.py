@@ -1,7 +1,8 @@
-"""Logs as JSON, one object a line, where `log_format` is json: who wrote it, in which task, whose work, which trace.
+"""Write logs as JSON, one object per line, if `log_format` is json: with process, task, agent, session and trace.
 
-Lines hold names and numbers, never what somebody said. An error with a trace is named by its kind and its places in the
-code: its text may quote a value. Of libraries' messages the first line is kept, since some show a message's body below.
+Lines contain names and numbers, never text of a conversation. For an error with a traceback, the line has its class and
+its places in the code, because its text may quote a value. For messages of libraries only the first line is kept,
+because some add a message's body below.
 """
 
 import logging
@@ -24,12 +25,12 @@ _PLACES = 12
 
 
 class JsonLines(JsonFormatter):
-    """A line: time, level, logger, process, message; and where known task, task_id, tenant, agent, session, run,
+    """One line: time, level, logger, process, message; and if known task, task_id, tenant, agent, session, run,
     trace_id, span_id, error and its places (FILE:LINE FUNCTION, the innermost last).
     """
 
     def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, _: dict[str, Any]) -> None:
-        """What a record carries besides (`extra`) stays out: Celery's holds arguments."""
+        """Omit a record's extra fields (`extra`), because Celery's contain arguments."""
         log_data |= {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -51,7 +52,7 @@ def _message(record: logging.LogRecord) -> str:
         return record.getMessage()[:_MAX_CHARACTERS]
     text = record.getMessage()
     if record.name == _OF_FAILED_TASKS and isinstance(record.args, Mapping) and "exc" in record.args:
-        # The error as text, which its kind below stands for.
+        # The error as text, which its class below replaces.
         text = str(record.msg) % {**record.args, "exc": "see error"}
     return text.strip().split("\n", 1)[0][:_MAX_CHARACTERS]
 

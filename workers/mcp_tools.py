@@ -1,7 +1,7 @@
-"""The MCP tools over the memory of one agent and the named rooms and teams, and over no other memory (I8).
+"""The MCP tools over the memory of one agent and of the named rooms and teams, and over no other memory (I8).
 
 The server's start fixes agent, tenant and scopes: no tool takes an agent or a tenant, and a tool accepts only these
-scopes. Each text fences recorded speech as data and names its source; the JSON data holds the same.
+scopes. Each text fences recorded speech as data and names its source; the JSON data has the same content.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class ToolAnswer(NamedTuple):
 
 
 class Tools(Protocol):
-    """What a server offers; see `AgentTools`. scopes: shown where a tool takes one."""
+    """The interface of a server's tools; see `AgentTools`. scopes: the scopes that a tool accepts."""
 
     @property
     def scopes(self) -> tuple[str, ...]: ...
@@ -52,7 +52,7 @@ class AgentTools:
     """The tools of one agent. scopes: "room:NAME" or "team:NAME".
 
     explain_memory: explains a memory of the tenant; raises UnknownName if it does not exist. flush_sessions: enqueues
-    flushes of the agent's dirty sessions and answers how many there were.
+    flushes of the agent's dirty sessions and returns their number.
     """
 
     memory: Memory
@@ -98,7 +98,7 @@ class AgentTools:
             found = self.explain_memory(memory_id)
         except UnknownName:
             raise nothing from None
-        # The answer for a memory of another scope equals the answer for one that does not exist.
+        # A memory of another scope gets the same answer as one that does not exist.
         if found.scope not in {f"agent:{self.agent}", *self.scopes}:
             raise nothing
         return ToolAnswer(_explained(found), _explanation(found))

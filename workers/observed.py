@@ -23,7 +23,7 @@ _providers: "list[TracerProvider]" = []
 
 
 def _settings(app: Any = None) -> Settings | None:
-    """Those of an app of ours, and of no other."""
+    """Return the settings if this is an app of Slowwave, else None."""
     settings = getattr(current_app if app is None else app, "settings", None)
     return settings if isinstance(settings, Settings) else None
 
@@ -34,7 +34,7 @@ def _missing(setting: str, error: ImportError, extra: str) -> SystemExit:
 
 @worker_init.connect
 def refuse_tracing_without_its_packages(sender: Any = None, **_: Any) -> None:
-    """The worker reports a missing package once at its start."""
+    """Report a missing package once, at the worker's start."""
     settings = _settings(getattr(sender, "app", None))
     if settings is not None and settings.tracing:
         try:
@@ -45,13 +45,17 @@ def refuse_tracing_without_its_packages(sender: Any = None, **_: Any) -> None:
 
 @worker_process_init.connect
 def trace_a_child(**_: Any) -> None:
-    """After the fork: exporters and connections must not be shared with a parent. A solo pool says so, too."""
+    """Start tracing after the fork, because exporters and connections must not be shared with a parent. A solo pool
+    calls this, too.
+    """
     _trace(_settings())
 
 
 @worker_ready.connect
 def trace_threads(sender: Any = None, **_: Any) -> None:
-    """Celery has no signal for the start of a thread. The parents of children run no tasks."""
+    """Start tracing in threads: Celery has no signal for the start of a thread. The parents of children run no
+    tasks.
+    """
     if not isinstance(getattr(sender, "pool", None), PreforkPool | SoloPool):
         _trace(_settings(getattr(sender, "app", None)))
 
@@ -64,7 +68,7 @@ def _trace(settings: Settings | None) -> None:
 
 
 def send_last_spans() -> None:
-    """For the end of a process: a child ends without Python's own, at which the exporter would do so."""
+    """Send the remaining spans at the end of a process, because a child skips Python's own exit handlers."""
     if _providers:
         from slowwave_server.workers.tracing import close_tracing  # noqa: PLC0415 (as above)
 
@@ -74,7 +78,7 @@ def send_last_spans() -> None:
 @after_setup_logger.connect
 @after_setup_task_logger.connect
 def write_json(logger: logging.Logger, **_: Any) -> None:
-    """One object a line instead of Celery's own format, in workers and beat, where `log_format` says so."""
+    """Write one JSON object per line instead of Celery's format, in workers and beat, if `log_format` says so."""
     settings = _settings()
     if settings is not None and settings.log_format == "json":
         try:

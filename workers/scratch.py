@@ -1,7 +1,7 @@
-"""Servers for one command alone: an embedded Postgres and Valkey in a temporary folder, gone when the command ends.
+"""Servers for a single command: an embedded Postgres and Valkey in a temporary folder, deleted when the command ends.
 
-The settings are those of the process, so the measurement covers them. Only the addresses, the spool and the folder of
-files are the scratch servers' own, and Postgres is the backend: nothing that a deployment holds is read or changed.
+The settings are those of the process, so that a measurement applies to them. Only the addresses, the spool and the
+folder of files are separate, and Postgres is the backend: no data of a deployment is read or changed.
 """
 
 import os
@@ -24,7 +24,7 @@ from slowwave_server.workers.stack.stack import Stack, StackOptions
 
 @contextmanager
 def scratch_servers(settings: Settings) -> Iterator[Settings]:
-    """The same settings with servers of their own. Raises StackError if the servers do not start."""
+    """Return the same settings with separate servers. Raises StackError if the servers do not start."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     with tempfile.TemporaryDirectory(prefix="slowwave-scratch-") as name:
         folder = Path(name)

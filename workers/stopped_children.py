@@ -1,8 +1,8 @@
-"""A worker replaces the processes of its pool that somebody stopped (SIGSTOP): they look alive, and work no more.
+"""Replace stopped (SIGSTOP) processes in a worker's pool: they look alive but do no work.
 
-A stopped process gets jobs and begins none, and no time limit counts before a job begins. The worker's main process
-still answers `slowwave doctor`, so the fault would stay hidden. If a process is stopped at two looks in a row, the main
-process kills it, and Celery starts another and gives its job back. It leaves a process alone that a debugger holds.
+A stopped process gets jobs but begins none, and time limits count only after a job has begun. The worker's main process
+still answers `slowwave doctor`, so the fault would stay hidden. If a process is stopped at two consecutive checks, the
+main process kills it, and Celery starts another one and returns its job. A process under a debugger is not killed.
 """
 
 import logging
@@ -21,23 +21,23 @@ log = logging.getLogger(__name__)
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a process is stopped; False without /proc, and for an ended process."""
+    """Return True if a process is stopped; False without /proc, and for an ended process."""
     try:
         told = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return False
-    # PID (NAME) STATE …, and a name may hold anything.
+    # PID (NAME) STATE …, where a name may contain any character.
     return told.rpartition(b")")[2].split()[:1] == [b"T"]
 
 
 class StoppedChildren:
-    """Looks again and again at the processes of a pool; remembers which were stopped at the look before."""
+    """Checks the processes of a pool repeatedly, and remembers which were stopped at the last check."""
 
     def __init__(self) -> None:
         self._before: frozenset[int] = frozenset()
 
     def look(self, pids: Iterable[int]) -> frozenset[int]:
-        """Kill children that were stopped at this check and at the one before; return them."""
+        """Kill children that were stopped at this check and at the one before. Return them."""
         stopped = frozenset(filter(is_stopped, pids))
         killed = stopped & self._before
         self._before = stopped - killed
@@ -49,7 +49,7 @@ class StoppedChildren:
 
 
 class ReplacesStopped(bootsteps.StartStopStep):
-    """Part of a worker's consumer, for pools of processes."""
+    """A part of a worker's consumer, for pools of processes."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
@@ -68,6 +68,6 @@ class ReplacesStopped(bootsteps.StartStopStep):
 
 
 def _pids(pool: Any) -> list[int]:
-    """The processes of a prefork pool; of others none."""
+    """Return the processes of a prefork pool; none for other pools."""
     processes = getattr(getattr(pool, "_pool", None), "_pool", ())
     return [process.pid for process in processes if isinstance(getattr(process, "pid", None), int)]

@@ -1,7 +1,7 @@
-"""Each process counts the tasks that it ends, and how: one call of Redis a task, for whoever reads figures.
+"""Count ended tasks and their outcomes in each process, by one call of Redis per task, for metrics.
 
-In the process that ran the task, so that the counts are right for processes, threads and many hosts. A task whose
-process died is not among them; its message comes back, and is counted where it ends.
+The process that ran a task counts it, so the counts are right for processes, threads and many hosts. If the process
+died, the task is not counted; its message is redelivered, and the task is counted when it ends.
 """
 
 import logging
@@ -26,19 +26,19 @@ _OF_FLUSHES = {"failed": "backed_off"}
 
 
 def count_tasks() -> None:
-    """Count from here on, in this process and in those that it forks. Called again it changes nothing."""
+    """Count from now on, in this process and in those that it forks. A repeated call changes nothing."""
     task_prerun.connect(note_beginning)
     task_postrun.connect(note_end)
 
 
 def note_beginning(task: Any = None, **_: Any) -> None:
-    """Remember when the task began, beside its request."""
+    """Store the start time of the task with its request."""
     if isinstance(task, SlowwaveTask):
         setattr(task.request, _BEGAN, time.monotonic())
 
 
 def note_end(task: Any = None, state: str | None = None, retval: Any = None, **_: Any) -> None:
-    """Count it. An error here does not fail the task."""
+    """Count the task. An error here does not fail the task."""
     if not isinstance(task, SlowwaveTask):
         return
     began = getattr(task.request, _BEGAN, None)
@@ -50,9 +50,9 @@ def note_end(task: Any = None, state: str | None = None, retval: Any = None, **_
 
 
 def outcomes_of(task: str, state: str | None, answer: Any) -> Mapping[str, int]:
-    """The outcomes and their counts: a batch has one outcome for each session.
+    """Return the outcomes and their counts; a batch has one outcome for each session.
 
-    state: Celery's; answer: what the task returned.
+    state: Celery's state of the task; answer: the task's return value.
     """
     if state is not None and state in _STATES:
         return {_STATES[state]: 1}

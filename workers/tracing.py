@@ -1,11 +1,11 @@
-"""Traces of workers: OpenTelemetry's SDK and its instrumentations of Celery, psycopg and Redis, where `tracing` is on.
+"""Traces of workers: OpenTelemetry's SDK and its instrumentations of Celery, psycopg and Redis, if `tracing` is on.
 
-Where the spans go is said by OpenTelemetry's own variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, …).
+OpenTelemetry's own variables set the destination of spans (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`, …).
 Each process that runs tasks has its own exporter, made after the fork.
 
-Two things differ from what these libraries do by themselves. A worker polls Redis all the time: a statement outside of
-a task, hook or command makes no trace. Of the attributes that libraries set on spans, only the ones listed here leave
-the process: the text of an error may quote a conversation.
+Two things differ from the libraries' defaults. A worker polls Redis all the time, so a statement outside a task, hook
+or command makes no trace. Of the attributes that libraries set on spans, only the ones listed here are exported,
+because the text of an error may quote a conversation.
 """
 
 import threading
@@ -47,7 +47,7 @@ _LEAVES = frozenset(
 
 
 def start_tracing() -> TracerProvider:
-    """From here on this process makes spans and exports them; the provider is what `close_tracing` closes."""
+    """Make and export spans in this process from now on. Return the provider, which `close_tracing` closes."""
     resource = Resource.create()
     if str(resource.attributes.get(SERVICE_NAME, _NAMELESS)).startswith(_NAMELESS):
         resource = resource.merge(Resource({SERVICE_NAME: SERVICE}))
@@ -70,7 +70,9 @@ def close_tracing(provider: TracerProvider) -> None:
 
 
 class WorkAlone(Sampler):
-    """Leaves out statements that belong to no piece of work; the rest is decided by the sampler of the environment."""
+    """A sampler that excludes statements outside any piece of work; the sampler of the environment decides about the
+    others.
+    """
 
     def __init__(self, of_environment: Sampler) -> None:
         self._of_environment = of_environment
@@ -95,7 +97,7 @@ class WorkAlone(Sampler):
 
 
 class ListedAlone(SpanExporter):
-    """Exports spans with the attributes that are listed, the kinds of errors, and no text of any."""
+    """An exporter that keeps only the listed attributes of spans and the classes of errors, without texts."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter

@@ -1,21 +1,21 @@
-"""The Redis transport with guards, each against something that ends a worker.
+"""The Redis transport with guards, each against a cause that would end a worker.
 
 A lost connection: Celery 5.7.0 restores, acknowledges or rejects messages on a channel whose connection has just been
-lost, and does not catch the error (pull request 10242 of celery/celery). There is nothing to acknowledge on a dead
-connection: the message is delivered again after the visibility timeout, its ticket is spent, and its task stops.
+lost, and does not catch the error (pull request 10242 of celery/celery). On a dead connection nothing can be
+acknowledged: the message is delivered again after the visibility timeout, but its ticket is used up, so its task stops.
 
-A stranger in the queue: an entry that is not a message (invalid JSON, or no envelope) is taken from the list and then
-raises an uncaught error. It is dropped and logged without its text, and so are messages that `workers.admission`
+A foreign entry in a queue: an entry that is not a message (invalid JSON, or no envelope) is taken from the list and
+would then raise an uncaught error. It is dropped and logged without its text, like messages that `workers.admission`
 rejects and messages of unknown queues; removed parts are logged. A message with wrong *contents* passes: its task
 stores a dead letter. Messages of remote control pass `workers.control`.
 
 A key of a wrong type: all commands on a queue or on the transport's own keys fail. `MendingRedis` renames such a key,
 and repeats the failed command.
 
-A full broker (`maxmemory` with `noeviction`) refuses to note which messages a worker holds. The worker does their work
-all the same, because that empties the broker; if it dies meanwhile, the sweep enqueues their sessions again.
+A full broker (`maxmemory` with `noeviction`) refuses to store which messages a worker holds. The worker processes them
+nevertheless, because this empties the broker; if it dies in the meantime, the sweep enqueues their sessions again.
 
-A forged entry among the messages that workers hold would be put back into any list: it is dropped.
+A forged entry among the messages that workers hold could be restored into any list, so it is dropped.
 """
 
 import json
@@ -43,7 +43,7 @@ _EVENTS = "celeryev."
 
 
 def _twice(do: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Do it, and once more if a key was of a wrong type: that key was set aside meanwhile."""
+    """Run a command, and once more if a key of a wrong type was renamed in between."""
     try:
         return do(*args, **options)
     except ResponseError as error:
@@ -53,11 +53,11 @@ def _twice(do: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 
 class QoS(redis.QoS):
-    """Redis acknowledgement that forgets the messages of a dead connection instead of raising."""
+    """Redis acknowledgement that drops the messages of a dead connection instead of raising."""
 
     def _lost(self) -> bool:
-        # A channel whose close was cut short by the lost connection looks open, but its transport is already detached:
-        # it has no client any more, and closing it again would fail on that.
+        # A channel whose close was interrupted by the lost connection looks open, but its transport is already
+        # detached: it has no client any more, and closing it again would fail.
         transport = self.channel.connection
         return transport is None or transport.client is None
 
@@ -65,7 +65,7 @@ class QoS(redis.QoS):
         return bool(self.channel.closed or self._lost())
 
     def restore_unacked(self, client: Any = None) -> None:
-        # A channel that is being closed calls itself closed already: this is when a worker gives its work back.
+        # A channel that is being closed already counts as closed, but now a worker returns its messages.
         if self._lost():
             self._forget()
             return
@@ -81,16 +81,17 @@ class QoS(redis.QoS):
             virtual.QoS.append(self, message, delivery_tag)
 
     def restore_visible(self, start: int = 0, num: int = 10, interval: int = 10) -> None:
-        # Whoever only asks workers how they are gives none of their messages back, and may not be able to.
+        # A program that only asks workers for their state returns none of their messages, and may lack the right to do
+        # so.
         channel: Any = self.channel
         if channel.restores:
             try:
                 with channel.conn_or_acquire() as client:
-                    # A lock that nobody holds and that never ends would stop all of this, without an error.
+                    # A lock without an owner and without an expiry would stop redelivery for ever, without an error.
                     set_aside_wrong(client, [self.unacked_mutex_key], must_expire=True)
                 super().restore_visible(start, num, interval)
             except NoPermissionError:
-                # An app of ours like a worker, with a user who may not, such as Flower's: its question goes on.
+                # An app like a worker's, but with a user without this right, such as Flower's: its request continues.
                 channel.restores = False
             except OutOfMemoryError:
                 log.debug("the broker is full: messages of workers that ended are looked for at the next interval")
@@ -102,7 +103,7 @@ class QoS(redis.QoS):
             if held is None or _is_held_message(held):
                 _twice(super().restore_by_tag, tag, connected, leftmost)
             else:
-                this: Any = self  # whose type does not tell of what is its own
+                this: Any = self  # the message does not say to whom its content belongs
                 _twice(lambda: this._remove_from_indices(tag).execute())  # noqa: SLF001
                 log.error("dropped an entry of %s that is no message of a queue", self.unacked_key)
 
@@ -124,7 +125,9 @@ class QoS(redis.QoS):
 
 
 def _is_held_message(held: Any) -> bool:
-    """Whether an entry of `unacked` is what a worker writes there: a message that it let in, and its own queue."""
+    """Return True if an entry of `unacked` has the form that a worker writes: an admitted message, and its own
+    queue.
+    """
     try:
         message, exchange, queue = json.loads(held)
         if exchange or queue not in QUEUES or type(message["properties"]["priority"]) is not int:
@@ -136,7 +139,8 @@ def _is_held_message(held: Any) -> bool:
 
 
 class Channel(redis.Channel):
-    """A Redis channel with the guarded QoS, which goes on after an entry of invalid JSON and a key of a wrong type.
+    """A Redis channel with the guarded QoS, which continues after an entry of invalid JSON and after a key of a wrong
+    type.
 
     restores: a transport option; False for programs other than workers.
     """
@@ -146,7 +150,7 @@ class Channel(redis.Channel):
     from_transport_options = (*redis.Channel.from_transport_options, "restores")
 
     def get_table(self, exchange: str) -> Any:
-        """The bindings of an exchange, without foreign entries; an exchange of answers has one binding."""
+        """Return the bindings of an exchange, without foreign entries; an exchange of answers has one binding."""
         rows = [row for row in super().get_table(exchange) if len(row) == 3]  # noqa: PLR2004 - key, pattern, queue
         if exchange in QUEUES:
             return [row for row in rows if row[2] == exchange]
@@ -164,13 +168,15 @@ class Channel(redis.Channel):
         _twice(parent._queue_bind, *args)  # noqa: SLF001 - as above
 
     def _refresh_binding(self, *, keys: Sequence[str], args: Sequence[Any], client: Any) -> None:
-        """As kombu's script does it, by commands: who may load no script, such as Flower, listens as well."""
+        """Refresh a binding by commands instead of kombu's script, so that users that may load no script, such as
+        Flower, can listen.
+        """
         (table, deadlines), (member, exchange, milliseconds) = keys, args
         client.sadd(table, member)
         client.zadd(deadlines, {exchange: round(time.time() * 1000) + milliseconds}, gt=True)
 
     def sweep_bindings(self, limit: int = 100) -> int:
-        """Delete who listened and ended: a worker does it for all, by a script."""
+        """Delete the bindings of listeners that have ended: a worker does this for all, by a script."""
         parent: Any = super()
         return int(parent.sweep_bindings(limit)) if self.restores else 0
 
@@ -188,7 +194,8 @@ class Channel(redis.Channel):
             with self.conn_or_acquire() as client:
                 named = this._q_for_pri  # noqa: SLF001 - as above
                 lists = [named(queue, step) for queue in this.active_queues for step in this.priority_steps]
-                # Another key may become wrong meanwhile: the next read finds it. What has no kind nobody sets aside.
+                # Another key may get a wrong type in the meantime: the next read finds it. A key of no known kind is
+                # not renamed.
                 unknown = [name for name in lists if kind_of(name) is None]
                 if not set_aside_wrong(client, lists) and any(client.type(name) not in _READABLE for name in unknown):
                     raise
@@ -199,20 +206,20 @@ class Channel(redis.Channel):
         return self._read(parent._receive_one, client)  # noqa: SLF001 - as above
 
     def _read(self, read: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """Read an entry of a queue or a channel; one that can't be read is dropped."""
+        """Read an entry of a queue or a channel; an unreadable one is dropped."""
         transport: Any = self.connection
         delivered = transport.delivered
         try:
             return read(*args, **options)
         except _UNREADABLE:
             if transport.delivered != delivered:
-                raise  # it was a message, so this is somebody's error and not the sender's
+                raise  # it was a valid message, so the error is not the sender's
             log.error("dropped an entry of a queue that is no JSON")  # noqa: TRY400 - the trace would show its text
         raise Empty
 
 
 class Transport(redis.Transport):
-    """The transport that `broker_transport` names. `delivered`: how many entries could be read as JSON."""
+    """The transport that `broker_transport` names. delivered: the number of entries that could be parsed as JSON."""
 
     Channel = Channel
 
@@ -232,12 +239,12 @@ class Transport(redis.Transport):
         super()._deliver(message, queue)
 
     def _let_in(self, message: Any, queue: str) -> tuple[Any, list[str]]:
-        """The admitted message, and the removed parts. Raises Inadmissible."""
+        """Return the admitted message, and the removed parts. Raises Inadmissible."""
         if queue in QUEUES:
             return admit(message, queue)
         if queue.endswith(_QUESTIONS) and not queue.endswith(ANSWER_QUEUE):
             return admit_question(message), []
-        # Those who ask workers and listen to events, such as Flower, get them as they come.
+        # Programs that ask workers and listen to events, such as Flower, get the messages unchanged.
         if not (queue.startswith(_EVENTS) or queue.endswith(ANSWER_QUEUE)):
             raise Inadmissible("no worker takes from this queue")
         if not self._is_envelope(message):

@@ -11,7 +11,7 @@ __all__ = ["main"]
 def main() -> None:
     """The entry point of the script `slowwave`.
 
-    `slowwave hook` runs at each event of a coding agent: it ends before the other commands would be loaded.
+    `slowwave hook` runs at each event of a coding agent, so it is handled before the other commands are loaded.
     """
     if sys.argv[1:2] == ["hook"]:
         from slowwave.hosts.hook import main as answer

@@ -119,7 +119,7 @@ def _row(one: "ListedAlias") -> tuple[str, ...]:
 
 
 def _origin(one: "ListedAlias") -> str:
-    """The source of an alias, or the person who decided."""
+    """Return the source of an alias, or the person who decided."""
     if one.status != "learned":
         return f"{one.status} by {one.decided_by}" if one.decided_by else one.status
     first = one.sources[0]

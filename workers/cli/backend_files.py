@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def read_status(shell: Shell, limit: int) -> BackendReport:
-    """Which scopes have files, their backlog, and the files that are held back."""
+    """Return the scopes with files, their backlog, and the files that are held."""
     from slowwave_server.services.reports.files import report_files
 
     settings = shell.settings.memory
@@ -66,7 +66,7 @@ def sync(shell: Shell, agent: str | None, scope: str | None, *, allow_removals: 
 
 
 def _deliver(shell: Shell, scope_id: int, *, allow_removals: bool) -> "DeliveryReport":
-    """Deliver until nothing waits; answer the sums."""
+    """Deliver until nothing waits. Return the sums."""
     from slowwave_server.services.memory_files.backends import choose_backend
     from slowwave_server.services.memory_files.delivery import FileRules, deliver
     from slowwave_server.services.memory_files.disk import Disk

@@ -21,7 +21,7 @@ SCOPES_READ = 1000
 
 
 def read_status(shell: Shell, limit: int) -> BackendReport:
-    """Which scopes have copies in mem0, and their backlog."""
+    """Return the scopes with copies in mem0, and their backlog."""
     from slowwave_server.services.reports.copies import report_copies
 
     backend = shell.settings.memory.backend
@@ -64,7 +64,7 @@ def sync(shell: Shell, agent: str | None, scope: str | None, *, again: bool, as_
 
 
 def _how_far(shell: Shell) -> str:
-    """How many memories of the tenant wait for mem0."""
+    """Count the tenant's memories that wait for mem0."""
     from slowwave_server.services.reports.copies import report_copies
 
     with shell.engine.connect() as connection:
@@ -87,7 +87,7 @@ def _begin(shell: Shell, *, again: bool) -> "CopyStore":
 
 
 def _deliver(shell: Shell, scope_id: int, store: "CopyStore") -> "Mem0Report":
-    """Deliver until nothing waits; answer the sums."""
+    """Deliver until nothing waits. Return the sums."""
     from slowwave_server.services.mem0_backend.delivery import deliver_to_mem0
 
     return deliver_all(lambda: deliver_to_mem0(shell.engine, scope_id, store, now=shell.now()))

@@ -1,4 +1,4 @@
-"""What the backends share: the report of a status, the scopes of a sync, and the backlog of a scope."""
+"""Shared parts of the backends' commands: the status report, the scopes of a sync, and the backlog of a scope."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,9 @@ from slowwave_server.workers.shared.shell import Shell
 
 @dataclass(frozen=True, slots=True)
 class BackendReport:
-    """The status of a backend. document: for --json; show: prints it; wrong: it needs a person."""
+    """The status of a backend. document: the report for --json; show: prints the report; wrong: True if a person must
+    act.
+    """
 
     document: Any
     show: Callable[[], None]
@@ -48,7 +50,7 @@ D = TypeVar("D", bound=Delivery)
 
 
 def deliver_all(deliver: Callable[[], D]) -> D:
-    """Deliver until nothing waits; answer the sums."""
+    """Deliver until nothing waits. Return the sums."""
     total = deliver()
     while total.more:
         total = total.with_next(deliver())
@@ -56,7 +58,7 @@ def deliver_all(deliver: Callable[[], D]) -> D:
 
 
 def behind(one: Waiting) -> str:
-    """The backlog, for the end of a line; "" if nothing waits."""
+    """Return the backlog for the end of a line; "" if nothing waits."""
     return "" if one.oldest is None else f", {one.waiting:,} waiting since {one.oldest:%Y-%m-%d %H:%M:%S} UTC"
 
 
@@ -68,7 +70,7 @@ def tell_failure(out: Console, one: Waiting) -> None:
 
 
 def scopes_to_sync(shell: Shell, agent: str | None, scope: str | None, *, backend: str, synced: str) -> dict[str, int]:
-    """The ids of an agent's own scope, of --scope, or of all scopes of the tenant, by name.
+    """Return the ids of an agent's own scope, of --scope, or of all scopes of the tenant, sorted by name.
 
     Raises UnknownName, and InvalidSettings if memory.backend is not `backend`, which syncs `synced`.
     """

@@ -21,7 +21,7 @@ OFF = "Vectors are off (memory.embeddings.driver is none): search uses words alo
 
 
 def read_status(shell: Shell, _limit: int) -> BackendReport:
-    """Which model's vectors are in use, how many there are, and the backlog."""
+    """Return the model whose vectors are in use, the number of vectors, and the backlog."""
     from slowwave.embedding import Embedders
     from slowwave_server.services.reports.embeddings import read_embeddings
 
@@ -32,7 +32,7 @@ def read_status(shell: Shell, _limit: int) -> BackendReport:
 
 
 def sync(shell: Shell, *, again: bool, as_json: bool) -> None:
-    """Make all missing vectors, then use those of the settings' model. Exits: 1 busy, 3 failed."""
+    """Make all missing vectors, then use those of the settings' model. Exit codes: 1 busy, 3 failed."""
     from slowwave.embedding import Embedders, EmbeddingFailed
     from slowwave_server.services.embeddings.indexing import PROBE, Indexing, index
     from slowwave_server.services.embeddings.spaces import VectorsUnavailable, retire_all
@@ -59,7 +59,7 @@ def sync(shell: Shell, *, again: bool, as_json: bool) -> None:
 
 
 def _how_far(shell: Shell, model: str | None) -> str:
-    """How many vectors of the settings' model exist, and the backlog."""
+    """Count the vectors of the settings' model, and the backlog."""
     from slowwave_server.services.reports.embeddings import read_embeddings
 
     with shell.engine.connect() as connection:

@@ -67,7 +67,7 @@ def _judge(shell: Shell, a: str, b: str) -> "Judgement":
 
 
 def _pairs_of(name: str) -> list[tuple[str, str]]:
-    """All pairs of a file. Exits at the first line without a pair, before anything is compared."""
+    """Read all pairs of a file. Exits at the first line without a pair, before any comparison."""
     lines = (sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()).split(b"\n")
     pairs = []
     for number, line in enumerate(lines, start=1):

@@ -83,7 +83,7 @@ def _settings(shell: Shell) -> list[dict[str, Any]]:
 
 
 def _value(settings: "Settings", key: str) -> tuple[Any, bool]:
-    """The value of a key without secrets, and whether it was set."""
+    """Return the value of a key without secrets, and its source if it was set."""
     from pydantic import SecretStr
 
     *path, leaf = key.split(".")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Host(StrEnum):
-    """The supported hosts."""
+    """The supported hosts of coding agents."""
 
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
@@ -32,7 +32,7 @@ class Host(StrEnum):
 
 
 class Branches(StrEnum):
-    """Whether the branches of a repository share a memory."""
+    """How the branches of a repository use the memory: together, or each its own."""
 
     SHARED = "shared"
     APART = "apart"
@@ -85,7 +85,7 @@ def connect(
 
     refuse_question(as_json=as_json, yes=yes, dry_run=dry_run)
     if not remove:
-        _ = shell_of(context).settings  # invalid settings fail here, and not at each hook
+        _ = shell_of(context).settings  # invalid settings fail here, not in each hook
     options = _options(check_name("agent", agent) if agent is not None else None, branches, wait)
     where = Where(Path.home(), os.environ, Path.cwd() if project else None)
     lacking = _why_no_server(host, named=project or agent is not None) if mcp and not remove else None
@@ -103,7 +103,7 @@ def connect(
 
 
 def _drafts(host: Host, where: "Where", wanted: "Wanted") -> list["Draft"]:
-    """The files that would change. Exits if one cannot be changed."""
+    """Return the files that would change. Exits if one can't be changed."""
     from slowwave_server.workers.cli.host_entries import changes
     from slowwave_server.workers.cli.host_files import Broken, draft_of, settings_draft
 
@@ -130,7 +130,9 @@ def _write(changed: Sequence["Draft"], *, ask: bool) -> None:
 
 
 def _why_no_server(host: Host, *, named: bool) -> str | None:
-    """Why the host gets no MCP server; None if it gets one. named: the agent is known without a working directory."""
+    """Return why the host gets no MCP server, or None if it gets one. named: True if the agent is known without a
+    working directory.
+    """
     from slowwave.hosts.places import URL
 
     if os.environ.get(URL):
@@ -147,7 +149,9 @@ def _options(agent: str | None, branches: Branches, wait: float | None) -> list[
 
 
 def _program(*, project: bool) -> Sequence[str]:
-    """The program in a hook: `slowwave` in a project, else its full path, because the host may have another PATH."""
+    """Return the program in a hook: `slowwave` in a project, else its full path, because the host may have another
+    PATH.
+    """
     if project:
         return ("slowwave",)
     beside = Path(sys.executable).with_name("slowwave")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Mode(StrEnum):
-    """Which pass to run."""
+    """The pass to run."""
 
     WORKING = "working"
     LIGHT = "light"
@@ -107,7 +107,7 @@ def _reports(shell: Shell, scope_id: int, mode: Mode, how: _How) -> "Iterator[Cy
 
 
 def _how_far(shell: Shell, scope_id: int, began: datetime) -> str:
-    """How many memories of the scope were checked so far; none in a dry run, which commits nothing."""
+    """Count the memories of the scope that were checked so far; none in a dry run, which commits nothing."""
     from sqlalchemy import func, select
 
     from slowwave_server.models import Memory

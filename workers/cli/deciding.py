@@ -1,4 +1,4 @@
-"""What commands that record a decision share: the name of the person, the scope, and the run to undo."""
+"""Shared parts of commands that record a decision: the name of the person, the scope, and the run to undo."""
 
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def who(by: str | None) -> str:
-    """The name under which a decision is recorded."""
+    """Return the name under which a decision is recorded."""
     return by or operator()
 
 
 def place_of(connection: "Connection", shell: Shell, agent: str | None, scope: str | None) -> tuple[str, str] | None:
-    """The scope that --agent or --scope names; None for all scopes. Raises UnknownName, InvalidName, BadParameter."""
+    """Return the scope of --agent or --scope; None for all scopes. Raises UnknownName, InvalidName, BadParameter."""
     from slowwave_server.services.lookup import find_agent
     from slowwave_server.workers.cli.options import scope_parts
 

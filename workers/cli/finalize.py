@@ -78,7 +78,7 @@ def _check_call(
 
 
 def _ended(connection: "Connection", shell: Shell, *, keep: bool) -> "list[DayRef]":
-    """The tenant's past days that are not final. keep: mark them as being finalized."""
+    """Return the tenant's past days that are not final. keep: True to mark them as settling."""
     from slowwave_server.services.days.book import ended_days, mark_settling
 
     days = [day for day in ended_days(connection, now=shell.now(), limit=MOST_ENDED) if day.tenant == shell.tenant]
@@ -124,7 +124,7 @@ def _final(shell: Shell, day: "DayRef") -> "DayReport":
 
 
 def _choose(shell: Shell) -> "ChooseSummarizer":
-    """The summarizer: a model if the settings want one for days, else the rules."""
+    """Return the summarizer: a model if the settings want one for days, else the rules."""
     from slowwave_server.services.days.model_summarizer import choose_summarizer
 
     days = shell.settings.memory.days

@@ -1,4 +1,4 @@
-"""The lines of a file argument, or of standard input."""
+"""Read the lines of a file argument, or of standard input."""
 
 import io
 import sys
@@ -13,7 +13,7 @@ STDIN = "-"
 
 
 def check_given(file: Path) -> None:
-    """Raises BadParameter if the file cannot be read. A pipe (`<(command)` in a shell) counts as a file."""
+    """Raise BadParameter if the file can't be read. A pipe (`<(command)` in a shell) counts as a file."""
     if str(file) != STDIN and not file.exists():
         raise typer.BadParameter(f"the file {file} does not exist")
     if file.is_dir():
@@ -22,7 +22,7 @@ def check_given(file: Path) -> None:
 
 @contextmanager
 def given_lines(file: Path) -> Iterator[IO[str]]:
-    """The lines of the file, split at line feeds alone. Raises BadParameter if the file does not exist.
+    """Yield the lines of the file, split only at line feeds. Raises BadParameter if the file does not exist.
 
     Bytes that are not UTF-8 become U+FFFD, because Postgres cannot store them.
     """

@@ -74,7 +74,7 @@ def graph(
 
 
 def _origin(tenant: str, agent: str, scope: str | None, found: "EntityGraph", depth: int) -> dict[str, Any]:
-    """The attributes of the graph; scalars only, because GraphML holds no others."""
+    """Return the attributes of the graph; scalars only, because GraphML allows no others."""
     about: dict[str, Any] = {"tenant": tenant, "scope": scope or f"agent:{agent}", "cut": found.cut}
     return about if found.entity is None else about | {"entity": found.entity, "depth": depth}
 
@@ -108,7 +108,7 @@ def _as_json(found: "EntityGraph") -> str:
 
 
 def _as_graphml(found: "EntityGraph") -> str:
-    """The graph in GraphML, with characters that XML forbids replaced."""
+    """Return the graph in GraphML, with characters that XML forbids replaced."""
     import networkx as nx
 
     clean = nx.relabel_nodes(found.graph, {node: _for_xml(node) for node in found.graph})

@@ -1,4 +1,4 @@
-"""Builds the program from the tree of commands; importing a command's module waits until the command is used."""
+"""Build the program from the tree of commands. A command's module is imported when the command is used."""
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module

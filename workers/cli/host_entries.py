@@ -44,7 +44,7 @@ Edit = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of one file. empty: whether a content has no entries left; such a file is removed."""
+    """A change of one file. empty: True if the content has no entries left; such a file is removed."""
 
     path: Path
     edit: Edit
@@ -121,7 +121,7 @@ def _list(value: Any, path: Sequence[str]) -> list[Any]:
 
 
 def _is_ours(item: Any, host: str) -> bool:
-    """Whether an entry calls the hook of Slowwave and no other command."""
+    """Return True if an entry calls the hook of Slowwave and no other command."""
     if not isinstance(item, dict):
         return False
     inner = item["hooks"] if isinstance(item.get("hooks"), list) else [item]
@@ -146,7 +146,7 @@ def _mcp(host: str, where: Where, wanted: Wanted) -> Change:
         file = where.project / ".mcp.json" if where.project else Path(home or where.home) / ".claude.json"
         return _json_mcp(file, {"type": "stdio"} | entry, wanted)
     if where.project is not None:
-        # Cursor starts servers anywhere, and fills in this name itself.
+        # Cursor starts servers in any folder, and fills in this name itself.
         entry["env"] = {"CURSOR_PROJECT_DIR": "${workspaceFolder}"}
     return _json_mcp(where.folder(host) / "mcp.json", entry, wanted)
 

@@ -20,7 +20,9 @@ class Broken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The old and the new content of a file. new: None removes the file. private: only its owner may read it."""
+    """The old and the new content of a file. new: None removes the file. private: True if only its owner may
+    read it.
+    """
 
     path: Path
     old: str | None
@@ -43,7 +45,7 @@ class Draft:
         return _PASSWORD.sub(r"\1\2***", old), _PASSWORD.sub(r"\1\2***", new)
 
     def write(self) -> None:
-        """Write or remove the file. Raises OSError, and Broken if somebody changed the file since it was read."""
+        """Write or remove the file. Raises OSError, and Broken if the file has changed since it was read."""
         if _text(self.path) != self.old:
             raise Broken(f"{self.path} was changed in the meantime")
         if self.new is None:
@@ -67,7 +69,7 @@ class Draft:
 
 def draft_of(change: Change) -> Draft:
     """Make the change in memory. Raises Broken; the file stays unchanged."""
-    path = change.path.resolve()  # follow a link, and keep the link
+    path = change.path.resolve()  # write to the link's target, and keep the link
     old = _text(path)
     try:
         new = change.edit(old or "")
@@ -78,7 +80,9 @@ def draft_of(change: Change) -> Draft:
 
 
 def settings_draft(environment: Mapping[str, str], folder: Path) -> list[Draft]:
-    """The settings of this call, saved for hooks that a host starts with another environment; [] for defaults."""
+    """Return a draft of this call's settings, saved for hooks that a host starts in another environment; [] for
+    defaults.
+    """
     from slowwave.hosts.places import CONFIG, KEY, PREFIX, URL, saved_file
     from slowwave.settings import DEFAULT_FILE, OTHER_VARIABLES
 

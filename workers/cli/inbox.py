@@ -72,7 +72,9 @@ def read_matching(
     *,
     decided: bool = False,
 ) -> "Sequence[InboxItem]":
-    """Open items of a scope (None: all), a tier, and from before a time. decided: also items that are closed."""
+    """Return open items of a scope (None: all), a tier, and from before a time. decided: True to include
+    closed items.
+    """
     from slowwave_server.services.reports.inbox import open_keys, read_items
 
     keys = open_keys(connection, tenant, scope=place)
@@ -124,7 +126,7 @@ def show(
 
 
 def _of_the_claim(connection: "Connection", tenant: str, item: "InboxItem") -> dict[str, str]:
-    """What keep and archive would do to a claim that has the answers of two statements."""
+    """Return the effects of keep and archive on a claim that has the answers of two statements."""
     from slowwave_server.services.reports.review import what_answers_do
     from slowwave_server.services.review.decisions import Decision
 

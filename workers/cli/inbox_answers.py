@@ -106,7 +106,7 @@ def answer(
 def _named(
     connection: "Connection", shell: Shell, ids: Sequence[str], answer: Answer
 ) -> "tuple[Sequence[InboxItem], list[str]]":
-    """The items of these ids, which the answer must fit, and ids that do not exist. Raises BadParameter."""
+    """Return the items of these ids, which the answer must fit, and the ids that do not exist. Raises BadParameter."""
     from slowwave_server.services.reports.inbox import read_items
 
     items = read_items(connection, shell.tenant, ids)

@@ -61,7 +61,7 @@ def ingest(
 
 
 class Rejects:
-    """The file of rejected lines: created with the first rejected line, removed if there is none."""
+    """The file of rejected lines. It is created at the first rejected line, and removed if there is none."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -71,7 +71,8 @@ class Rejects:
     def add(self, reject: "Reject") -> None:
         """Write a line with its number and the reason; print the first few on stderr."""
         if self._file is None:
-            # Only this user may read it: lines hold conversations. A new file, so that an old one cannot lend its mode.
+            # Only this user may read it, because lines contain conversations. Create a new file, because an old one
+            # would keep its mode.
             self.path.unlink(missing_ok=True)
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             self._file = os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace")

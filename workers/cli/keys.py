@@ -163,7 +163,7 @@ def _day(moment: datetime | None) -> str:
 
 
 def _moment(text: str | None, now: datetime) -> datetime | None:
-    """Raises BadParameter."""
+    """Parse a time. Raises BadParameter."""
     if text is None:
         return None
     if (days := _DAYS.fullmatch(text)) is not None:

@@ -46,7 +46,7 @@ def mcp(
 
 
 def tools_of(shell: Shell, memory: "Memory", agent: str, scopes: Sequence[str]) -> "AgentTools":
-    """The tools of one agent."""
+    """Return the tools of one agent."""
     from slowwave_server.workers.mcp_tools import AgentTools
     from slowwave_server.workers.shared.flush_requests import flush_sessions
 

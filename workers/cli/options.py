@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, and functions that parse their values."""
 
 import re
 from datetime import date, datetime, timedelta

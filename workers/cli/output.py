@@ -63,7 +63,7 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def document(value: Any) -> Any:
-    """A value in JSON types: dataclasses as objects, times in ISO 8601, ids and paths as text.
+    """Return a value as JSON types: dataclasses as objects, times in ISO 8601, ids and paths as text.
 
     Raises TypeError for a type that JSON lacks.
     """

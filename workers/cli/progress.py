@@ -25,7 +25,7 @@ def progress(
 ) -> Iterator[None]:
     """While the block runs, a thread prints lines such as "making vectors, 12 s: 3,200 memories have one".
 
-    how_far: reads a count on its own connection; "" prints the elapsed time alone.
+    how_far: returns a count as text, read on its own connection; "" prints only the elapsed time.
     """
     over = threading.Event()
     stream = sys.stderr if out is None else out
@@ -37,7 +37,7 @@ def progress(
         wait = first
         while not over.wait(wait):
             wait, told = every, ""
-            with suppress(DBAPIError):  # the command itself says what is wrong with Postgres
+            with suppress(DBAPIError):  # the command itself reports errors of Postgres
                 told = how_far()
             line = f"{doing}, {duration_words(time.monotonic() - began)}" + (f": {told}" if told else "")
             if not over.is_set():

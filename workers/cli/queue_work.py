@@ -1,4 +1,4 @@
-"""Entries of the queue of failed work: a dead letter (12), or a quarantined event (AGENT/SESSION#SEQ)."""
+"""Find entries of the queue of failed work: a dead letter (12), or a quarantined event (AGENT/SESSION#SEQ)."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,7 +29,7 @@ def event_id(event: "QuarantinedEvent") -> str:
 
 
 def find_entries(connection: "Connection", tenant: str, ids: Sequence[str]) -> Entries:
-    """Read ids: 12 is a dead letter, AGENT/SESSION#SEQ a quarantined event. Raises BadParameter, UnknownName."""
+    """Parse ids: 12 is a dead letter, AGENT/SESSION#SEQ a quarantined event. Raises BadParameter, UnknownName."""
     letters = [int(text) for text in ids if text.isascii() and text.isdecimal()]
     events = [_event(connection, tenant, text) for text in ids if not (text.isascii() and text.isdecimal())]
     return Entries(letters, events)
@@ -51,7 +51,7 @@ def _event(connection: "Connection", tenant: str, text: str) -> "QuarantinedEven
 
 
 def _splits(place: str) -> Iterator[tuple[str, str]]:
-    """Every way to read a place as agent and session: names may contain slashes."""
+    """Return every way to split a place into agent and session, because names may contain slashes."""
     parts = place.split("/")
     for at in range(1, len(parts)):
         yield "/".join(parts[:at]), "/".join(parts[at:])

@@ -197,7 +197,7 @@ def _for_owners() -> Iterator[None]:
 
 
 def reapply(shell: Shell) -> bool:
-    """Grant all roles their rights again after a migration; answer whether there are roles."""
+    """Grant all roles their rights again after a migration. Return True if there are roles."""
     from slowwave_server.services.access.grants import apply_grants, in_use
 
     with shell.connection() as connection, _for_owners():
@@ -209,7 +209,7 @@ def reapply(shell: Shell) -> bool:
 
 
 def _verifier(connection: "Connection", login: str, password: str) -> str:
-    """The SCRAM verifier of a password, so that no statement, and so no log, contains the password."""
+    """Return the SCRAM verifier of a password, so that no statement, and so no log, contains the password."""
     from slowwave.errors import InvalidSettings
 
     if not password:

@@ -54,7 +54,7 @@ class SentenceGroup(TyperGroup):
             if expected is None:
                 raise
             code, sentence, cure = expected
-            more = getattr(error, "problems", ())[1:]  # of wrong settings, each of which has a sentence
+            more = getattr(error, "problems", ())[1:]  # one sentence for each invalid setting
             complain(sentence, cure, *more)
             raise typer.Exit(code) from None
 

@@ -1,4 +1,4 @@
-"""Two contradicting statements, one below the other, with dates and sources."""
+"""Print two contradicting statements, one below the other, with dates and sources."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ LABEL = 9
 
 
 def print_conflict(conflict: "ListedConflict", *, full: bool = False) -> None:
-    """Print both sides, the later first. full: with the source events."""
+    """Print both sides, the later first. full: True to include the source events."""
     print_side("later", conflict.newer, full=full)
     print_side("earlier", conflict.older, full=full)
 

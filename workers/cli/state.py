@@ -1,4 +1,4 @@
-"""The shell of an invocation, and who sits at it."""
+"""The shell of an invocation, and the name of its user."""
 
 import typer
 
@@ -6,7 +6,7 @@ from slowwave_server.workers.shared.shell import Shell
 
 
 def shell_of(context: typer.Context) -> Shell:
-    """The shell of this invocation."""
+    """Return the shell of this invocation."""
     shell = context.find_object(Shell)
     if shell is None:
         raise RuntimeError("a command was called outside of the shell")
@@ -14,10 +14,10 @@ def shell_of(context: typer.Context) -> Shell:
 
 
 def operator() -> str:
-    """Who sits at this shell."""
+    """Return the name of the user of this shell."""
     import getpass
 
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a user that the system has no name for, as in many containers
+    except (KeyError, OSError):  # the system has no name for this user, as in many containers
         return "operator"

@@ -78,7 +78,7 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
 
 
 def _left(found: "Status") -> list[tuple[str, str]]:
-    """Rows about failed events, failed notes and days, and the backlog of backends."""
+    """Return rows about failed events, failed notes and days, and the backlog of backends."""
     from slowwave_server.services.reports.unkept import Unkept, unkept_words
 
     aside = f"{pluralize(found.quarantined, 'event')} quarantined, {pluralize(found.dead_letters, 'dead letter')}"

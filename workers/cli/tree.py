@@ -1,4 +1,4 @@
-"""The tree of commands: nouns with verbs, each with its examples. Importing this module imports no command."""
+"""The tree of commands: nouns with verbs, each with examples. Importing this module imports no command."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Node = Union["Verb", "Noun"]
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A command. target: `module:function` below workers/cli; examples: without the word `slowwave`."""
+    """A command. target: `module:function` below workers/cli; examples: lines without the word `slowwave`."""
 
     target: str
     examples: tuple[str, ...]
@@ -287,7 +287,7 @@ TREE: Mapping[str, Node] = {
 
 
 def verbs(nodes: Mapping[str, Node] = TREE, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Verb]]:
-    """Every command with its path, such as ("admin", "keys", "add")."""
+    """Return every command with its path, such as ("admin", "keys", "add")."""
     for name, node in nodes.items():
         if isinstance(node, Noun):
             yield from verbs(node.nodes, (*path, name))

@@ -122,7 +122,7 @@ def list_users(context: typer.Context, *, as_json: Json = False) -> None:
 
 
 def _note(shell: Shell, connection: "Connection", what: str, tenants: "Sequence[str]") -> None:
-    """Write a row of the audit log per tenant of the person; a row without tenant for a person who sees all."""
+    """Write a row of the audit log per tenant of the person; a row without tenant if the person sees all tenants."""
     from slowwave_server.domain.console_roles import EVERY_TENANT
     from slowwave_server.services.access.audit_log import note_act
 

@@ -1,4 +1,4 @@
-"""Waits until sessions are processed: watches their watermarks, and explains the delay at a timeout.
+"""Wait until sessions are processed: watch their watermarks, and explain the delay at a timeout.
 
 Later events do not prolong the wait.
 """

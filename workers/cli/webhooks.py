@@ -130,7 +130,7 @@ def enable(context: typer.Context, webhook: Webhook, *, as_json: Json = False) -
 
 
 def find_webhook(connection: "Connection", shell: Shell, webhook: UUID) -> "Row[Any]":
-    """The endpoint of the tenant. Raises UnknownName."""
+    """Return the endpoint of the tenant. Raises UnknownName."""
     from slowwave_server.services.lookup import UnknownName
     from slowwave_server.services.webhooks.endpoints import read_endpoint
 

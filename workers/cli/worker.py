@@ -39,13 +39,13 @@ def worker(
     log_level: Annotated[LogLevel, typer.Option(help="The least severe messages to log.")] = "info",
 ) -> None:
     """Run a worker on the servers of the settings until SIGTERM or Ctrl-C."""
-    _ = shell_of(context).settings  # invalid settings end here with a sentence, and not in Celery with a traceback
+    _ = shell_of(context).settings  # invalid settings end here with a sentence, not in Celery with a traceback
     words = [
         *("-Q", ",".join(chosen_queues(queues)), "-n", node_name(name, os.getpid()), "--pool", pool),
         *(() if concurrency is None else ("--concurrency", str(concurrency))),
         *("--loglevel", log_level, "--without-gossip", "--without-mingle"),
         *(("-E",) if events else ()),
-        # This scheduler keeps no file. Ticks are idempotent: after a restart each interval simply begins again.
+        # This scheduler keeps no file. Ticks are idempotent: after a restart each interval begins again.
         *(("-B", "--scheduler", "celery.beat:Scheduler") if beat else ()),
     ]
     sys.stdout.flush()
@@ -54,7 +54,7 @@ def worker(
 
 
 def chosen_queues(text: str | None) -> Sequence[str]:
-    """The queues of a text, in its order; all queues for None. Raises BadParameter."""
+    """Return the queues in a text, in its order; all queues for None. Raises BadParameter."""
     from slowwave.coordination.keys import QUEUES
 
     if text is None:
@@ -67,7 +67,7 @@ def chosen_queues(text: str | None) -> Sequence[str]:
 
 
 def node_name(name: str | None, process: int) -> str:
-    """Celery's name of the worker: NAME@HOST. Celery replaces %h by the name of the host."""
+    """Return Celery's name of the worker: NAME@HOST. Celery replaces %h by the name of the host."""
     name = name or f"worker-{process}"
     return name if "@" in name else f"{name}@%h"
 

@@ -1,1 +1,1 @@
-"""The console: pages for people, rendered on the server, over the reports and services that the shell uses."""
+"""The console: pages for people, rendered on the server, with the same reports and services as the shell."""

@@ -68,8 +68,8 @@ def make_app(
 ) -> Starlette:
     """Return the console's application over these servers.
 
-    memory: reads memories exactly as agents read them. clock: returns an aware time. secure: send cookies over https
-    only. body_seconds: the most seconds that the body of a form may take to arrive.
+    memory: reads memories exactly as agents read them. clock: returns an aware time. secure: True to send cookies over
+    https only. body_seconds: the longest time in which the body of a form may arrive.
     """
     patient = HealthProbe(settings, engine, redis, lambda: listening(redis, settings), clock)
     state = AppState(settings, engine, redis, clock, secure, NAVIGATION, HealthCache(patient), memory, body_seconds)
@@ -87,7 +87,9 @@ def make_app(
 
 
 async def _alive(_request: Request) -> Response:
-    """Answer liveness probes. It does not check Postgres or the broker: a console restart would not repair them."""
+    """Answer liveness probes. It does not check Postgres or the broker, because a restart of the console would not
+    repair them.
+    """
     return PlainTextResponse("ok\n")
 
 

@@ -1,4 +1,4 @@
-"""State that all requests of one console share: settings, connections, a clock."""
+"""The state that all requests of one console share: settings, connections, a clock."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,8 +19,8 @@ from slowwave_server.workers.shared.shell import Shell
 class Link(NamedTuple):
     """One entry of the sidebar.
 
-    group: the heading above it. role: a person without it sees no entry. key: the letter after `g` that opens the page.
-    badge: the figure of `/live/badges` beside it. also: pages that belong to this entry, too.
+    group: the heading above it. role: the role without which a person sees no entry. key: the letter after `g` that
+    opens the page. badge: the figure of `/live/badges` beside it. also: further pages that belong to this entry.
     """
 
     title: str
@@ -35,9 +35,10 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """The collaborators of one console. clock: answers an aware time. body_seconds: how long a form may take to arrive.
+    """The collaborators of one console. clock: returns an aware time. body_seconds: the longest time in which a form
+    may arrive.
 
-    secure: whether cookies are for https alone.
+    secure: True if cookies are for https only.
     """
 
     settings: Settings
@@ -51,15 +52,15 @@ class AppState:
     body_seconds: float
 
     def cookie(self, name: str) -> str:
-        """The name of a cookie. Where browsers speak https no other host may set it: its name says so to browsers."""
+        """Return the name of a cookie. With https, its prefix tells browsers that no other host may set it."""
         return f"__Host-{name}" if self.secure else name
 
     def shell(self, tenant: str) -> Shell:
-        """What commands of the shell work with, for a tenant: functions behind commands take it from pages, too."""
+        """Return the shell of a tenant, because pages call some functions of commands."""
         return Shell.over(self.settings.model_copy(update={"tenant": tenant}), self.engine, self.redis)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that can't write: a page that is only looked at changes nothing."""
+        """Open a read-only connection, because a page that only shows data must not change any."""
         with self.engine.connect() as connection:
             yield connection.execution_options(postgresql_readonly=True)

@@ -1,6 +1,6 @@
-"""Runs slow work in a background thread, so that the page can answer before the work ends and say that it continues.
+"""Run slow work in a background thread, so that the page can answer before the work ends and say that it continues.
 
-If the console process ends, the work ends with it. The caller must tolerate that; work that holds a lease or a
+If the console process ends, the work ends with it. The caller must tolerate such an end; work under a lease or in a
 transaction does.
 """
 
@@ -18,7 +18,7 @@ WAIT_SECONDS = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Finished(Generic[T]):
-    """The result of work that ended in time."""
+    """The result of work that ended within the waiting time."""
 
     value: T
 

@@ -1,4 +1,4 @@
-"""Computes a bar chart as numbers for an SVG: one bar for each day, and a line for a limit."""
+"""Compute a bar chart as numbers for an SVG: one bar for each day, and a line for a limit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ GAP = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar. height 0: nothing is drawn. label: the text below the bar, "" for most bars."""
+    """One bar. height: 0 draws nothing. label: the text below the bar, "" for most bars."""
 
     x: float
     y: float
@@ -23,7 +23,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """A bar chart within WIDTH and HEIGHT. limit_y: the y of the limit's line, or None. most: the largest value of the
+    """A bar chart within WIDTH and HEIGHT. limit_y: the y of the limit's line, or None. most: the highest value of the
     scale.
     """
 
@@ -36,7 +36,7 @@ class BarChart:
 def draw_bar_chart(values: Sequence[tuple[int, str, str]], *, limit: int | None) -> BarChart:
     """Return the BarChart for (value, words, label) tuples from left to right. values: not negative.
 
-    A limit above four times the largest value is not drawn: on its scale every bar would be almost flat.
+    A limit above four times the largest value is not drawn, because every bar would be almost flat on such a scale.
     """
     largest = max((value for value, _, _ in values), default=0)
     shown = limit is not None and limit <= max(1, largest) * 4

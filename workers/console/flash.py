@@ -1,4 +1,4 @@
-"""The flash message that the next page shows once after a change, in a cookie signed with the login's secret."""
+"""A message that the next page shows once after a change, in a cookie signed with the login's secret."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,14 @@ LONGEST = 1000
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """A sentence that one page shows. undo: the run that the button beside it undoes; None without a button."""
+    """A sentence that one page shows once. undo: the run that the button beside it undoes; None without a button."""
 
     sentence: str
     undo: int | None = None
 
 
 def write_flash(response: Response, login: Login, flash: Flash, *, cookie: str, secure: bool) -> None:
-    """Show a flash message on the next page. cookie: the cookie's name."""
+    """Show a message on the next page. cookie: the cookie's name."""
     value = _signer(login).dumps([flash.sentence[:LONGEST], flash.undo])
     said = value if isinstance(value, str) else value.decode()
     response.set_cookie(cookie, said, max_age=SECONDS, path="/", httponly=True, samesite="strict", secure=secure)

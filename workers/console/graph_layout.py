@@ -1,4 +1,4 @@
-"""Lays out a graph as numbers for an SVG: nodes on a circle, names outside the circle, relations as curves inside it.
+"""Lay out a graph as numbers for an SVG: nodes on a circle, names outside the circle, relations as curves inside it.
 
 Names never overlap, however many entities the graph has: each name gets its own place on the circle and points away
 from the centre. If the user asked for one entity, that entity is at the centre.
@@ -21,7 +21,7 @@ _QUARTER, _THREE_QUARTERS = 90.0, 270.0
 
 @dataclass(frozen=True, slots=True)
 class Spot(Generic[T]):
-    """A node's position. turn: the rotation of its name, in degrees. end: whether the name ends at the position."""
+    """A node's position. turn: the rotation of its name, in degrees. end: True if the name ends at the position."""
 
     node: T
     x: float
@@ -104,7 +104,7 @@ def _curve(a: Spot[T], b: Spot[T], centre: float) -> Curve[T]:
     if a.central or b.central:
         outer = b if a.central else a
         path = f"M {a.x} {a.y} L {b.x} {b.y}"
-        # Nearer to the circle than to the centre: the lines are further apart near it.
+        # The control point is nearer to the circle than to the centre, because the lines are further apart there.
         x, y = centre + (outer.x - centre) * 0.66, centre + (outer.y - centre) * 0.66
         return Curve(a.node, b.node, path, round(x, 1), round(y, 1), outer.turn, True)
     bent_x, bent_y = (a.x + b.x) / 2, (a.y + b.y) / 2

@@ -29,7 +29,7 @@ class HealthSnapshot:
 
 
 class HealthCache:
-    """Checks on demand, one check at a time for all callers. steady: a monotonic clock, in seconds."""
+    """Runs health checks on demand, one at a time for all callers. steady: a monotonic clock in seconds."""
 
     def __init__(self, patient: HealthProbe, steady: Callable[[], float] = time.monotonic) -> None:
         self._patient = patient
@@ -42,8 +42,8 @@ class HealthCache:
     def latest(self, *, again: bool = False, wait_seconds: float = 0.0) -> HealthSnapshot:
         """Return the latest snapshot, which a check may be about to replace.
 
-        wait_seconds: how long to wait for that check. again: wait for a check that starts now or is already running,
-        however long it takes. Raises the error of a check that failed, if no snapshot is recent enough.
+        wait_seconds: the longest wait for this check. again: True to wait for a check that starts now or is already
+        running, however long it takes. Raises the error of a check that failed, if no snapshot is recent enough.
         """
         with self._lock:
             seen, now = self._seen, self._steady()

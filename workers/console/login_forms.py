@@ -1,4 +1,5 @@
-"""Tokens of login forms. Each form gets a new token, signed with a key that all consoles of this installation share.
+"""Make and check tokens of login forms. Each form gets a new token, signed with a key that all consoles of an
+installation share.
 
 Because of the signature, a cookie that an attacker planted is useless.
 """
@@ -30,7 +31,7 @@ class LoginForms:
         return str(TimestampSigner(self._key()).sign(secrets.token_urlsafe(24)), "ascii")
 
     def made(self, token: str) -> bool:
-        """Return whether a console of this installation made this token within the last SECONDS."""
+        """Return True if a console of this installation made this token within the last SECONDS."""
         for key in (self._key(), _own_key):
             try:
                 TimestampSigner(key).unsign(token.encode("utf-8", "replace"), max_age=SECONDS)

@@ -77,9 +77,7 @@ class PageRequest:
         return self.login.tenant
 
     def may(self, needed: UserRole) -> bool:
-        """Return whether this user may do what needs the role `needed`; templates hide actions that the user may not
-        do.
-        """
+        """Return True if this user has the role `needed`; templates hide actions that the user may not perform."""
         return may(self.user.role, needed)
 
     @cached_property
@@ -112,7 +110,7 @@ class PageRequest:
 
     @property
     def query(self) -> Mapping[str, str]:
-        """The query parameters; if one is given twice, the last value counts."""
+        """The query parameters; if one is given twice, the last value is used."""
         return self.request.query_params
 
     def word(self, name: str) -> str | None:
@@ -149,7 +147,7 @@ class PageRequest:
 
     @property
     def noted(self) -> ActDetails:
-        """The details that every audit entry of this request contains."""
+        """The details in every audit entry of this request."""
         return {"tenant": self.tenant, "via": "console", "now": self.now}
 
     @contextmanager
@@ -191,7 +189,7 @@ class PageRequest:
 
     @property
     def wants_part(self) -> bool:
-        """Whether htmx sent the request, so that the response is a part of a page."""
+        """True if htmx sent the request, so that the response is a part of a page."""
         return self.request.headers.get("hx-request") == "true"
 
     def go(self, path: str, *, say: str | None = None, undo: int | None = None, **query: str | int | None) -> Response:
@@ -216,12 +214,12 @@ class PageRequest:
         return f"{self.request.url.path}?{kept}" if kept else self.request.url.path
 
     def is_within(self, path: str) -> bool:
-        """Return whether this page is at `path` or below it."""
+        """Return True if this page is at `path` or below it."""
         here = self.request.url.path
         return here == path or (path != "/" and here.startswith(f"{path}/"))
 
     def is_at(self, link: Link) -> bool:
-        """Return whether this page belongs to an entry of the sidebar."""
+        """Return True if this page belongs to an entry of the sidebar."""
         return any(self.is_within(path) for path in (link.path, *link.also))
 
     def tenants(self) -> list[str]:

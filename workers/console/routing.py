@@ -52,12 +52,12 @@ class Page(NamedTuple):
 
 
 def reads(path: str, answer: Answer, *, role: UserRole = "viewer") -> Page:
-    """A route that shows a page and changes nothing."""
+    """Return a route that shows a page and changes nothing."""
     return Page(path, "GET", role, answer)
 
 
 def changes(path: str, answer: Answer, *, role: UserRole) -> Page:
-    """A route that receives a form and changes data on behalf of the user."""
+    """Return a route that receives a form and changes data on behalf of the user."""
     return Page(path, "POST", role, answer)
 
 
@@ -89,7 +89,7 @@ class Endpoint:
         return await run_in_threadpool(self._answer, req)
 
     def _admit(self, req: PageRequest) -> Response | None:
-        """Find the user of the request; return a refusal, or None if the user may ask for this page."""
+        """Find the user of the request. Return a refusal, or None if the user may see this page."""
         try:
             req.login = self._login(req.request)
             _check_text(req.request)

@@ -1,4 +1,4 @@
-"""Whose memories a page is about: an agent's own, or those of a room or a team, as the address names them."""
+"""Read from the address whose memories a page shows: an agent's own, or those of a room or a team."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ NAMED = 200
 
 @dataclass(frozen=True, slots=True)
 class ScopeParams:
-    """An agent and, if it isn't its own, the scope: as a word (`room:lobby`) and as services take it."""
+    """An agent and, unless it is the agent's own, the scope: as text (`room:lobby`) and in the form for services."""
 
     agent: str
     scope: str | None
@@ -28,9 +28,10 @@ class ScopeParams:
 
 
 def read_scope_params(req: PageRequest, connection: Connection) -> tuple[ScopeParams | None, list[str]]:
-    """What the address asks for, and the names of agents to choose from.
+    """Return the scope in the address, and the names of agents to choose from.
 
-    The only agent that there is need not be named. None: no agent is named, and there are none or several.
+    If the tenant has only one agent, the address need not name it. None: no agent is named, and there are none or
+    several.
     """
     names = agent_names(connection, req.tenant, limit=NAMED)
     agent, scope = req.word("agent"), req.word("scope")
@@ -40,7 +41,9 @@ def read_scope_params(req: PageRequest, connection: Connection) -> tuple[ScopePa
 
 
 def read_scope(req: PageRequest, connection: Connection) -> tuple[str, str] | None:
-    """The scope that `agent` or `scope` names; None for all of the tenant's. Raises UnknownName and InvalidName."""
+    """Return the scope that `agent` or `scope` names; None for all of the tenant's. Raises UnknownName and
+    InvalidName.
+    """
     agent, scope = req.word("agent"), req.word("scope")
     if agent is not None and scope is not None:
         raise InvalidName("give an agent or a scope, one of the two")

@@ -1,4 +1,4 @@
-"""Runs the console: its connections, and uvicorn."""
+"""Run the console: its connections, and uvicorn."""
 
 import gc
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def _config(app: Starlette, wanted: Serving) -> uvicorn.Config:
         server_header=False,
         ssl_certfile=wanted.tls_cert,
         ssl_keyfile=wanted.tls_key,
-        # If uvicorn trusts a whole chain, it takes the first entry, which a client can choose.
+        # If uvicorn trusted the whole chain of proxies, it would take the first entry, which a client can choose.
         proxy_headers=False,
         timeout_graceful_shutdown=10,
     )

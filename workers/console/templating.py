@@ -1,4 +1,4 @@
-"""The Jinja environment, and the text filters that all templates use: times, durations, counts.
+"""Make the Jinja environment, with the text filters of all templates: times, durations, counts.
 
 Every value in a template is escaped; this module marks nothing as safe.
 """

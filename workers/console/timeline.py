@@ -1,4 +1,4 @@
-"""Lays out successive values as numbers for an SVG: one row for each value, with a bar for the time in which it was
+"""Lay out successive values as numbers for an SVG: one row for each value, with a bar for the time in which it was
 valid.
 """
 
@@ -31,7 +31,9 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One row. y: its middle. x, width: of its bar. arrow: the SVG path to the value that replaced this one, or ""."""
+    """One row. y: its middle. x, width: position and width of its bar. arrow: the SVG path to the value that replaced
+    this one, or "".
+    """
 
     held: Held
     y: float

@@ -1,1 +1,1 @@
-"""The exporter: how Slowwave is, in the text that Prometheus reads."""
+"""The exporter: metrics of Slowwave in the text format of Prometheus."""

@@ -53,8 +53,8 @@ _TASKS_FAIL = (
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One alert rule. expr: PromQL with an empty result while all is well. seconds: how long the result must be
-    non-empty.
+    """One alert rule. expr: PromQL with an empty result while the state is good. seconds: the time for which the result
+    must be non-empty.
 
     found: the observed value, as a Prometheus template.
     """

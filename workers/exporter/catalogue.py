@@ -1,7 +1,7 @@
 """Every metric of the exporter, as data: docs/metrics.md is generated from it, alerts and dashboards use its names.
 
 Names follow Prometheus' rules: base units, `_total` for counters. Labels are few and bounded: never a session, an agent
-or a memory; a tenant only if an option names it. A value that a scrape can't read is absent, never 0.
+or a memory; a tenant only if an option names it. A value that a scrape can't read is missing, never 0.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Kind = Literal["gauge", "counter"]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric. name: without PREFIX, with its unit; labels: in their order."""
+    """One metric. name: its name without PREFIX, with its unit; labels: its labels in order."""
 
     topic: str
     name: str
@@ -145,7 +145,7 @@ RUNS = _metrics(
     ("runs_running", "kind", "Runs in progress, under a live lease."),
     ("recent_runs", "kind status", "Runs that ended in the last 24 hours, of the newest 1,000."),
     ("recent_run_seconds", "kind statistic", "Duration of these runs: mean, max."),
-    # Not `job`: that is Prometheus' own label of what it scrapes.
+    # Not `job`, because Prometheus itself uses this label for the scraped target.
     ("job_late_seconds", "maintenance_job", "How long an enabled job has been due without a run; 0 if it is not due."),
     ("job_failures", "maintenance_job", "Failures in a row among the job's latest three runs."),
     ("job_tick_seconds", "", "Interval of checks for due jobs (memory.maintenance.tick_seconds)."),

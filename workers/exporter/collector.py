@@ -28,7 +28,7 @@ class FiguresCollector(Collector):
     """Reads each server in its own thread and offers the figures of all servers.
 
     servers: for each server its name and its read function, which must not raise if the server is unavailable. here:
-    the read function for this host. about: the labels of `build_info`. A server that does not answer within `deadline`
+    reads the figures of this host. about: the labels of `build_info`. A server that does not answer within `deadline`
     seconds counts as unavailable; the collector does not ask it again before the outstanding answer arrives.
     """
 
@@ -83,7 +83,7 @@ class FiguresCollector(Collector):
         yield from self._here()
 
     def _ask(self, name: str) -> Future[Sequence[Any]] | None:
-        """Start a read; None if the server has not yet answered the previous one."""
+        """Start a read. Return None if the server has not yet answered the previous one."""
         last = self._asked.get(name)
         if last is not None and not last.done():
             return None

@@ -11,7 +11,7 @@ Shape = Literal["timeseries", "stat", "table"]
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One panel. lines: (expression, legend in Grafana's template). unit: Grafana's name. note: what to watch."""
+    """One panel. lines: (expression, legend in Grafana's template). unit: Grafana's name. note: advice for readers."""
 
     title: str
     lines: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""`alerts.yaml` as Prometheus reads it, from the rules."""
+"""Write `alerts.yaml` for Prometheus, from the rules."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +18,7 @@ _HEAD = """\
 
 
 def rules_file(rules: Iterable[Rule], *, runbooks: str = RUNBOOKS, pace: float = 1.0) -> str:
-    """The file's text. runbooks: a URL, or a folder; pace: what every `for` is multiplied with, for trials."""
+    """Return the file's text. runbooks: a URL, or a folder; pace: a factor for every `for`, for trials."""
     ending = "html" if "://" in runbooks else "md"
     written = [_rule(rule, f"{runbooks.rstrip('/')}/{rule.issue.name}.{ending}", pace) for rule in rules]
     tree = {"groups": [{"name": "slowwave", "rules": written}]}

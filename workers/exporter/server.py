@@ -27,7 +27,9 @@ _PAGE = b"Slowwave's exporter. Figures are at /metrics.\n"
 
 
 def registry_of(collector: Collector) -> CollectorRegistry:
-    """Return a new registry with only this collector: metrics of the exporter process itself are not exported."""
+    """Return a new registry with only this collector, so that metrics of the exporter process itself are not
+    exported.
+    """
     registry = CollectorRegistry(auto_describe=False)
     registry.register(collector)
     return registry
@@ -100,7 +102,7 @@ def _app(registry: CollectorRegistry) -> Callable[[WSGIEnvironment, StartRespons
 
 
 class _Quiet(WSGIRequestHandler):
-    """Logs no request at the default level, because requests come every few seconds."""
+    """Logs no request at the default level, because requests arrive every few seconds."""
 
     timeout = 10  # seconds until the server drops a client that sends nothing
 

@@ -1,4 +1,4 @@
-"""The gateway: Slowwave over HTTP, for programs without Python or without a login of Postgres.
+"""The gateway: Slowwave over HTTP, for programs in other languages or without a login of Postgres.
 
-`app.py` makes the application, `serving.py` runs it, `routes/` holds the routes, `schemas/` what they take and answer.
+`app.py` makes the application, `serving.py` runs it, `routes/` has the routes, `schemas/` their requests and answers.
 """

@@ -1,4 +1,4 @@
-"""Paths of requests: `%2F` is part of a name, and no border between two parts. Names of agents may hold slashes."""
+"""Decode paths of requests: `%2F` is part of a name and does not separate parts, because names may contain slashes."""
 
 import re
 from urllib.parse import unquote_to_bytes
@@ -10,7 +10,7 @@ _SLASH = re.compile(rb"%2f", re.IGNORECASE)
 
 
 class WithSlashes:
-    """Has routes see a NUL for each `%2F`, which no name can hold; `GatewayRoute` makes a slash of it again."""
+    """Replaces each `%2F` by a NUL, which no name can contain; `GatewayRoute` turns the NUL into a slash."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -45,9 +45,9 @@ def make_gateway(
     *,
     routers: Sequence[APIRouter] = ROUTERS,
 ) -> FastAPI:
-    """The gateway over these servers, as its own login reaches them. clock: answers an aware time.
+    """Return the gateway over these servers, with the rights of its own login. clock: returns an aware time.
 
-    memory: its store has `walls.Walls` for whom it acts; from here on the connections of `engine` do, too.
+    memory: its store acts for callers through `walls.Walls`; from now on the connections of `engine` do, too.
     """
     guard(engine)
     app = FastAPI(title=TITLE, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_lives)
@@ -65,7 +65,7 @@ def make_gateway(
 
 
 def _surround(app: FastAPI, settings: Settings) -> None:
-    """Put around all routes what every answer needs. The last one added is the first that a request meets."""
+    """Add the middleware around all routes. The last one added is the first that handles a request."""
     app.add_middleware(WithSlashes)
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_BYTES, compresslevel=5)
     origins = [origin.strip() for origin in settings.gateway.cors_origins.split(",") if origin.strip()]
@@ -81,7 +81,7 @@ def _surround(app: FastAPI, settings: Settings) -> None:
 
 
 def _add_mcp(app: FastAPI) -> None:
-    """MCP, if its SDK is installed."""
+    """Add MCP, if its SDK is installed."""
     if find_spec("mcp") is None:
         return
     from slowwave_server.workers.gateway.mcp import PATH, McpEndpoint  # noqa: PLC0415 (the SDK is an extra)
@@ -93,7 +93,7 @@ def _add_mcp(app: FastAPI) -> None:
 
 @asynccontextmanager
 async def _lives(app: FastAPI) -> AsyncIterator[None]:
-    """Run the contexts in `app.state.running` while the app answers; at the end call `app.state.closing`."""
+    """Run the contexts in `app.state.running` while the app serves; at the end call `app.state.closing`."""
     async with AsyncExitStack() as stack:
         for close in app.state.closing:
             stack.callback(close)

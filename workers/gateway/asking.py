@@ -1,4 +1,4 @@
-"""Asking a worker over a row of slowwave.requests, and waiting a moment for its answer."""
+"""Ask a worker by a row of slowwave.requests, and wait a moment for its answer."""
 
 import logging
 import time
@@ -32,7 +32,7 @@ _PROBLEMS: Mapping[str, tuple[int, str]] = {
 
 
 def ask(visit: Visit, kind: Kind, arguments: Mapping[str, Any]) -> Request:
-    """Write a request down and wake a worker; answer the request as it stands after WAIT_SECONDS at most."""
+    """Store a request and wake a worker. Return the request in its state after at most WAIT_SECONDS."""
     with visit.engine.begin() as connection:
         request = add_request(connection, visit.tenant, kind, arguments, key=visit.key_id)
     try:
@@ -50,10 +50,10 @@ def ask(visit: Visit, kind: Kind, arguments: Mapping[str, Any]) -> Request:
 
 
 def answered(asked: Request, shape: type[Answer], *, missing: NotThere) -> Answer | JSONResponse:
-    """The result of a request; while a worker has not answered, 202 with the request, and its address.
+    """Return the result of a request; if no worker has answered yet, 202 with the request and its address.
 
-    missing: is raised if the target does not exist; a worker's own sentence could name other agents. Raises Problem for
-    other failures.
+    missing: the error to raise if the target does not exist, because a worker's sentence could name other agents.
+    Raises Problem for other failures.
     """
     if asked.state == "done":
         return shape.model_validate(dict(asked.result or {}) | {"id": asked.id})

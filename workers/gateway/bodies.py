@@ -1,4 +1,4 @@
-"""The body of a request: read within its limits of size and time before anything is parsed, then strict JSON."""
+"""Read the body of a request within limits of size and time before it is parsed, then as strict JSON."""
 
 import asyncio
 import json
@@ -24,16 +24,16 @@ class Given(Request):
         self._parsed = parsed
 
     async def body(self) -> bytes:
-        """As it arrived."""
+        """The body as it arrived."""
         return self._read
 
     async def json(self) -> Any:
-        """As it was parsed."""
+        """The body after parsing."""
         return self._parsed
 
 
 async def take_body(request: Request, most: int, seconds: float) -> Given:
-    """The request with its body. Raises Problem for one that is too large, too slow, or no JSON."""
+    """Return the request with its body. Raises Problem if the body is too large, too slow, or not JSON."""
     declared = request.headers.get("content-length")
     if declared is not None and (not (declared.isascii() and declared.isdigit()) or int(declared[:20]) > most):
         raise _too_large(most)

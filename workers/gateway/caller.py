@@ -1,6 +1,6 @@
-"""Who asks: the key of a request, and what it may do.
+"""The caller of a request: its key and the key's rights.
 
-Postgres keeps tenants apart. Agents, scopes and rights of a key are kept here.
+Postgres separates tenants. This module checks a key's agents, scopes and rights.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ class RightMissing(SlowwaveError):
 
 
 def nothing(what: str, name: object) -> NotThere:
-    """The answer for a thing ("memory") that is not there, and for one that the key does not reach."""
+    """Return the error for a thing ("memory") that does not exist or that the key does not reach."""
     return NotThere(f"there is no {what} {str(name)[:200]!r} that this key reaches")
 
 
@@ -45,26 +45,26 @@ class Caller:
 
     @property
     def reach(self) -> Reach:
-        """Its agents and scopes."""
+        """The key's agents and scopes."""
         return Reach(self.agents, self.scopes)
 
     def may(self, right: Right) -> bool:
-        """Whether it has a right."""
+        """Return True if the key has a right."""
         return right in self.rights
 
     def require(self, *rights: Right) -> None:
-        """Raise RightMissing unless it has one of these rights."""
+        """Raise RightMissing unless the key has one of these rights."""
         if self.rights.isdisjoint(rights):
             raise RightMissing(*rights)
 
     def agent(self, name: str) -> str:
-        """The name of an agent that it reaches. Raises NotThere, InvalidName."""
+        """Return the name of an agent that the key reaches. Raises NotThere, InvalidName."""
         if not self.reach.admits_agent(check_name("agent", name)):
             raise nothing("agent", name)
         return name
 
     def scope(self, scope: str) -> str:
-        """A room or team that it reaches, as "room:NAME" or "team:NAME". Raises NotThere, InvalidName."""
+        """Return a room or team that the key reaches, as "room:NAME" or "team:NAME". Raises NotThere, InvalidName."""
         kind, name = shared_scope(scope)
         if not self.reach.admits(kind, name):
             raise nothing(kind, name)
@@ -75,6 +75,6 @@ class Caller:
         return tuple(self.scope(scope) for scope in scopes)
 
     def require_place(self, kind: str, name: str, what: str, called: object) -> None:
-        """Raise NotThere about `what` (a memory, a run …) unless the key reaches the scope that it belongs to."""
+        """Raise NotThere about `what` (a memory, a run …) unless the key reaches its scope."""
         if not self.reach.admits(kind, name):
             raise nothing(what, called)

@@ -1,4 +1,4 @@
-"""One connection of a process that hears which tenants' memories changed, for any number of listeners."""
+"""Listen on one connection per process for tenants whose memories changed, on behalf of any number of listeners."""
 
 import logging
 import threading
@@ -18,8 +18,8 @@ _CONNECTION = {"connect_timeout": 3, "keepalives_idle": 10, "keepalives_interval
 
 
 class Announcements:
-    """Listens in a thread. heard: is called there with a channel that something was announced on, and with each channel
-    once it is listened to, since something may have been announced before.
+    """Listens in a thread. heard: a function that the thread calls with each channel that has an announcement, and with
+    each new channel when it is listened to, because an announcement may have come before.
     """
 
     def __init__(self, url: str, heard: Callable[[str], None]) -> None:
@@ -31,7 +31,7 @@ class Announcements:
         self._thread: threading.Thread | None = None
 
     def want(self, channels: set[str]) -> None:
-        """Listen to these channels, and to no others."""
+        """Listen to exactly these channels."""
         with self._lock:
             self._wanted = set(channels)
             if self._thread is None and channels and not self._ended.is_set():

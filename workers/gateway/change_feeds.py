@@ -1,4 +1,4 @@
-"""The feed of one tenant in one process: read once, and given to every stream that follows it."""
+"""Read the feed of one tenant once per process, and pass it to every stream that follows it."""
 
 import asyncio
 import json
@@ -24,19 +24,19 @@ ANNOUNCED_SECONDS = 60.0
 
 
 def frame_of(change: Change) -> bytes:
-    """A change as an event of a stream."""
+    """Return a change as an event of a stream."""
     data = json.dumps(change.to_json(), ensure_ascii=False, separators=(",", ":"))
     return f"id: {change.id}\nevent: change\ndata: {data}\n\n".encode("utf-8", "replace")
 
 
 def place_of(cursor: str) -> bytes:
-    """What moves the client's Last-Event-ID, without an event."""
+    """Return a frame that moves the client's Last-Event-ID without an event."""
     return f"id: {cursor}\n\n".encode()
 
 
 @dataclass(eq=False)
 class Stream:
-    """What one client follows. admits: whether it wants a change. cursor: the id of its last event."""
+    """The stream of one client. admits: returns True if the client wants a change. cursor: the id of its last event."""
 
     caller: Caller
     places: list[str] | None
@@ -46,7 +46,7 @@ class Stream:
     ended: bool = False
 
     def offer(self, frame: bytes) -> None:
-        """Give it something to send; one that has too much to send already ends."""
+        """Queue a frame for the client. If the queue is full, the stream ends."""
         if not self.ended:
             try:
                 self.waiting.put_nowait(frame)
@@ -64,8 +64,9 @@ Announce = Callable[[Caller, float], Awaitable[str]]
 
 
 class Feed:
-    """The changes of a tenant as they come. read, announce: ask Postgres for a key. listen: is called when `channel`
-    was found out; done: when nobody follows any more.
+    """The changes of a tenant as they arrive. read, announce: queries to Postgres with a key. listen: called when
+    `channel` is known;
+    done: called when no stream follows any more.
     """
 
     def __init__(self, read: Read, announce: Announce, listen: Callable[[], None], done: Callable[[], None]) -> None:
@@ -85,7 +86,7 @@ class Feed:
         self.channel: str | None = None
 
     async def begin(self, caller: Caller) -> None:
-        """From here on `head` says how far the feed was read. Raises what reading raises."""
+        """Start the feed: from now on `head` is the position up to which it was read. Raises the errors of reading."""
         async with self._beginning:
             self._callers[caller.digest] = caller
             if self._task is not None and not self._task.done():
@@ -97,7 +98,7 @@ class Feed:
             self._listen()
 
     def end(self) -> None:
-        """Read no more; whoever follows connects again."""
+        """Stop reading; the clients connect again."""
         if self._task is not None:
             self._task.cancel()
         for stream in list(self.streams):
@@ -130,7 +131,7 @@ class Feed:
         except KeyRefused:
             self.refuse(caller.digest)
             return True
-        except CursorExpired:  # the database was restored: clients are told when they connect again
+        except CursorExpired:  # the database was restored: clients get the error when they connect again
             self.head = None
             for stream in list(self.streams):
                 stream.end()
@@ -156,7 +157,7 @@ class Feed:
         return next(iter(self._callers.values()), None)
 
     def refuse(self, digest: str) -> None:
-        """A key does not hold any more."""
+        """Handle a key that is no longer valid."""
         self._callers.pop(digest, None)
         for stream in list(self.streams):
             if stream.caller.digest == digest:

@@ -31,7 +31,7 @@ _AWAIT = PreparedStatement(b"slowwave_await", b"SELECT slowwave.await_changes($1
 
 
 class Streams:
-    """All streams of this process. most: the limit of streams for one key."""
+    """All streams of this process. most: the highest number of streams per key."""
 
     def __init__(self, gate: "Gate") -> None:
         self._gate = gate
@@ -162,7 +162,7 @@ class Streams:
                     stream.offer(frame)
 
     async def _holds(self, caller: Caller) -> bool:
-        """Return whether the key may still read; True while Postgres is unavailable."""
+        """Return True if the key may still read, and while Postgres is unavailable."""
         keys = self._gate.keys
         try:
             return (await self._run(caller, lambda: keys.caller(caller.digest))).may("read")

@@ -1,4 +1,4 @@
-"""What the routes of curation share: forms of parameters, and walls around agents, scopes and memories."""
+"""Shared parts of the curation routes: forms of parameters, and checks of agents, scopes and memories."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ AnyScope = Annotated[
 
 
 def responses(*statuses: int, accepted: type[BaseModel] | None = None) -> dict[int | str, dict[str, Any]]:
-    """What a route answers besides its result: these problems, and 202 while a worker has not answered."""
+    """Return the answers of a route besides its result: these problems, and 202 if no worker has answered."""
     problem: Mapping[str, Any] = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     told: dict[int | str, dict[str, Any]] = {
         status: {"description": HTTPStatus(status).phrase, "content": problem} for status in statuses
@@ -50,12 +50,12 @@ def responses(*statuses: int, accepted: type[BaseModel] | None = None) -> dict[i
 
 
 def check_agent(visit: Visit, connection: Connection, agent: str) -> None:
-    """Raise NotThere unless there is such an agent and the key reaches it; InvalidName."""
+    """Raise NotThere unless the agent exists and the key reaches it; also InvalidName."""
     visit.agent(agent)
     try:
         find_agent(connection, visit.tenant, agent)
     except UnknownName:
-        # Its own words name other agents.
+        # The original message names other agents.
         raise nothing("agent", agent) from None
 
 
@@ -65,7 +65,7 @@ def check_scope(visit: Visit, kind: str, name: str) -> None:
 
 
 def memory_of(visit: Visit, connection: Connection, memory: UUID) -> Record:
-    """A memory that the key reaches. Raises NotThere for all others."""
+    """Return a memory that the key reaches. Raises NotThere for all others."""
     try:
         return read_record(connection, visit.tenant, memory, visit.reach)
     except UnknownName:

@@ -1,4 +1,4 @@
-"""Cursors: where a page of a list ended, as text that a caller gives back unread."""
+"""Cursors: the position at which a page of a list ended, as an opaque text for the caller."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -15,13 +15,13 @@ Item = TypeVar("Item")
 
 
 def write_cursor(*place: object) -> str:
-    """The cursor of a place: texts and numbers, times as ISO 8601."""
+    """Return the cursor of a position: texts and numbers, times in ISO 8601."""
     written = json.dumps([value if isinstance(value, (int, str)) or value is None else str(value) for value in place])
     return urlsafe_b64encode(written.encode()).decode().rstrip("=")
 
 
 def read_cursor(cursor: str | None, form: Callable[..., Place]) -> Place | None:
-    """The place of a cursor, as `form` makes it of its parts; None without one. Raises InvalidQuery."""
+    """Return the position in a cursor, built by `form` from its parts; None without a cursor. Raises InvalidQuery."""
     if cursor is None:
         return None
     try:
@@ -36,21 +36,21 @@ def _parts(cursor: str) -> Sequence[Any]:
     if not isinstance(parts, list) or not parts:
         raise TypeError(cursor)
     for part in parts:
-        # What no text of Postgres holds.
+        # A character that no text in Postgres contains.
         if isinstance(part, str) and any(category(character) in {"Cc", "Cs"} for character in part):
             raise ValueError(cursor)
     return parts
 
 
 def text_part(part: object) -> str:
-    """A part of a place that is text. Raises TypeError."""
+    """Return a part that must be text. Raises TypeError."""
     if not isinstance(part, str):
         raise TypeError(part)
     return part
 
 
 def number_part(part: object) -> int:
-    """A part of a place that is a number of a row. Raises TypeError and ValueError."""
+    """Return a part that must be the number of a row. Raises TypeError and ValueError."""
     if not isinstance(part, int) or isinstance(part, bool):
         raise TypeError(part)
     if not 0 <= part < 2**63:
@@ -59,6 +59,6 @@ def number_part(part: object) -> int:
 
 
 def page_of(found: Sequence[Item], limit: int, place: Callable[[Item], Sequence[Any]]) -> tuple[list[Item], str | None]:
-    """The items of a page and the cursor after it, of `limit + 1` items that were read."""
+    """Return the items of a page and the cursor after it, from `limit + 1` items."""
     items = list(found[:limit])
     return items, write_cursor(*place(items[-1])) if len(found) > limit else None

@@ -1,4 +1,4 @@
-"""What all requests share: settings, connections, a clock, the keys that were seen, limits."""
+"""The state that all requests share: settings, connections, a clock, recently seen keys, limits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from slowwave_server.workers.shared.shell import Shell
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The collaborators of one gateway. clock: answers an aware time."""
+    """The collaborators of one gateway. clock: returns an aware time."""
 
     settings: Settings
     engine: Engine
@@ -31,9 +31,9 @@ class Gate:
     readiness: Readiness
 
     def ready(self) -> bool:
-        """Whether requests can be answered."""
+        """True if requests can be answered."""
         return self.readiness.ready()
 
     def shell(self, tenant: str) -> Shell:
-        """What commands of the shell work with, for a tenant."""
+        """Return the shell of a tenant, for functions of commands."""
         return Shell.over(self.settings.model_copy(update={"tenant": tenant}), self.engine, self.redis)

@@ -1,7 +1,7 @@
-"""Idempotency-Key: a change that is sent twice happens once, and its repetition gets the first answer.
+"""Handle Idempotency-Key: a change that is sent twice happens once, and the repetition gets the first answer.
 
-Answers are kept in Redis for a day, for the key that asked. What records takes the header into Postgres instead, where
-it holds for good.
+Answers are stored in Redis for a day, by API key. Recording routes store the header in Postgres instead, where it stays
+valid for ever.
 """
 
 import json
@@ -34,7 +34,7 @@ _FAILED = 500
 
 
 def given_key(request: Request) -> str | None:
-    """The header, None without one. Raises Problem."""
+    """Return the header, or None. Raises Problem."""
     key = request.headers.get(HEADER)
     if key is not None and not (0 < len(key) <= MAX_CHARACTERS and key.isascii() and key.isprintable()):
         detail = f"the header Idempotency-Key must have 1 to {MAX_CHARACTERS} printable ASCII characters"
@@ -43,7 +43,7 @@ def given_key(request: Request) -> str | None:
 
 
 class Answers:
-    """Answers to changes, by the key that asked and the Idempotency-Key."""
+    """Stored answers to changes, by API key and Idempotency-Key."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -55,9 +55,10 @@ class Answers:
         keeps: str,
         answer: Callable[[Request], Coroutine[Any, Any, Response]],
     ) -> Response:
-        """Answer a request, or repeat the answer that it had. Raises Problem for one under way, or another request.
+        """Answer a request, or repeat its stored answer. Raises Problem if the same request is running, or if the key
+        belongs to another request.
 
-        keeps: "answer", or "fact" for an answer that must not be kept, so that a repetition is refused.
+        keeps: "answer", or "fact" for an answer that must not be stored; a repetition is then refused.
         """
         key = given_key(request)
         if key is None:
@@ -76,7 +77,7 @@ class Answers:
         return response
 
     def _begin(self, name: str, mark: str) -> dict[str, Any] | None:
-        """Take the key. If it is taken, return the stored entry. Raises RedisError."""
+        """Reserve the key. If it is taken, return the stored entry. Raises RedisError."""
         running = json.dumps({"mark": mark})
         if self._redis.set(name, running, nx=True, ex=RUNNING_SECONDS):
             return None

@@ -1,7 +1,7 @@
-"""The keys that were seen lately: what each may do, read from Postgres and kept for a moment.
+"""Cache recently seen keys with their rights, read from Postgres and kept for a short time.
 
-Tenants don't depend on it: Postgres checks the key with every row. This cache saves a query for each
-request, and says who may record while Postgres is away.
+The separation of tenants does not depend on this cache, because Postgres checks the key with every row. The cache saves
+a query per request, and tells which callers may record while Postgres is unavailable.
 """
 
 import re
@@ -30,7 +30,7 @@ _FORM = re.compile(r"(?i:bearer) +(sw_[a-z2-7]{8}_[A-Za-z0-9_-]{43})")
 
 
 def digest_of(authorization: str | None) -> str:
-    """The digest of the key in a header `Authorization: Bearer sw_…`. Raises Problem, KeyRefused."""
+    """Return the digest of the key in a header `Authorization: Bearer sw_…`. Raises Problem, KeyRefused."""
     if authorization is None:
         raise Problem(
             401,
@@ -46,7 +46,7 @@ def digest_of(authorization: str | None) -> str:
 
 
 class Keys:
-    """Callers by the digests of their keys. steady: a clock that only goes forward, in seconds."""
+    """Callers by the digests of their keys. steady: a monotonic clock in seconds."""
 
     def __init__(self, engine: Engine, steady: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
@@ -56,13 +56,13 @@ class Keys:
         self._used: dict[str, float] = {}
 
     def fresh(self, digest: str) -> Caller | None:
-        """Who asks with a key that was read a moment ago, without asking Postgres; None for any other."""
+        """Return the caller of a key that was read a short time ago, without a query; None for any other key."""
         with self._lock:
             seen = self._seen.get(digest)
         return seen[1] if seen is not None and self._steady() - seen[0] < FRESH_SECONDS else None
 
     def caller(self, digest: str) -> Caller:
-        """Who asks with this key. Raises KeyRefused, and what SQLAlchemy raises for a server that is away."""
+        """Return the caller of this key. Raises KeyRefused, and SQLAlchemy's errors for an unavailable server."""
         now = self._steady()
         with self._lock:
             seen = self._seen.get(digest)
@@ -81,7 +81,7 @@ class Keys:
         return caller
 
     def recheck(self, caller: Caller, error: Exception) -> Exception:
-        """The error of a request; if Postgres refused it because the key does not hold any more: KeyRefused."""
+        """Return the error of a request; KeyRefused if Postgres refused it because the key is no longer valid."""
         refused = isinstance(error, NotPermitted) or getattr(_driver(error), "sqlstate", None) == "42501"
         if not refused:
             return error
@@ -97,7 +97,7 @@ class Keys:
     def _read(self, digest: str, now: float) -> Caller:
         with acting_for(digest, again=True), self._engine.begin() as connection:
             found = find_key(connection, bytes.fromhex(digest))
-            if found is None:  # revoked since it was entered
+            if found is None:  # revoked after it was cached
                 raise KeyRefused
             if now - self._used.get(digest, float("-inf")) >= USED_EVERY.total_seconds():
                 note_use(connection, found.id)

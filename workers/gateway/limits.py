@@ -1,6 +1,7 @@
-"""How often a key and a tenant may ask, and how much a tenant may record a day: counted in Redis, for all gateways.
+"""Rate limits per key and tenant, and daily quotas of recorded events, counted in Redis for all gateways.
 
-Counted by key, never by address: neither a proxy nor many hosts go round it. While Redis is away nothing is counted.
+The limits apply to keys, never to addresses, so neither a proxy nor many hosts can evade them. While Redis is
+unavailable, nothing is counted.
 """
 
 import math
@@ -27,7 +28,7 @@ DAY_SECONDS = 86_400
 
 
 class Limits:
-    """Takes a token for each request. steady: a clock that only goes forward, in seconds."""
+    """Takes a token for each request. steady: a monotonic clock in seconds."""
 
     def __init__(self, redis: Redis, rules: Gateway, steady: Callable[[], float] = time.monotonic) -> None:
         self._redis = redis
@@ -43,15 +44,15 @@ class Limits:
         self._throttled_log = ThrottledLog()
 
     def send(self, caller: Caller) -> Any:
-        """Ask for the tokens without waiting; return what `take` needs to read the answer, or None."""
+        """Request the tokens without waiting. Return a value from which `take` reads the answer, or None."""
         if not self._counts or self._steady() < self._rests_until:
             return None
         return self._script.send(_buckets(caller), self._rates)
 
     def take(self, caller: Caller, sent: Any = None) -> dict[str, str]:
-        """Take a token of the key and of its tenant; answer the headers that tell. Raises Problem.
+        """Take a token of the key and of its tenant. Return the headers with the limits. Raises Problem.
 
-        sent: from `send`; None asks now.
+        sent: the result of `send`; None requests the tokens now.
         """
         if sent is None and (not self._counts or self._steady() < self._rests_until):
             return {}
@@ -66,7 +67,7 @@ class Limits:
         return headers
 
     def _headers(self, found: list[int]) -> dict[str, str]:
-        """Of the bucket that has less left."""
+        """Return the headers for the bucket with fewer tokens left."""
         bounded = [(left, full, most) for left, full, most in self._bounded(found)]
         left, full, most = min(bounded)
         return {
@@ -81,7 +82,7 @@ class Limits:
         return [(found[3 * place], found[3 * place + 1], most) for place, (rate, most) in enumerate(rates) if rate > 0]
 
     def check_quota(self, caller: Caller, now: datetime) -> None:
-        """Raise Problem if the tenant has recorded as many events today (UTC) as it may."""
+        """Raise Problem if the tenant has used up its quota of events today (UTC)."""
         most = self._rules.tenant_events_per_day
         if not most or self._steady() < self._rests_until:
             return
@@ -99,7 +100,7 @@ class Limits:
             )
 
     def count(self, caller: Caller, events: int, now: datetime) -> None:
-        """Count events that were recorded."""
+        """Count recorded events."""
         if not self._rules.tenant_events_per_day or not events or self._steady() < self._rests_until:
             return
         key = _quota_key(caller.tenant, now)

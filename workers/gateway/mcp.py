@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP at `/mcp`: the tools of one agent, which the key fixes.
+"""MCP over streamable HTTP at `/mcp`: the tools of one agent, which the API key determines.
 
 Requests are independent: no process holds a session, so any process of any host can answer.
 """
@@ -34,7 +34,7 @@ _NEEDS = Needs("read", "record")
 
 
 class CallersTools:
-    """The tools of whoever asks: each needs the right that its route over HTTP needs."""
+    """The tools of the caller. Each tool needs the right that its HTTP route needs."""
 
     scopes = ("room:NAME or team:NAME, as the key names it",)
 
@@ -70,7 +70,9 @@ def _tools(right: Right) -> AgentTools:
 
 
 def agent_of(visit: Visit) -> str:
-    """Return the agent that the key fixes. Raises Problem for a key with no agent, several agents, or a pattern."""
+    """Return the agent that the key determines. Raises Problem for a key with no agent, several agents, or a
+    pattern.
+    """
     agents = visit.caller.agents
     if len(agents) != 1 or ANY in agents[0]:
         raise Problem(

@@ -1,7 +1,7 @@
-"""The memory of one key: it records only into sessions of scopes that the key reaches.
+"""The memory for one API key: it records only into sessions of scopes that the key reaches.
 
-A session keeps its first scope. Whoever does not name a scope means the agent's own, unless the session
-writes to one that the key reaches: a session of a room that it does not reach is not there for it.
+A session keeps its first scope. A call without a scope means the agent's own scope, unless the session already writes
+to another scope that the key reaches. A session of a scope out of reach counts as missing.
 """
 
 import threading
@@ -31,7 +31,7 @@ Scope = dict[str, str]
 
 
 class KnownScopes:
-    """The shared scopes of sessions that were met lately. A session never changes its scope."""
+    """The shared scopes of recently seen sessions. A session never changes its scope."""
 
     def __init__(self, most: int = KNOWN_SESSIONS) -> None:
         self._most = most
@@ -44,7 +44,7 @@ class KnownScopes:
             return self._known.get(session)
 
     def put(self, session: tuple[str, str, str], scope: Scope | None) -> None:
-        """Keep it; None: forget it."""
+        """Cache the scope; None removes it."""
         with self._lock:
             self._known.pop(session, None)
             if scope is not None:
@@ -57,7 +57,7 @@ _scopes = KnownScopes()
 
 
 def taken_at(given: str | None, now: datetime) -> str | None:
-    """A time in the past at which a caller's spool took what it delivers, in ISO 8601; None for anything else."""
+    """Return the past time (ISO 8601) at which a caller's spool received its entries; None for any other value."""
     if given is None:
         return None
     try:
@@ -70,7 +70,8 @@ def taken_at(given: str | None, now: datetime) -> str | None:
 class WalledBackend(PostgresBackend):
     """Records for the tenant of a key, only in scopes that the key reaches.
 
-    taken: when the caller's spool took the entries; entries that were forgotten after that time are discarded.
+    taken: the time at which the caller's spool received the entries; if they were forgotten after this time, they are
+    discarded.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class WalledBackend(PostgresBackend):
                 return super()._record(agent, session, events, about={**(about or {}), **scope}, **options)
             except ScopeConflict:
                 found = self._read_scope(place) or own
-                self._require(found, session)  # its words name that scope
+                self._require(found, session)  # the original message names the scope
                 if named or attempt:
                     raise
                 self._scopes.put(place, found)
@@ -126,14 +127,14 @@ class WalledBackend(PostgresBackend):
 
 
 class WalledMemory(Memory):
-    """The memory that answers a caller of the gateway. taken: as in `WalledBackend`."""
+    """The memory for a caller of the gateway. taken: see `WalledBackend`."""
 
     def __init__(self, store: Store, caller: Caller, *, taken: str | None = None) -> None:
         super().__init__(store.settings, backend=WalledBackend(store, caller, taken=taken))
         self._taken = taken
 
     def note_late(self, agent: str, asked: Mapping[str, Any], key: str | None) -> Noted:
-        """What `remember` does, for a note that has waited. Raises WasForgotten, and what `remember` raises."""
+        """Store a delayed note as `remember` does. Raises WasForgotten, and the errors of `remember`."""
         request = NoteRequest(agent=agent, **{**asked, "at": asked["at"] or self._taken})
         key = self.store.new_key() if key is None else key
         return note(self.store.postgres, self.store.settings.memory, self.tenant, request, key=key, taken=self._taken)

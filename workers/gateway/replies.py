@@ -1,4 +1,6 @@
-"""Responses that are already JSON: FastAPI need not validate them again; its models only feed the OpenAPI document."""
+"""Responses that are already JSON: FastAPI does not validate them again, because its models only serve the OpenAPI
+document.
+"""
 
 import json
 from http import HTTPStatus
@@ -8,6 +10,6 @@ from fastapi import Response
 
 
 def reply(value: Any, status: int = HTTPStatus.OK) -> Response:
-    """An answer of JSON."""
+    """Return a response with JSON."""
     body = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return Response(body.encode("utf-8", "replace"), status, media_type="application/json")

@@ -1,4 +1,4 @@
-"""Around every answer: the id of its request, in the answer, in logs and in traces; and headers for browsers."""
+"""Middleware for the request id, in the answer, in logs and in traces; and for security headers for browsers."""
 
 import logging
 import re
@@ -25,13 +25,13 @@ _ALWAYS: Mapping[str, str] = {
 
 
 def request_id_of(scope: Scope) -> str:
-    """The id of a request that came through here."""
+    """Return the id of a request that passed this middleware."""
     found: str = scope["state"]["request_id"]
     return found
 
 
 class Identified:
-    """Takes over the id that a request brings, if it has the form, or makes one. told: whether a log line tells it."""
+    """Uses the id in a request if it has the right form, or makes one. told: True if each request is logged."""
 
     def __init__(self, app: ASGIApp, *, told: bool) -> None:
         self._app = app
@@ -62,7 +62,7 @@ class Identified:
         with request_span(f"{scope['method']} gateway", valid_traceparent(headers.get("traceparent")), request_id):
             await self._app(scope, receive, identified)
         if self._told:
-            # No path: it names agents and sessions, which other ids of the line do where a route says so.
+            # Do not log the path: it contains names of agents and sessions, which a route adds to the line if needed.
             route = getattr(scope.get("route"), "path", "none")
             spent = (time.perf_counter() - began) * 1000
             log.info("%s %s answered %d in %.1f ms", scope["method"], route, status, spent)

@@ -1,6 +1,6 @@
-"""How a request passes: key and rights first, then its body, limits and the route; and what an error answers.
+"""Process a request: first key and rights, then body, limits and the route; and convert errors to answers.
 
-Nothing of a body is read before the key is known to be good for the route.
+No body is read before the key's right for the route is known.
 """
 
 import inspect
@@ -35,10 +35,10 @@ _entering: ContextVar[Visit] = ContextVar("slowwave_entering")
 
 
 class GatewayRoute(APIRoute):
-    """A route that says which right it needs, by a parameter like `visit: Annotated[Visit, reads]`.
+    """A route that declares its right by a parameter such as `visit: Annotated[Visit, reads]`.
 
-    The route passes the visit itself: a dependency of FastAPI would be solved anew for each request.
-    needs: None for a route that is open to all.
+    The route passes the visit itself, because FastAPI would resolve a dependency again for each request. needs: the
+    required right; None for a route that is open to all.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
@@ -62,9 +62,10 @@ class GatewayRoute(APIRoute):
 
 
 def _with_visit(endpoint: Callable[..., Any]) -> tuple[Needs | None, Callable[..., Any]]:
-    """What a route needs, and its function without the parameter `visit`, which the wrapper passes.
+    """Return the right that a route needs, and its function without the parameter `visit`, which the wrapper passes.
 
-    A plain function runs in a thread, which counts the request, too: another thread would cost more than the count.
+    A plain function runs in a thread, which counts the request, too, because another thread would cost more than the
+    count.
     """
     signature = inspect.signature(endpoint)
     parameters = dict(signature.parameters)
@@ -87,7 +88,11 @@ def _with_visit(endpoint: Callable[..., Any]) -> tuple[Needs | None, Callable[..
 
 
 async def _answer(request: Request, needs: Needs, answer: Handler, *, counts_late: bool) -> Response:
-    """counts_late: the route itself counts the request; `problem_response` counts a request that is refused earlier."""
+    """Answer a request.
+
+    counts_late: True if the route itself counts the request; `problem_response` counts a request that is refused
+    earlier.
+    """
     gate: Gate = request.app.state.gate
     _check_text(request)
     digest = digest_of(request.headers.get("authorization"))
@@ -103,7 +108,7 @@ async def _answer(request: Request, needs: Needs, answer: Handler, *, counts_lat
         await to_thread.run_sync(visit.take_token)
     rules = gate.settings.gateway
     if request.method in CHANGES:
-        given_key(request)  # a header that is wrong is refused, also by a route that needs none
+        given_key(request)  # refuse an invalid header, even for a route that does not need it
     if request.method in BODIES:
         request = await take_body(request, rules.max_body_bytes, rules.body_seconds)
     if counts_late:
@@ -117,7 +122,7 @@ async def _answer(request: Request, needs: Needs, answer: Handler, *, counts_lat
 
 
 def admit(gate: Gate, request: Request, needs: Needs) -> Visit:
-    """Find out who asks, and whether they may; count the request. Raises Problem, KeyRefused, RightMissing."""
+    """Identify the caller, check its right, and count the request. Raises Problem, KeyRefused, RightMissing."""
     caller = gate.keys.caller(digest_of(request.headers.get("authorization")))
     visit = request.state.visit = Visit(gate, request, caller, request_id_of(request.scope))
     visit.take_token()
@@ -134,7 +139,7 @@ def _check_text(request: Request) -> None:
 
 
 def problem_response(request: Request, error: Exception, path: str) -> Response:
-    """The answer for an error of a request."""
+    """Return the answer for an error of a request."""
     gate: Gate = request.app.state.gate
     visit: Visit | None = getattr(request.state, "visit", None)
     if visit is not None:
@@ -150,5 +155,5 @@ def problem_response(request: Request, error: Exception, path: str) -> Response:
     for name, value in ((visit and visit.told) or {}).items():
         response.headers.setdefault(name, value)
     if request.method in BODIES and problem.status in {401, 403, TOO_MANY}:
-        response.headers["Connection"] = "close"  # its body may not have been read
+        response.headers["Connection"] = "close"  # its body may be unread
     return response

@@ -1,7 +1,8 @@
-"""A script of Redis whose keys are sent before its answer is needed.
+"""Call a Redis script in two steps: send its keys early, and read its answer later.
 
 The event loop sends without waiting, so Redis works while the request is validated; the thread that needs the answer
-reads it. The connections are lent from redis-py's pool for good: taking one from it again costs more than the script.
+reads it. The connections are taken from redis-py's pool and never returned, because taking one from it costs more than
+the script.
 """
 
 from collections import deque
@@ -31,7 +32,7 @@ class ScriptCalls:
         except IndexError:
             return None
         try:
-            # No health check: it would wait for an answer.
+            # No health check, because it would wait for an answer.
             command = connection.pack_command("EVALSHA", self._script.sha, len(keys), *keys, *arguments)
             connection.send_packed_command(command, check_health=False)
         except RedisError:
@@ -40,7 +41,7 @@ class ScriptCalls:
         return connection
 
     def answer(self, sent: Any, keys: Sequence[str], arguments: Sequence[float]) -> Any:
-        """Wait for the answer of a call. sent: from `send`; None calls the script now. Raises RedisError.
+        """Wait for the answer of a call. sent: the result of `send`; None calls the script now. Raises RedisError.
 
         If the connection broke, or Redis restarted and does not know the script, the script is called once more.
         """

@@ -1,4 +1,4 @@
-"""Serving the gateway: processes of uvicorn on one socket, each with its own connections."""
+"""Serve the gateway: processes of uvicorn on one socket, each with its own connections."""
 
 import gc
 import logging
@@ -41,7 +41,7 @@ _LOGIN = text(
 
 
 def require_gateway(engine: Engine) -> None:
-    """Refuse a login that no key would hold. Raises InvalidSettings, WrongSchema, OperationalError."""
+    """Refuse a login that is not limited by API keys. Raises InvalidSettings, WrongSchema, OperationalError."""
     with engine.connect() as connection:
         require_current(connection)
         found = connection.execute(_LOGIN, {"gateways": GATEWAY}).one()
@@ -54,7 +54,7 @@ def require_gateway(engine: Engine) -> None:
 
 
 def gateway_of(settings: Settings) -> ASGIApp:
-    """The gateway of one process, which closes its connections as it ends."""
+    """Return the gateway of one process, which closes its connections when it ends."""
     engine = make_engine(settings.database_url, pool_size=CONNECTIONS)
     redis: Redis = connect_broker(settings)
     memory = Memory(settings, store=Store(settings, acting=Walls()))
@@ -66,13 +66,13 @@ def gateway_of(settings: Settings) -> ASGIApp:
         engine.dispose()
 
     app.state.closing.append(close)
-    # What was loaded lives as long as the process: collections need not look through it.
+    # Loaded modules live as long as the process, so garbage collection can skip them.
     gc.freeze()
     return app
 
 
 def process_app(behind_proxy: str | None) -> ASGIApp:
-    """What each of several processes serves, by the settings of its environment."""
+    """Return the application of one of several processes, by the settings in its environment."""
     settings = load_settings()
     write_log(settings)
     _tell(settings)
@@ -85,10 +85,10 @@ def process_app(behind_proxy: str | None) -> ASGIApp:
 
 
 def serve(settings: Settings, wanted: Serving, workers: int, tell: Callable[[str], None]) -> None:
-    """Answer until SIGTERM or SIGINT; requests that are being answered are finished first.
+    """Serve until SIGTERM or SIGINT, then finish the running requests.
 
-    tell: gets the address once the socket listens. Raises InvalidSettings if the login is not a gateway's, and OSError
-    for a taken port.
+    tell: a function that is called with the address when the socket listens. Raises InvalidSettings if the login is not
+    a gateway's, and OSError for a taken port.
     """
     engine = make_engine(settings.database_url)
     try:
@@ -121,10 +121,10 @@ def _config(wanted: Serving) -> uvicorn.Config:
         server_header=False,
         ssl_certfile=wanted.tls_cert,
         ssl_keyfile=wanted.tls_key,
-        # Of a chain that it trusts throughout, uvicorn takes the first entry, which a client can choose.
+        # If uvicorn trusted a whole chain of proxies, it would take the first entry, which a client can choose.
         proxy_headers=False,
         timeout_graceful_shutdown=10,
-        # A process that loads on a busy host answers late, and would be killed for it.
+        # A process that starts on a busy host answers late, and would be killed for this.
         timeout_worker_healthcheck=60,
     )
 

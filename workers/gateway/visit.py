@@ -35,7 +35,7 @@ TAKEN_HEADER = "slowwave-taken"
 
 @dataclass
 class Visit:
-    """One request. Names and ids of a path or a body are text of whoever asks: check them with the caller."""
+    """One request. Names and ids in a path or a body are untrusted text: check them with the caller."""
 
     gate: "Gate"
     request: Request
@@ -46,11 +46,11 @@ class Visit:
     sent: Any = None
 
     def send_count(self) -> None:
-        """Have Redis count the request while it is validated; `take_token` reads the answer."""
+        """Let Redis count the request while it is validated; `take_token` reads the answer."""
         self.sent = self.gate.limits.send(self.caller)
 
     def take_token(self) -> None:
-        """Count the request, once. Raises Problem for one too many."""
+        """Count the request, once. Raises Problem if the rate limit is exceeded."""
         if self.told is None:
             self.told = {}
             self.told = self.gate.limits.take(self.caller, self.sent)
@@ -79,60 +79,62 @@ class Visit:
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings, for this tenant."""
+        """The settings for this tenant."""
         return self.shell.settings
 
     @cached_property
     def shell(self) -> Shell:
-        """What the shell's commands work with, for this tenant."""
+        """The shell of this tenant, for functions of commands."""
         return self.gate.shell(self.tenant)
 
     @cached_property
     def memory(self) -> WalledMemory:
-        """What an agent's host has, within the walls of this key."""
+        """The memory for an agent's host, limited to this key."""
         return WalledMemory(self.gate.memory.store, self.caller, taken=self.taken)
 
     @cached_property
     def taken(self) -> str | None:
-        """Since when what this request brings has waited (the header Slowwave-Taken), as ISO 8601; None: it did not."""
+        """The time (ISO 8601) since which the data of this request has waited (header Slowwave-Taken); None if it did
+        not wait.
+        """
         return taken_at(self.request.headers.get(TAKEN_HEADER), self.now)
 
     @cached_property
     def now(self) -> datetime:
-        """When this visit began, aware."""
+        """The aware time at which this visit began."""
         return self.gate.clock()
 
     @property
     def by(self) -> str:
-        """Who does it, as audit log and runs name them."""
+        """The caller's name in audit log and runs."""
         return f"key:{self.caller.name}"
 
     @property
     def idempotency_key(self) -> str | None:
-        """The header Idempotency-Key, for what takes it into Postgres. Raises Problem."""
+        """The header Idempotency-Key, for routes that store it in Postgres. Raises Problem."""
         return given_key(self.request)
 
     def check_quota(self) -> None:
-        """Raise Problem if the tenant has recorded as much today as it may."""
+        """Raise Problem if the tenant has used up its quota of events today."""
         self.gate.limits.check_quota(self.caller, self.now)
 
     def count(self, events: int) -> None:
-        """Count events that were recorded."""
+        """Count recorded events."""
         self.gate.limits.count(self.caller, events, self.now)
 
     def agent(self, name: str) -> str:
-        """The name of an agent that the key reaches. Raises NotThere, InvalidName."""
+        """Return the name of an agent that the key reaches. Raises NotThere, InvalidName."""
         return self.caller.agent(name)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that Postgres lets write nothing."""
+        """Open a read-only connection."""
         with self.engine.connect() as connection:
             yield connection.execution_options(postgresql_readonly=True)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction, committed at the end of the block."""
+        """Open a transaction that is committed at the end of the block."""
         with self.engine.begin() as connection:
             yield connection
 
@@ -140,9 +142,9 @@ class Visit:
 class Needs:
     """The right that a route needs, or one of several; it annotates the route's parameter for the visit.
 
-    keeps: what becomes of the answer of a POST, PATCH or DELETE that came with an Idempotency-Key. "answer": kept for
-    a day, for a repetition; "fact": kept is only that it was done, since the answer holds a secret; "nothing": the
-    route takes the key into Postgres itself, or changes nothing.
+    keeps: the storage of the answer to a POST, PATCH or DELETE with an Idempotency-Key. "answer": the answer is stored
+    for a day, for a repetition; "fact": only the completion is stored, because the answer contains a secret; "nothing":
+    the route stores the key in Postgres itself, or changes nothing.
     """
 
     def __init__(self, *rights: Right, keeps: str = "answer") -> None:

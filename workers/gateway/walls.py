@@ -1,7 +1,7 @@
-"""For which key a connection works: told to Postgres when the connection is lent, if it worked for another key before.
+"""Bind connections to API keys: if a connection worked for another key before, Postgres is told when it is lent.
 
-The gateway's login may act for no tenant by itself. `slowwave.use_key` lets one session of Postgres act for the tenant
-of a key, and every policy and entrance asks again whether that key still holds. Without a key nothing is seen.
+The gateway's login alone may act for no tenant. `slowwave.use_key` lets one session of Postgres act for the tenant of a
+key, and every policy and entry function checks again that the key is valid. Without a key no row is visible.
 """
 
 from collections.abc import Iterator
@@ -34,9 +34,9 @@ class KeyRefused(Refused):
 
 @contextmanager
 def acting_for(digest: str | None, *, again: bool = False) -> Iterator[None]:
-    """Connections that are lent here work for this key (its digest, in hexadecimal digits), or for none.
+    """Let connections that are lent in this block work for this key (its digest, in hexadecimal digits), or for none.
 
-    again: ask Postgres about the key even if the connection works for it already.
+    again: True to check the key in Postgres even if the connection already works for it.
     """
     acting, asked = _acting.set(digest), _again.set(again)
     try:
@@ -47,19 +47,19 @@ def acting_for(digest: str | None, *, again: bool = False) -> Iterator[None]:
 
 
 def act_for(digest: str) -> None:
-    """The same until the end of this request: each runs in its own context."""
+    """Do the same until the end of this request; each request runs in its own context."""
     _acting.set(digest)
 
 
 class Walls:
-    """Tells the client's connections, when they are lent, which key they work for; names the key of spooled entries."""
+    """Tells the client's connections, when they are lent, for which key they work; names the key of spooled entries."""
 
     def current(self) -> str | None:
-        """The key of this request."""
+        """Return the key of this request."""
         return _acting.get()
 
     def enter(self, link: Link) -> None:
-        """Have a connection of the client work for the current key. Raises KeyRefused."""
+        """Let a connection of the client work for the current key. Raises KeyRefused."""
         wanted = _acting.get()
         if link.entered == wanted and not _again.get():
             return
@@ -74,12 +74,12 @@ class Walls:
         link.entered = wanted
 
     def deliver_for(self, key: str | None) -> Any:
-        """A block in which entries are delivered that were taken for this key. Postgres checks the key again."""
+        """Return a block in which entries of this key are delivered. Postgres checks the key again."""
         return acting_for(key, again=True)
 
 
 def guard(engine: Engine) -> None:
-    """Have the connections of an engine do the same."""
+    """Let the connections of an engine do the same."""
 
     @event.listens_for(engine, "checkout")
     def enter(connection: Any, record: Any, _proxy: Any) -> None:
@@ -88,7 +88,7 @@ def guard(engine: Engine) -> None:
             return
         record.info[_ENTERED] = _UNSURE
         manual = not connection.autocommit
-        if manual:  # what a transaction sets ends with it, where it is rolled back
+        if manual:  # a setting made in a transaction ends when it is rolled back
             connection.autocommit = True
         try:
             if wanted is None:

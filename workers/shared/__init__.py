@@ -1,1 +1,1 @@
-"""What the command line, the console and the gateway share."""
+"""Shared parts of command line, console and gateway."""

@@ -1,7 +1,7 @@
-"""What the console writes to stderr: failures, and what people did of which no row keeps their name (letters redriven
-or dismissed, jobs paused, events tried again).
+"""The console's log on stderr: failures, and actions of people that no row stores with their name (dead letters sent
+again or dismissed, paused jobs, retried events).
 
-An error is named by its kind and its places in the code: its text may quote what somebody said.
+For an error, the log has its class and its places in the code, because its text may quote a conversation.
 """
 
 import logging
@@ -24,7 +24,7 @@ class PlainLines(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        # Another handler may have left its own way to tell the error with the record.
+        # Another handler may have cached its own text of the error in the record.
         record = copy(record)
         record.exc_text = None
         return super().format(record)
@@ -37,7 +37,7 @@ class PlainLines(logging.Formatter):
 
 
 def write_log(settings: Settings, stream: TextIO | None = None) -> logging.Handler:
-    """Write from now on, as `log_format` says; to stderr unless another stream is given."""
+    """Write the log from now on, in the format of `log_format`; to stderr unless another stream is given."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines() if settings.log_format == "json" else PlainLines())
     handler.setLevel(logging.INFO)

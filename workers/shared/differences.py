@@ -1,11 +1,11 @@
-"""The difference between two states of a memory, as lines for people."""
+"""Describe the difference between two states of a memory in lines for people."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 
 def difference(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Iterator[str]:
-    """What differs, a line each: "status inbox → archived", "target 0199…"."""
+    """Return the differences, one per line: "status inbox → archived", "target 0199…"."""
     was, became = before or {}, after or {}
     for key in dict.fromkeys((*was, *became)):
         if key not in became:

@@ -11,7 +11,7 @@ from slowwave_server.workers.shared.shell import Shell
 
 
 def ask_for_flush(shell: Shell, refs: Sequence[SessionRef], *, priority: Priority) -> list[SessionRef]:
-    """Request a flush of each dirty session of `refs`; return these sessions.
+    """Request a flush of each dirty session of `refs`. Return these sessions.
 
     Raises RedisError after the requests are recorded in Postgres.
     """
@@ -22,7 +22,7 @@ def ask_for_flush(shell: Shell, refs: Sequence[SessionRef], *, priority: Priorit
 
 
 def flush_sessions(shell: Shell, agent: str) -> int:
-    """Request a flush of the agent's sessions with unprocessed events; return their number, 0 for an unknown agent."""
+    """Request a flush of the agent's sessions with unprocessed events. Return their number, 0 for an unknown agent."""
     with shell.connection() as connection:
         try:
             names = dirty_sessions(connection, shell.tenant, agent)

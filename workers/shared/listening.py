@@ -1,4 +1,4 @@
-"""Asks the live workers for their queues through Celery's remote control."""
+"""Ask the live workers for their queues through Celery's remote control."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ def listening(redis: Redis, settings: Settings) -> Mapping[str, frozenset[str]] 
     It stops waiting as soon as all listening workers have answered. A worker with the pool `solo` answers only between
     two tasks.
     """
-    # Ask through our own client first: Celery's client would retry for seconds.
+    # Ask through Slowwave's own client first, because Celery's client would retry for seconds.
     try:
         redis.ping()
     except RedisError:
@@ -39,7 +39,7 @@ def listening(redis: Redis, settings: Settings) -> Mapping[str, frozenset[str]] 
 
 
 def _listeners(redis: Redis) -> int | None:
-    """Return the number of connections that listen for broadcasts (one or more a worker); None if not permitted."""
+    """Return the number of connections that listen for broadcasts (one or more per worker); None if not permitted."""
     try:
         return sum(client.get("psub") != "0" for client in redis.client_list(_type="pubsub"))
     except RedisError:

@@ -1,4 +1,4 @@
-"""Finds the client address of a request behind a trusted proxy: the address that the proxy itself recorded.
+"""Find the client address of a request behind a trusted proxy: the address that the proxy itself recorded.
 
 Only the last entry of `X-Forwarded-For` counts, because the trusted proxy added it. The client sent all earlier
 entries. So no client can choose the address by which failed logins are counted.

@@ -1,4 +1,4 @@
-"""Send a payload to its task again, as dead letters are retried."""
+"""Send a payload to its task again, to retry dead letters."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from slowwave_server.workers.shared.shell import Shell
 
 
 def sender(shell: Shell) -> Callable[[str, Mapping[str, Any]], None]:
-    """A function that sends a payload to the queue of its task. It raises SlowwaveError for an unknown task."""
+    """Return a function that sends a payload to the queue of its task. It raises SlowwaveError for an unknown task."""
     app_of_workers = make_app(shell.settings)
     app_of_workers.loader.import_default_modules()
 

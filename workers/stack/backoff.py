@@ -1,4 +1,4 @@
-"""The delay before a dead program is started again. Pure."""
+"""Compute the delay before a dead program is started again."""
 
 FIRST_SECONDS = 0.5
 LONGEST_SECONDS = 30.0

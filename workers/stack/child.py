@@ -1,4 +1,4 @@
-"""One supervised program: started under a guardian, started again when it dies, its output in one log file."""
+"""Supervise one program: start it under a guardian, start it again when it dies, write its output to one log file."""
 
 import os
 import shutil
@@ -31,12 +31,12 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run, and how to stop it.
+    """A program to run, and the way to stop it.
 
-    grace_seconds: between the stop signal and SIGKILL. linger_seconds: between the death of the supervisor and the stop
-    signal. stage: programs of the highest stage stop first. closing: the work that the program must finish before it
-    ends, in words; such a program always gets its whole grace. user: the system user to run as (None: this one).
-    prepare: called before every start.
+    grace_seconds: the time between the stop signal and SIGKILL. linger_seconds: the time between the death of the
+    supervisor and the stop signal. stage: programs of the highest stage stop first. closing: the work that the program
+    must finish before it ends, in words; such a program always gets its whole grace period. user: the system user to
+    run as (None: this one). prepare: a function that is called before every start.
     """
 
     name: str
@@ -53,10 +53,10 @@ class Program:
 
 
 class Child:
-    """A program that is kept running by a thread of its own, until it is asked to stop.
+    """A program that its own thread keeps running until a stop is requested.
 
-    `held` is a descriptor that every guardian keeps open (-1: none). `pid` is the program's process id, None between
-    two lives; `deaths` counts how often it ended without having been asked to.
+    held: a descriptor that every guardian keeps open (-1: none). pid: the program's process id, None between two lives;
+    deaths: the number of times that it ended without a request.
     """
 
     def __init__(self, program: Program, log: Path, say: Say, *, held: int = -1) -> None:
@@ -69,35 +69,37 @@ class Child:
         self._held = held
         self._stopping = threading.Event()
         self._asked = b""
-        # Reentrant: a signal handler may call `kill` while this very thread is inside `stop`.
+        # Reentrant, because a signal handler may call `kill` while this thread is inside `stop`.
         self._lock = threading.RLock()
         self._control: socket.socket | None = None
         self._thread = threading.Thread(target=self._live, name=f"child {program.name}", daemon=True)
 
     def start(self) -> None:
-        """Start the program, and return at once."""
+        """Start the program. Returns at once."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask the program to end, and return at once."""
+        """Send the stop signal. Returns at once."""
         with self._lock:
             self._stopping.set()
             self._ask(b"stop\n")
 
     def kill(self) -> None:
-        """Kill the program and all that it has started, and return at once."""
+        """Kill the program and all processes that it has started. Returns at once."""
         with self._lock:
             self._stopping.set()
             self._ask(b"kill\n")
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the program and all that it had started are gone; False when that took longer."""
+        """Wait until the program and all processes that it started are gone. Return False if this takes longer than the
+        limit.
+        """
         if self._thread.ident is not None:
             self._thread.join(seconds)
         return not self._thread.is_alive()
 
     def _ask(self, word: bytes) -> None:
-        # Remembered: a program that is just being started hears it as soon as it has its line.
+        # Store the request: a program that is just being started gets it as soon as its socket exists.
         self._asked = word
         if self._control is not None:
             with suppress(OSError):
@@ -118,7 +120,7 @@ class Child:
             self._stopping.wait(delay)
 
     def _one_life(self) -> str:
-        """Run the program once; answer in words how it ended."""
+        """Run the program once. Return in words how it ended."""
         try:
             self.program.prepare()
             rotate(self.log)
@@ -136,7 +138,7 @@ class Child:
         guardian.wait()
         pid, self.pid = self.pid, None
         if code is None and pid is not None:
-            # The guardian itself was killed. Its child has died with it; this is for the rest of the group.
+            # The guardian itself was killed, and its child died with it; this kills the rest of the group.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
         return describe(code)
@@ -157,7 +159,7 @@ class Child:
                     env=dict(program.environment),
                     cwd=program.folder,
                     pass_fds=passed,
-                    # Ctrl-C in the terminal reaches the supervisor alone, which stops its children in order.
+                    # Ctrl-C in the terminal must reach only the supervisor, which stops its children in order.
                     start_new_session=True,
                 )
         except OSError:
@@ -166,7 +168,9 @@ class Child:
         return guardian, ours
 
     def _listen(self, control: socket.socket) -> int | None:
-        """Follow the guardian until its end; answer the program's exit code, None when it had none to tell."""
+        """Read the guardian's messages until its end. Return the program's exit code, or None if the guardian sent
+        none.
+        """
         code = None
         with control.makefile("r", encoding="ascii") as lines, suppress(ConnectionError):
             for line in lines:
@@ -180,7 +184,7 @@ class Child:
 
 
 def describe(code: int | None) -> str:
-    """Answer an exit code in words: "exited with code 1", "was killed by SIGKILL"."""
+    """Return an exit code in words: "exited with code 1", "was killed by SIGKILL"."""
     if code is None:
         return "lost its guardian"
     if code >= 0:
@@ -194,7 +198,8 @@ def describe(code: int | None) -> str:
 def rotate(log: Path, *, limit: int = LOG_BYTES, kept: int = LOGS_KEPT, in_use: bool = False) -> None:
     """Move a log that has grown beyond `limit` bytes aside, to NAME.log.1 … NAME.log.KEPT.
 
-    in_use: a program appends to it, so it is copied and emptied. A line that is written in between is lost.
+    in_use: True if a program appends to it, so that it is copied and emptied. A line that is written in between is
+    lost.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     if not log.exists() or log.stat().st_size <= limit:

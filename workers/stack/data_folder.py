@@ -1,11 +1,11 @@
-"""The data folder of a stack: what lies where, who holds it, and in which phase its holder is.
+"""The data folder of a stack: its files, the process that holds it, and the phase of this process.
 
-lock            held (flock) by the supervisor and by every guardian: free means that no process is left
+lock            locked (flock) by the supervisor and by every guardian; if free, no process is left
 state           {"pid": …, "phase": "starting" | "ready" | "stopping"} of the holder
 environment     NAME=value lines for other programs, only while the stack is ready (mode 600)
 secrets.json    passwords, made once (mode 600)
-ports.json      ports, chosen once
-logs/           NAME.log, one a program
+ports.json      ports, selected once
+logs/           NAME.log, one per program
 postgres/ valkey/ beat/
 """
 
@@ -25,16 +25,16 @@ from slowwave_server.workers.stack.errors import AlreadyRunning, StackFailed
 T = TypeVar("T", int, str)
 Phase = Literal["starting", "ready", "stopping"]
 
-# A supervisor that was killed leaves guardians that still stop their programs; no stop takes longer than this.
+# Guardians of a killed supervisor still stop their programs; no stop takes longer than this.
 _LEAVING_SECONDS = 20.0
 _READER_SECONDS = 0.5
 _POLL_SECONDS = 0.05
 
 
 def default_data_folder() -> Path:
-    """Answer where a stack keeps its data unless told: the user's data folder, or a system folder for root.
+    """Return the default data folder of a stack: in the user's data folder, or a system folder for root.
 
-    Postgres never runs as root, and the system user that it runs as can't enter root's home.
+    Postgres never runs as root, and its system user can't enter root's home.
     """
     if os.geteuid() == 0:
         return Path("/var/lib/slowwave")
@@ -43,14 +43,14 @@ def default_data_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who wrote `state` last."""
+    """The process that last wrote `state`."""
 
     pid: int
     phase: Phase
 
     @property
     def alive(self) -> bool:
-        """Whether a process of this number exists."""
+        """True if a process with this id exists."""
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
@@ -61,7 +61,7 @@ class Holder:
 
 
 class DataFolder:
-    """The files of one stack under `root`; the folder itself is made by `claim`."""
+    """The files of one stack under `root`; `claim` creates the folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.expanduser().resolve()
@@ -77,11 +77,11 @@ class DataFolder:
 
     @contextmanager
     def claim(self) -> Iterator[int]:
-        """Hold the folder, and answer the descriptor of its lock; guardians inherit it.
+        """Lock the folder. Return the descriptor of its lock; guardians inherit it.
 
-        Raises AlreadyRunning when another stack runs on it; waits for one that is just stopping.
+        Raises AlreadyRunning if another stack runs on it; waits for a stack that is stopping.
         """
-        # Root's Postgres runs as another user, who must be able to pass through.
+        # Root's Postgres runs as another user, who must be able to enter this folder.
         mode = 0o711 if os.geteuid() == 0 else 0o700
         try:
             self.root.mkdir(mode=mode, parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ class DataFolder:
             raise StackFailed(f"the data folder {self.root} can't be used: {error}") from None
         try:
             self._take(descriptor)
-            # Left by a supervisor that was killed.
+            # A file of a killed supervisor.
             self.environment.unlink(missing_ok=True)
             self.enter("starting")
             try:
@@ -116,7 +116,7 @@ class DataFolder:
             time.sleep(_POLL_SECONDS)
 
     def is_claimed(self) -> bool:
-        """Whether a stack, or something that is left of one, holds the folder."""
+        """Return True if a stack, or remaining processes of a stack, hold the folder."""
         try:
             descriptor = os.open(self._lock, os.O_RDONLY)
         except OSError:
@@ -130,22 +130,22 @@ class DataFolder:
         return False
 
     def enter(self, phase: Phase) -> None:
-        """Record the phase of the stack that this process runs here."""
+        """Store the phase of the stack that this process runs here."""
         write_private(self._state, json.dumps({"pid": os.getpid(), "phase": phase}))
 
     def holder(self) -> Holder | None:
-        """Answer who runs a stack here by its own account; `is_claimed` says whether that still holds."""
+        """Return the process that runs a stack here by its own record; `is_claimed` tells whether it is still true."""
         try:
             return Holder(**json.loads(self._state.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
 
     def has_secret(self, name: str) -> bool:
-        """Whether a password of that name was made. Raises StackFailed."""
+        """Return True if a password of this name exists. Raises StackFailed."""
         return name in self._known_secrets()
 
     def secret(self, name: str) -> str:
-        """Answer the password of that name, made at its first use. Safe in URLs and files of options.
+        """Return the password of this name, made at its first use. It is safe in URLs and option files.
 
         Raises StackFailed.
         """
@@ -160,9 +160,10 @@ class DataFolder:
 
 
 def read_kept(file: Path, kind: type[T], after: str) -> dict[str, T]:
-    """The values of a file of names and values; {} where there is none. after: what follows once it is deleted.
+    """Return the values in a file of names and values; {} if it is missing. after: the consequence of its deletion, for
+    the error.
 
-    Raises StackFailed for a file that holds anything else, such as one that was cut off.
+    Raises StackFailed for a file with other content, such as an incomplete one.
     """
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -176,7 +177,7 @@ def read_kept(file: Path, kind: type[T], after: str) -> dict[str, T]:
 
 
 def write_private(file: Path, text: str, *, mode: int = 0o600) -> None:
-    """Replace a file in one step; it is never seen half written, nor readable for others in between."""
+    """Replace a file in one step: it is never visible half written, nor readable for others in between."""
     draft = file.with_name(f"{file.name}.{os.getpid()}.draft")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     try:

@@ -162,7 +162,7 @@ class EmbeddedPostgres:
                 self._say(NAME, f"{folder} may now be entered (not read) by others: Postgres runs as {self._user}")
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Return how to run the server; the supervisor stops it last, with a fast shutdown."""
+        """Return the program of the server; the supervisor stops it last, with a fast shutdown."""
         settings = {
             "listen_addresses": HOST,
             "port": str(self._port),
@@ -187,10 +187,10 @@ class EmbeddedPostgres:
         )
 
     def _drop_foreign_pid_file(self) -> None:
-        """Remove a postmaster.pid whose number now belongs to another program: otherwise Postgres would refuse to
+        """Remove a postmaster.pid whose process id now belongs to another program; Postgres would otherwise refuse to
         start.
 
-        Other stale files are left to Postgres, which finds in them the shared memory that it must clean up.
+        Postgres itself handles other stale files, which name the shared memory to clean up.
         """
         pid_file = self._data / "postmaster.pid"
         with suppress(OSError, ValueError, IndexError):

@@ -13,7 +13,7 @@ NAME = "valkey"
 
 
 class EmbeddedValkey:
-    """One server: `program` to run it, `url` to reach it."""
+    """One server. program: runs it; url: its address."""
 
     def __init__(self, folder: DataFolder, port: int) -> None:
         self._folder = folder
@@ -22,14 +22,14 @@ class EmbeddedValkey:
 
     @property
     def url(self) -> str:
-        """The URL of its database 0, with the password. redis-cli needs the name `default` in it."""
+        """The URL of its database 0, with the password. redis-cli needs the user name `default` in it."""
         return f"redis://default:{self._folder.secret('valkey')}@{HOST}:{self._port}/0"
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Write the configuration, and answer how to run the server."""
+        """Write the configuration. Return the program of the server."""
         self._folder.valkey.mkdir(mode=0o700, exist_ok=True)
         configuration = self._folder.valkey / "valkey.conf"
-        # In a file of our own: whatever stands on a command line is readable for every user of the machine.
+        # In a separate file, because every user of the machine can read command lines.
         write_private(configuration, self._configuration())
         return Program(
             name=NAME,
@@ -48,17 +48,17 @@ class EmbeddedValkey:
             "requirepass": self._folder.secret("valkey"),
             "dir": f'"{self._folder.valkey}"',
             "daemonize": "no",
-            # Queues survive a restart; at most the last second of a power cut is lost, and the sweep makes up for it.
+            # Queues survive a restart; a power cut loses at most the last second, and the sweep repairs this.
             "appendonly": "yes",
             "appendfsync": "everysec",
             "save": '""',
-            # A full server must refuse, never drop a queue.
+            # A full server must refuse writes, never drop a queue.
             "maxmemory-policy": "noeviction",
         }
         return "".join(f"{name} {value}\n" for name, value in lines.items())
 
     def answers(self) -> bool:
-        """Whether the server is up and has read its file."""
+        """Return True if the server is up and has loaded its file."""
         client = redis.Redis.from_url(self.url, socket_connect_timeout=2, socket_timeout=2)
         try:
             return bool(client.ping())

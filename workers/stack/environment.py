@@ -1,4 +1,4 @@
-"""What connects other programs to a running stack: `NAME=value` lines, or a sentence while it is not ready."""
+"""Tell other programs how to connect to a running stack: `NAME=value` lines, or a sentence while it is not ready."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ def write_environment(folder: DataFolder, variables: Mapping[str, str]) -> None:
 
 
 def environment_of(data: Path) -> list[str]:
-    """Answer the `NAME=value` lines that connect to the stack on `data`.
+    """Return the `NAME=value` lines that connect to the stack on `data`.
 
     Raises NotReady with a sentence that says whether no stack runs there, or it is still starting, or stopping.
     """

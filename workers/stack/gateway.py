@@ -1,5 +1,5 @@
-"""The gateway of a stack that runs its own Postgres: a login that the database owner makes, and `slowwave serve` as a
-child.
+"""The gateway of a stack with its own Postgres: a login that the database owner makes, and `slowwave serve` as
+a child.
 """
 
 import sys
@@ -51,7 +51,7 @@ class EmbeddedGateway:
                 add_login(connection, LOGIN, "gateway", None, verifier=_verifier(connection, self._password))
         finally:
             engine.dispose()
-        # The gateway gets its password by the environment.
+        # The gateway gets its password from the environment.
         own = make_url(self._owner_url).set(username=LOGIN, password=self._password)
         address = {variable_of("database_url"): own.render_as_string(hide_password=False)}
         return Program(

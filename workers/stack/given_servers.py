@@ -1,4 +1,4 @@
-"""Checks that the servers named in the settings answer, before the stack starts anything that needs them."""
+"""Check that the servers in the settings answer, before the stack starts a program that needs them."""
 
 import redis
 from sqlalchemy.exc import OperationalError

@@ -1,21 +1,21 @@
-"""The guardian of one child process: whatever happens to it or to the supervisor, nothing of it is left behind.
+"""The guardian of one child process: whatever happens to the child or to the supervisor, no process is left behind.
 
 Run by its path as `python -I -S guardian.py CONTROL HELD USER STOP_SIGNAL GRACE LINGER COMMAND…`, standard library
 only, so that it starts in milliseconds and imports nothing of the program that it guards:
 
-    CONTROL      number of an inherited socket, the line to the supervisor
-    HELD         number of an inherited descriptor that is kept open until the end (the lock of the data folder), or -1
+    CONTROL      number of an inherited socket to the supervisor
+    HELD         number of an inherited descriptor that stays open until the end (the lock of the data folder), or -1
     USER         system user to run the command as, or empty
     STOP_SIGNAL  number of the signal that asks the command to stop
     GRACE        seconds between that signal and SIGKILL
-    LINGER       seconds between the end of the supervisor and that signal: servers outlive those who use them
+    LINGER       seconds between the end of the supervisor and the stop signal: servers outlive their clients
 
-It says `started PID` and `ended CODE` (negative: a signal); it hears `stop` and `kill`. The end of the socket tells it
-that its supervisor was killed, on any Unix and without polling.
+The guardian sends `started PID` and `ended CODE` (negative: a signal); it receives `stop` and `kill`. If the socket
+ends, the supervisor was killed; this works on any Unix and without polling.
 
-On Linux it adopts whatever its descendants leave (PR_SET_CHILD_SUBREAPER). When the command has ended it kills what is
-still there, such as the pool processes of a worker that was killed, or the backends of a Postgres that was killed, and
-only then ends itself. It closes HELD last: as long as the lock is held, something may still be running.
+On Linux it adopts orphans of its descendants (PR_SET_CHILD_SUBREAPER). After the command has ended, it kills the
+remaining processes, such as the pool processes of a killed worker or the backends of a killed Postgres, and only then
+ends itself. It closes HELD last: while the lock is held, a process may still be running.
 """
 
 import ctypes
@@ -41,7 +41,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _wake_on_signals() -> socket.socket:
-    """Answer a socket on which every signal arrives as one byte, its number."""
+    """Return a socket on which every signal arrives as one byte, its number."""
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     reader.setblocking(False)
@@ -52,7 +52,7 @@ def _wake_on_signals() -> socket.socket:
 
 
 def _start(command: list[str], user: str) -> int:
-    """Start the command as the leader of its own process group, and answer its process id."""
+    """Start the command as the leader of its own process group. Return its process id."""
     pid = os.fork()
     if pid:
         with suppress(OSError):
@@ -68,7 +68,7 @@ def _start(command: list[str], user: str) -> int:
             os.initgroups(user, entry.pw_gid)
             os.setgid(entry.pw_gid)
             os.setuid(entry.pw_uid)
-        # After the change of user, which would clear it: should this guardian be killed, its child dies with it.
+        # After the change of user, which would clear the setting: if this guardian is killed, its child dies with it.
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         os.execvp(command[0], command)  # noqa: S606  (no shell is what is wanted)
     except OSError as error:
@@ -78,7 +78,7 @@ def _start(command: list[str], user: str) -> int:
 
 
 def _children() -> list[int]:
-    """Answer the direct children of this process, adopted ones included; empty where there is no /proc."""
+    """Return the direct children of this process, including adopted ones; empty without /proc."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError):
@@ -89,7 +89,7 @@ def _children() -> list[int]:
 
 
 def _reap(main: int) -> int | None:
-    """Collect all children that have ended; answer the exit code of `main` if it is among them."""
+    """Collect all children that have ended. Return the exit code of `main` if it is among them."""
     code = None
     with suppress(ChildProcessError):
         while True:
@@ -107,21 +107,21 @@ def _kill(main: int) -> None:
 
 
 def _clear(main: int) -> None:
-    """Kill and collect everything that the command has left."""
+    """Kill and collect all remaining processes of the command."""
     _kill(main)
     while True:
         for pid in _children():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         try:
-            # Each child that ends hands its own children to us, hence the loop.
+            # Each child that ends leaves its own children to this process, hence the loop.
             os.waitpid(-1, 0)
         except ChildProcessError:
             return
 
 
 class _Ending:
-    """When the command is to be asked to end, and when it is to be killed (monotonic seconds; None: not)."""
+    """The times at which to stop and to kill the command (monotonic seconds; None: never)."""
 
     def __init__(self) -> None:
         self.ask_at: float | None = None
@@ -132,12 +132,12 @@ class _Ending:
         self.ask_at = at if self.ask_at is None else min(at, self.ask_at)
 
     def seconds_left(self) -> float | None:
-        """How long there is nothing to do; None: for ever."""
+        """Return the seconds until the next action; None: no action."""
         at = self.ask_at if self.kill_at is None else self.kill_at
         return None if at is None else max(0.0, at - time.monotonic())
 
     def act(self, main: int, stop_signal: int, grace: float) -> None:
-        """Do what is due."""
+        """Perform the due action."""
         now = time.monotonic()
         if self.kill_at is not None and now >= self.kill_at:
             self.kill_at = now + _KILL_AGAIN_SECONDS
@@ -149,7 +149,7 @@ class _Ending:
 
 
 def _watch(main: int, control: socket.socket, signals: socket.socket, how: tuple[int, float, float]) -> int:
-    """Wait for the end of `main`, ending it when asked to; answer its exit code. how: STOP_SIGNAL, GRACE, LINGER."""
+    """Wait for the end of `main`, and stop it on request. Return its exit code. how: STOP_SIGNAL, GRACE, LINGER."""
     stop_signal, grace, linger = how
     sources: list[socket.socket] = [control, signals]
     ending = _Ending()
@@ -174,7 +174,7 @@ def _watch(main: int, control: socket.socket, signals: socket.socket, how: tuple
 
 
 def main(arguments: list[str]) -> int:
-    """Guard the command until it has ended and nothing of it is left; answer 0."""
+    """Guard the command until it and all its processes have ended. Return 0."""
     control = socket.socket(fileno=int(arguments[0]))
     for inherited in (control.fileno(), int(arguments[1])):
         if inherited >= 0:

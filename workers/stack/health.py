@@ -1,4 +1,4 @@
-"""Whether a program of the stack says that it is up."""
+"""Check whether a program of the stack reports that it is up."""
 
 import urllib.error
 import urllib.request
@@ -8,7 +8,7 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def answers(url: str) -> bool:
-    """Whether a health check is answered with 200."""
+    """Return True if a health check is answered with 200."""
     try:
         with _DIRECT.open(url, timeout=2) as answer:
             return bool(answer.status == 200)  # noqa: PLR2004  (HTTP's own number)

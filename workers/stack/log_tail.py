@@ -1,4 +1,4 @@
-"""The end of a log, for a sentence that says why a program was given up."""
+"""Read the end of a log, for a sentence that explains why a program was given up."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ TAIL_BYTES = 20_000
 
 
 def last_lines(log: Path) -> str:
-    """Answer the last lines of a log, indented."""
+    """Return the last lines of a log, indented."""
     lines: list[str] = []
     if log.exists():
         with log.open("rb") as file:

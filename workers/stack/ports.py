@@ -1,4 +1,4 @@
-"""Ports: given, remembered or chosen, so that a stack has the same addresses at every start."""
+"""Select ports: given, remembered or free ones, so that a stack has the same addresses at every start."""
 
 import json
 import socket
@@ -12,9 +12,9 @@ HOST = "127.0.0.1"
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on this port of the loopback address now."""
+    """Return True if a server could listen on this port of the loopback address now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # As servers do: connections of an earlier run that still linger are no obstacle, a listener is.
+        # As servers do: lingering connections of an earlier run are no obstacle, but a listener is.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
@@ -33,10 +33,10 @@ def _any_free(taken: set[int]) -> int:
 
 
 def settle_ports(file: Path, given: Mapping[str, int]) -> dict[str, int]:
-    """Answer a free port for each name and remember them in `file`.
+    """Return a free port for each name, and remember the ports in `file`.
 
-    given: name → port, 0 for "as before, or any". Raises PortTaken for a given port that somebody listens on; a
-    remembered port that is taken meanwhile is replaced by another. Raises StackFailed for a file that can't be read.
+    given: ports by name; 0 reuses the last port or picks a free one. Raises PortTaken for a given port on which another
+    program listens; a remembered port that is taken is replaced by another. Raises StackFailed for an unreadable file.
     """
     remembered = read_kept(file, int, "the next start chooses ports again")
     settled: dict[str, int] = {}

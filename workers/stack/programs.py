@@ -1,4 +1,4 @@
-"""The Celery programs of the stack: two workers, beat and Flower, and how to tell that each is up."""
+"""The Celery programs of the stack: two workers, beat and Flower, with a check that each is up."""
 
 import os
 import socket
@@ -18,9 +18,9 @@ from slowwave_server.workers.stack.data_folder import DataFolder
 from slowwave_server.workers.stack.health import answers
 from slowwave_server.workers.stack.ports import HOST
 
-# Programs that use the servers stop before them.
+# Clients of the servers stop before the servers.
 _STAGE = 2
-# The soft shutdown takes 4 s; then the pool is terminated and messages go back to their queues, which takes 1 s more.
+# The soft shutdown takes 4 s; then the pool is terminated and messages return to their queues, which takes 1 s more.
 _WORKER_GRACE_SECONDS = 6.5
 _OTHER_GRACE_SECONDS = 3.0
 FLOWER_TASKS = 2000
@@ -30,7 +30,7 @@ within minutes of a million turns a day, and its memory is flat from then on."""
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One worker process: its name, the queues it takes from in their order, its pool's size."""
+    """One worker process: its name, its queues in order, and the size of its pool."""
 
     name: str
     queues: tuple[str, ...]
@@ -38,17 +38,19 @@ class Worker:
 
     @property
     def node(self) -> str:
-        """The name by which Celery knows it."""
+        """The worker's name in Celery."""
         return f"{self.name}@{socket.gethostname()}"
 
 
 def default_workers(concurrency: int) -> tuple[Worker, ...]:
-    """Answer one small worker that nothing but urgent flushes can occupy, and one for everything."""
+    """Return one small worker for urgent flushes only, and one for all queues."""
     return (Worker("fast", (HIGH_QUEUE,), 1), Worker("main", QUEUES, concurrency))
 
 
 class CeleryPrograms:
-    """Commands and probes of one stack. app: what `celery -A` gets; environment: carries URLs and passwords."""
+    """Commands and health checks of one stack. app: the argument of `celery -A`; environment: variables with URLs and
+    passwords.
+    """
 
     def __init__(self, folder: DataFolder, app: str, environment: Mapping[str, str]) -> None:
         self._folder = folder
@@ -56,7 +58,9 @@ class CeleryPrograms:
         self._environment = {**environment, **SOFT_STOP}
 
     def worker(self, worker: Worker, *, events: bool = False) -> Program:
-        """Answer how to run a worker. events: -E, which Flower reads. No gossip, which nobody reads."""
+        """Return the program of a worker. events: True for -E, which Flower needs. Gossip is off, because nothing reads
+        it.
+        """
         options = ("-Q", ",".join(worker.queues), "-n", worker.node, "--concurrency", str(worker.concurrency))
         quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO", *(("-E",) if events else ()))
         return Program(
@@ -72,7 +76,7 @@ class CeleryPrograms:
         return self._folder.beat / "schedule"
 
     def beat(self) -> Program:
-        """Answer how to run beat; when each tick was last sent stays in the data folder."""
+        """Return the program of beat; the last time of each tick is stored in the data folder."""
         self._folder.beat.mkdir(mode=0o700, exist_ok=True)
         return Program(
             name="beat",
@@ -83,9 +87,9 @@ class CeleryPrograms:
         )
 
     def flower(self, port: int, basic_auth: str) -> Program:
-        """Answer how to run Flower on the loopback address; basic_auth: "USER:PASSWORD".
+        """Return the program of Flower on the loopback address; basic_auth: "USER:PASSWORD".
 
-        The password goes in by the environment, since a command line is readable for everyone on the machine.
+        The environment carries the password, because every user of the machine can read a command line.
         """
         # Without --conf Flower runs a flowerconfig.py of the current folder.
         conf = ("--persistent=False", f"--conf={os.devnull}")
@@ -99,13 +103,15 @@ class CeleryPrograms:
         )
 
     def beat_runs(self, child: Child) -> bool:
-        """Whether beat has opened its schedule in its present life."""
+        """Return True if beat has opened its schedule since its last start."""
         files = self._folder.beat.glob(f"{self._schedule.name}*")
         return child.pid is not None and any(file.stat().st_mtime >= child.started_at for file in files)
 
 
 def worker_answers(settings: Settings, node: str) -> bool:
-    """Whether the worker of that name answers a ping through the broker. Raises nothing: no broker, no answer."""
+    """Return True if the worker of this name answers a ping through the broker. Raises nothing, even without a
+    broker.
+    """
     app = Celery(set_as_current=False)
     app.conf.update(broker_settings(settings))
     try:
@@ -118,5 +124,5 @@ def worker_answers(settings: Settings, node: str) -> bool:
 
 
 def flower_answers(port: int) -> bool:
-    """Whether Flower's health check says that it is up."""
+    """Return True if Flower's health check answers that it is up."""
     return answers(f"http://{HOST}:{port}/healthcheck")

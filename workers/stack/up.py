@@ -1,4 +1,4 @@
-"""`slowwave up`: the stack in the foreground, told to a person, until Ctrl-C or SIGTERM."""
+"""Run `slowwave up`: the stack in the foreground, with lines for a person, until Ctrl-C or SIGTERM."""
 
 import signal
 import time
@@ -16,10 +16,10 @@ INTERRUPTED = 130
 
 
 def run_stack(options: StackOptions, console: Console) -> int:
-    """Run the stack until a signal says stop; answer the exit code (0, or 130 when it was stopped before it was ready).
+    """Run the stack until a stop signal. Return the exit code: 0, or 130 if it was stopped before it was ready.
 
-    Call it from the main thread: it handles SIGINT, SIGTERM and SIGHUP. A second signal kills instead of waiting.
-    Raises a StackError with one sentence when it can't start, and InvalidSettings.
+    Call this from the main thread, because it handles SIGINT, SIGTERM and SIGHUP. A second signal kills all programs.
+    Raises a StackError with one sentence if it can't start, and InvalidSettings.
     """
     stack = Stack(options, say_on(console))
     began = time.monotonic()
@@ -39,7 +39,7 @@ def run_stack(options: StackOptions, console: Console) -> int:
 
 
 def say_on(console: Console) -> Callable[[str, str], None]:
-    """Answer what prints (part, line) as the lines of `slowwave up`."""
+    """Return a function that prints (part, line) as the lines of `slowwave up`."""
 
     def say(name: str, text: str) -> None:
         console.print(f"[cyan]{escape(name):>12}[/]  {escape(text)}", highlight=False, soft_wrap=True)

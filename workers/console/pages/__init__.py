@@ -1,4 +1,4 @@
-"""All pages, by topic: each module here has its `ROUTES`."""
+"""All pages, by topic: each module has its `ROUTES`."""
 
 from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.pages import (

@@ -28,19 +28,19 @@ Tab = Callable[[PageRequest, Connection, str], Values]
 
 
 def agent_of(given: str) -> str:
-    """The agent that an address or a form names. Raises PageError."""
+    """Return the agent in an address or a form. Raises PageError."""
     if not given:
         raise PageError(HTTPStatus.BAD_REQUEST, "The address names no agent", "choose one at /agents")
     return given
 
 
 def show(req: PageRequest) -> Response:
-    """One tab of one agent."""
+    """Show one tab of one agent."""
     return _show(req, agent_of(req.query.get("agent", "")), _tab(req))
 
 
 def set_clock(req: PageRequest) -> Response:
-    """Change when the agent's local day begins, for events from now on."""
+    """Change the start of the agent's local day, for events from now on."""
     agent = agent_of(req.field("agent"))
     try:
         hour = _hour(req.field("cutoff_hour"))
@@ -144,7 +144,7 @@ def _link(agent: str, tab: str) -> str:
 
 
 def _hour(given: str) -> int:
-    """Raises InvalidDay."""
+    """Parse an hour. Raises InvalidDay."""
     if given.isascii() and given.isdigit() and len(given) < 3:  # noqa: PLR2004 (digits of an hour)
         return int(given)
     raise InvalidDay(f"the hour must be a number from 0 to 23, got {given!r:.20}")

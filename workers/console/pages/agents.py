@@ -10,7 +10,7 @@ SHOWN = 50
 
 
 def listing(req: PageRequest) -> Response:
-    """Agents by name."""
+    """List agents by name."""
     after = req.word("after")
     with req.reading() as connection:
         found = list_agents(connection, req.tenant, after=after, limit=SHOWN + 1)

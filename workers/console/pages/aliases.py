@@ -1,4 +1,4 @@
-"""Names that mean the same in a scope: where each alias comes from, and a form to add or remove one."""
+"""The page of names with the same meaning in a scope: the source of each alias, and a form to add or remove one."""
 
 from http import HTTPStatus
 
@@ -18,7 +18,7 @@ SHOWN = 200
 
 
 def listing(req: PageRequest) -> Response:
-    """The aliases of a scope, by name."""
+    """List the aliases of a scope by name."""
     with req.reading() as connection:
         place, agents = read_scope_params(req, connection)
         found = [] if place is None else _read(req, connection, place)
@@ -62,7 +62,7 @@ def _read(req: PageRequest, connection: Connection, place: ScopeParams) -> list[
 
 
 def _sent(req: PageRequest) -> tuple[ScopeParams, str, str]:
-    """What a form names. Raises InvalidMessage, InvalidName."""
+    """Return the names in a form. Raises InvalidMessage, InvalidName."""
     agent = req.field("agent")
     if not agent:
         raise InvalidMessage("the form names no agent; load the page again")

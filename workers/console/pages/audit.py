@@ -1,4 +1,4 @@
-"""The audit log: who logged in, failed to log in, exported data, revealed secrets, or gave a role or a key."""
+"""The page of the audit log: logins, failed logins, exports, revealed secrets, and changes of roles and keys."""
 
 from typing import get_args
 

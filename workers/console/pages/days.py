@@ -20,7 +20,7 @@ SHOWN = 50
 
 
 def book(req: PageRequest) -> Response:
-    """The days of the tenant, or of one of its agents, the newest first."""
+    """List the days of the tenant, or of one of its agents, newest first."""
     agent, since, after = req.word("agent"), req.word("since"), req.word("after")
     first = None if since is None else _day("since", since)
     last = None
@@ -72,7 +72,7 @@ def _lines(story: DayStory | None) -> list[dict[str, Any]]:
 
 
 def _compared(older: DayStory | None, told: SummaryVersion) -> list[Differing]:
-    """The lines of a version; with an older version, also the lines that only the older version has."""
+    """Return the lines of a version; with an older version, also the lines that only the older version has."""
     if older is None or older.summary is None:
         return [Differing("same", line) for line in told.lines]
     return compare_lines(older.summary.lines, told.lines)

@@ -23,7 +23,7 @@ SHOWN = 100
 
 
 def listing(req: PageRequest) -> Response:
-    """All scopes of the tenant, each with its archive; by name, so many at a time."""
+    """List all scopes of the tenant by name, each with its archive, one page at a time."""
     wanted, after = req.word("name"), req.word("after")
     with req.reading() as connection:
         scopes = sorted(f"{kind}:{name}" for kind, name in scopes_of(connection, req.tenant))
@@ -39,7 +39,7 @@ def listing(req: PageRequest) -> Response:
 
 
 def download(req: PageRequest) -> Response:
-    """The archive of one scope. Lines in it are as an export to a folder has them."""
+    """Return the archive of one scope. Its lines are those of an export to a folder."""
     kind, _, name = (req.word("scope") or "").partition(":")
     if kind not in KINDS or not name:
         raise UnknownName("a scope is agent:NAME, room:NAME or team:NAME; the page of exports lists them")

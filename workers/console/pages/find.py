@@ -16,7 +16,7 @@ Result = tuple[str, str, str]
 
 
 def find(req: PageRequest) -> Response:
-    """The results for `q`: the whole page, or the part that the dialog shows."""
+    """Show the results for `q`: the whole page, or the part for the dialog."""
     words = (req.word("q") or "")[:LONGEST]
     found = Found((), ())
     if words:
@@ -27,7 +27,7 @@ def find(req: PageRequest) -> Response:
 
 
 def _groups(req: PageRequest, words: str, found: Found) -> list[tuple[str, list[Result]]]:
-    """The results under their headings; a heading without a result is left out."""
+    """Return the results under their headings; headings without a result are omitted."""
     pages = [link for link in req.state.navigation if req.may(link.role)]
     fitting = [link for link in pages if words.casefold() in link.title.casefold()]
     groups: list[tuple[str, list[Result]]] = [

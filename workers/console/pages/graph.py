@@ -1,4 +1,4 @@
-"""The graph of trusted relations and the timeline of values, each drawn here beside a table that says the same."""
+"""The graph of trusted relations and the timeline of values, each beside a table with the same data."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -28,9 +28,9 @@ NAMED = 24
 
 
 class Stated(NamedTuple):
-    """One relation of the table: the day from which it holds, and the memories that state it, the oldest first.
+    """One relation of the table: the day from which it is valid, and the memories that state it, oldest first.
 
-    trusted: two memories state it, or one that names both ends or an attribute outright.
+    trusted: True if two memories state it, or one that names both ends or an attribute explicitly.
     """
 
     source: str
@@ -52,7 +52,7 @@ def graph(req: PageRequest) -> Response:
         except UnknownName as unknown:
             if place is None or entity is None:
                 raise
-            # An entity that nothing is related to is no error of an address: its nearest names are told.
+            # An entity without relations is not an error of the address: show the nearest names.
             problem = str(unknown)
     return _graph(req, place, agents, found, entity, depth, problem=problem)
 
@@ -107,13 +107,13 @@ def _graph(
 
 
 def _nodes(found: EntityGraph, stated: Sequence[Stated]) -> dict[str, Any]:
-    """The entities of these relations and the entity in the address, in the order of the graph."""
+    """Return the entities of these relations and the entity in the address, in the order of the graph."""
     ends = {end for row in stated for end in (row.source, row.target)} | {found.entity}
     return {name: node for name, node in found.graph.nodes(data=True) if name in ends}
 
 
 def _words(stated: Sequence[Stated]) -> dict[tuple[str, str], list[str]]:
-    """The predicates between two entities, by the two."""
+    """Return the predicates between two entities, by the pair."""
     words: dict[tuple[str, str], list[str]] = {}
     for row in stated:
         words.setdefault((row.source, row.target), []).append(row.predicate)
@@ -121,13 +121,13 @@ def _words(stated: Sequence[Stated]) -> dict[tuple[str, str], list[str]]:
 
 
 def _margin(nodes: Mapping[str, Any]) -> float:
-    """Room for the longest name after the template has cut it."""
+    """Return the room for the longest name after the template has shortened it."""
     longest = max(len(node["name"]) for node in nodes.values())
     return 30.0 + LETTER * min(longest, LONGEST_NAME)
 
 
 def _stated(found: EntityGraph) -> list[Stated]:
-    """Relations by their first entity, each once even if several memories state it."""
+    """Return relations by their first entity, each once even if several memories state it."""
     rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for source, target, edge in found.graph.edges(data=True):
         rows.setdefault((source, edge["predicate"], target), []).append(edge)

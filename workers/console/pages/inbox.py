@@ -1,4 +1,4 @@
-"""The inbox: everything that waits for a person, one item after the other, with the evidence side by side."""
+"""The inbox: all items that wait for a person, one after the other, with the evidence side by side."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -54,7 +54,7 @@ Queue = tuple[list[str], str | None]
 
 
 def listing(req: PageRequest) -> Response:
-    """Open items, those with most at stake first."""
+    """List open items, the most important first."""
     return _listing(req)
 
 
@@ -85,7 +85,7 @@ def answer(req: PageRequest) -> Response:
 
 
 def decide_many(req: PageRequest) -> Response:
-    """Give all claims that were chosen the same answer, in one run. One that has changed meanwhile stays as it is."""
+    """Give all selected claims the same answer, in one run. A claim that has changed in the meantime stays open."""
     keys = _values_of(req, "item")
     try:
         numbers = _claims(req, keys)
@@ -181,7 +181,7 @@ def _queue(req: PageRequest, connection: Connection, key: str) -> Queue:
 
 
 def _kind_tabs(req: PageRequest, counts: Mapping[ItemKind, int]) -> list[tuple[str, str, str]]:
-    """All items, then each kind, with how many are open."""
+    """Return the tabs: all items, then each kind, with the numbers of open items."""
 
     def label(words: str, count: int) -> str:
         return f"{words} ({count:,}{'+' if count >= KEYS_READ else ''})"
@@ -193,7 +193,7 @@ def _kind_tabs(req: PageRequest, counts: Mapping[ItemKind, int]) -> list[tuple[s
 
 
 def _begin(keys: Sequence[str], after: str | None) -> int:
-    """Where the list goes on after an item; 0 if that is no longer open."""
+    """Return the position of the list after an item; 0 if the item is no longer open."""
     return keys.index(after) + 1 if after in keys else 0
 
 
@@ -202,7 +202,9 @@ def _places(item: InboxItem) -> list[tuple[str, str, int]]:
 
 
 def _progress(req: PageRequest) -> tuple[int, int]:
-    """Which item of how many this sitting has reached, as links carry it; zeros at its beginning."""
+    """Return the number of the present item and of all items in this session, from the links; zeros at the
+    beginning.
+    """
     return req.number("place", 0), req.number("of", 0)
 
 
@@ -220,7 +222,7 @@ def _kind(given: str | None) -> ItemKind | None:
 
 
 def _key(req: PageRequest) -> str:
-    """The key in the path. Raises UnknownName."""
+    """Return the key in the path. Raises UnknownName."""
     key: str = req.request.path_params["item"]
     try:
         key_number(key)
@@ -230,7 +232,7 @@ def _key(req: PageRequest) -> str:
 
 
 def _into(req: PageRequest) -> UUID | None:
-    """Of "same", the memory that stays. Raises InvalidMessage."""
+    """Return the memory that stays, for the answer "same". Raises InvalidMessage."""
     given = req.field("into")
     try:
         return UUID(given) if given else None
@@ -243,7 +245,7 @@ def _values_of(req: PageRequest, name: str) -> list[str]:
 
 
 def _claims(req: PageRequest, keys: Sequence[str]) -> list[int]:
-    """The numbers of the claims that were chosen. Raises InvalidMessage."""
+    """Return the numbers of the selected claims. Raises InvalidMessage."""
     numbers = [key_number(key) for key in keys]
     if not numbers:
         raise InvalidMessage("choose at least one claim")
@@ -255,7 +257,7 @@ def _claims(req: PageRequest, keys: Sequence[str]) -> list[int]:
 
 
 def _claim_decision(chosen: str, seen: Mapping[UUID, int]) -> Decision:
-    """Raises InvalidMessage."""
+    """Return the decision about claims. Raises InvalidMessage."""
     if chosen == "keep":
         return Decision("accept", None, seen)
     if chosen == "archive":

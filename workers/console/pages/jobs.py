@@ -1,6 +1,6 @@
-"""Maintenance: when each job is due and how its last run went, running one now, and pausing it.
+"""Maintenance: the due time and last run of each job, and buttons to run or pause a job.
 
-Jobs belong to the installation: who changes them must see all tenants there are.
+Jobs belong to the installation, so a person who changes them must be allowed to see all tenants.
 """
 
 import logging
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def status(req: PageRequest) -> Response:
-    """All jobs, and the runs under way."""
+    """Show all jobs and the current runs."""
     with req.reading() as connection:
         found = read_maintenance(connection, req.now)
         whole = sees_everything(connection, req.user)
@@ -36,7 +36,7 @@ def status(req: PageRequest) -> Response:
 
 
 def run_now(req: PageRequest) -> Response:
-    """Run a job here and now, whatever its due time, paused or not; beside, where it takes long."""
+    """Run a job now in this process, whatever its due time, paused or not; in the background if it takes long."""
     with req.reading() as connection:
         job = _job(connection, req)
     dry = req.field("dry_run") == "yes"
@@ -65,12 +65,12 @@ def run_now(req: PageRequest) -> Response:
 
 
 def pause(req: PageRequest) -> Response:
-    """No tick runs this job any more."""
+    """Pause the job: no tick runs it any more."""
     return _enable(req, enabled=False, say="{} is paused: no tick runs it until it is resumed.")
 
 
 def resume(req: PageRequest) -> Response:
-    """Ticks run this job again, by its schedule from now on."""
+    """Resume the job: ticks run it again, by its schedule from now on."""
     return _enable(req, enabled=True, say="{} is run by its schedule again, from now on.")
 
 
@@ -78,13 +78,13 @@ def _enable(req: PageRequest, *, enabled: bool, say: str) -> Response:
     with req.writing() as connection:
         job = _job(connection, req)
         configure(connection, job.id, Wish(enabled=enabled), recompute=False, now=req.now)
-    # A job's row keeps no names: the log has who it was.
+    # A job's row stores no names of persons; the audit log does.
     log.info("maintenance job %s was %s by %s", job.id, "resumed" if enabled else "paused", req.user.name)
     return req.go("/jobs", say=say.format(job.id))
 
 
 def _job(connection: Connection, req: PageRequest) -> Job:
-    """The job that the address names, for somebody who may change it. Raises PageError, UnknownName."""
+    """Return the job in the address, if the person may change it. Raises PageError, UnknownName."""
     if not sees_everything(connection, req.user):
         raise PageError(
             HTTPStatus.FORBIDDEN,

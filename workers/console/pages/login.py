@@ -87,9 +87,9 @@ def log_in(req: PageRequest) -> Response:
 
 
 def _is_own_form(req: PageRequest) -> bool:
-    """Return whether a console made this form for this browser.
+    """Return True if a console made this form for this browser.
 
-    This refuses a form that another site sent, and a token cookie that an attacker planted.
+    The check refuses a form that another site sent, and a token cookie that an attacker set.
     """
     kept = req.request.cookies.get(req.state.cookie(BEFORE), "")
     same = hmac.compare_digest(req.field("token").encode(), kept.encode())

@@ -25,7 +25,7 @@ _DAY = len("2026-03-05")
 
 
 def listing(req: PageRequest) -> Response:
-    """The memories of an agent, the newest first."""
+    """List the memories of an agent, newest first."""
     kind, status = _one_of("type", req.word("type"), TYPES), _one_of("status", req.word("status"), STATUSES)
     as_of, known_at = _moment(req, "as_of"), _moment(req, "known_at")
     before = _key(req.word("before"))
@@ -73,7 +73,7 @@ def _one_of(name: str, given: str | None, words: tuple[Word, ...]) -> Word | Non
 
 
 def _moment(req: PageRequest, name: str) -> date | datetime | None:
-    """Read a day, which means its end, or a time; without a zone, in the agent's. Raises InvalidQuery."""
+    """Parse a day, which means its end, or a time, without a zone in the agent's own. Raises InvalidQuery."""
     given = req.word(name)
     if given is None:
         return None
@@ -84,7 +84,7 @@ def _moment(req: PageRequest, name: str) -> date | datetime | None:
 
 
 def _key(given: str | None) -> tuple[datetime, UUID] | None:
-    """Read the key at which a page ended, from the link to the next page. Raises InvalidQuery."""
+    """Parse the key at which the previous page ended, from the link to this page. Raises InvalidQuery."""
     if given is None:
         return None
     moment, _, memory = given.partition(",")

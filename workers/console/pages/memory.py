@@ -26,7 +26,7 @@ def show(req: PageRequest) -> Response:
 
 
 def reveal(req: PageRequest) -> Response:
-    """Show the memory once with the secrets in its evidence, and write that to the audit log."""
+    """Show the memory once with the secrets in its evidence, and record this in the audit log."""
     memory = _memory(req)
     what = f"what was said for memory {memory}"
     with req.writing() as connection:
@@ -73,7 +73,7 @@ def _memory(req: PageRequest) -> UUID:
 
 
 def _seen(req: PageRequest) -> int:
-    """The revision that the form was made of. Raises InvalidMessage."""
+    """Return the revision that the form shows. Raises InvalidMessage."""
     given = req.field("revision")
     if not (given.isascii() and given.isdigit() and len(given) < 10):  # noqa: PLR2004 (digits of any revision)
         raise InvalidMessage("the form names no revision of the memory; load the page again")
@@ -121,7 +121,7 @@ def _resolution(conflict: Conflict, memory: Explanation) -> str | None:
 
 
 def _chain(memory: Explanation, req: PageRequest) -> Timeline | None:
-    """The values of one attribute in order, this memory among them; None if there is only this one."""
+    """Return the successive values of one attribute, including this memory; None if this is the only one."""
     parts = memory.chain
     if not parts:
         return None

@@ -30,7 +30,7 @@ STATES: tuple[LetterState, ...] = get_args(LetterState)
 
 
 def overview(req: PageRequest) -> Response:
-    """Both kinds, the newest of each."""
+    """Show both kinds, the newest of each."""
     with req.reading() as connection:
         nobodys = sees_everything(connection, req.user)
         values: dict[str, Any] = {
@@ -43,7 +43,7 @@ def overview(req: PageRequest) -> Response:
 
 
 def events(req: PageRequest) -> Response:
-    """Quarantined events of all agents or one, the newest first."""
+    """List quarantined events of all agents or one, newest first."""
     agent, before = req.word("agent"), req.number("before", 0, most=2**63 - 1)
     with req.reading() as connection:
         if agent is not None:
@@ -56,7 +56,7 @@ def events(req: PageRequest) -> Response:
 
 
 def letters(req: PageRequest) -> Response:
-    """Dead letters in one state, or in any, the newest first."""
+    """List dead letters in one state, or in any, newest first."""
     state, before = req.word("state") or "open", req.number("before", 0, most=2**63 - 1)
     if state not in {*STATES, "any"}:
         raise UnknownName(f"state must be one of {', '.join(STATES)} or any, got {state!r:.40}")
@@ -74,7 +74,7 @@ def letters(req: PageRequest) -> Response:
 
 
 def letter(req: PageRequest) -> Response:
-    """One letter with its payload."""
+    """Show one letter with its payload."""
     with req.reading() as connection:
         nobodys = sees_everything(connection, req.user)
         found = read_dead_letter(connection, req.tenant, req.request.path_params["letter"], nobodys=nobodys)
@@ -114,7 +114,7 @@ def retry_all(req: PageRequest) -> Response:
 
 
 def redrive_letters(req: PageRequest) -> Response:
-    """Send chosen letters, or all open ones, to their task again."""
+    """Send selected letters, or all open ones, to their task again."""
     send = sender(req.shell)
     numbers, nobodys = _chosen(req)
     with req.engine.connect() as connection:
@@ -123,7 +123,7 @@ def redrive_letters(req: PageRequest) -> Response:
 
 
 def dismiss_letters(req: PageRequest) -> Response:
-    """Close chosen letters, or all open ones, without sending them; they stay readable."""
+    """Close selected letters, or all open ones, without sending them; they stay readable."""
     numbers, nobodys = _chosen(req)
     with req.engine.connect() as connection:
         done, refused = dismiss(connection, req.tenant, numbers, now=req.now, nobodys=nobodys)
@@ -141,7 +141,7 @@ def _tried(req: PageRequest, chosen: Sequence[tuple[SessionRef, int]]) -> list[R
 
 
 def _chosen(req: PageRequest) -> tuple[list[int] | None, bool]:
-    """The numbers of letters (None: all that are open), and whether those of nobody count, too."""
+    """Return the numbers of letters (None: all open ones), and True if letters without a tenant count, too."""
     with req.reading() as connection:
         nobodys = sees_everything(connection, req.user)
     if req.field("every") == "yes":
@@ -161,7 +161,7 @@ def _number(given: str) -> int:
 
 
 def _told(req: PageRequest, what: str, done: list[int], refused: Mapping[int, str]) -> Response:
-    # A letter keeps when it was decided on, and no name: the log has that.
+    # A letter stores the time of its decision but no name; the audit log has the name.
     log.info("dead letters %s by %s: %s", what, req.user.name, ", ".join(map(str, done)) or "none")
     say = f"{pluralize(len(done), 'dead letter')} {what}."
     for number, reason in refused.items():
@@ -170,7 +170,7 @@ def _told(req: PageRequest, what: str, done: list[int], refused: Mapping[int, st
 
 
 def _back(req: PageRequest, part: str, *, say: str) -> Response:
-    """Go back to the page with both lists if the form was on it, else to the page of one list."""
+    """Return to the page with both lists if the form was on it, else to the page of one list."""
     return req.go("/quarantine" if req.field("from") == "overview" else f"/quarantine/{part}", say=say)
 
 

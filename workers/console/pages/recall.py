@@ -24,7 +24,7 @@ def recall(req: PageRequest) -> Response:
         place, agents = read_scope_params(req, connection)
         agent = None if place is None else place.agent
         if agent is not None:
-            # A reader answers nothing for an agent that does not exist, and a person mistypes.
+            # The reader returns nothing for an unknown agent, but here a person may have mistyped the name.
             find_agent(connection, req.tenant, agent)
     hits = found = None
     if agent is not None and (query or req.word("agent")):
@@ -52,7 +52,7 @@ def recall(req: PageRequest) -> Response:
 
 
 def reasons(hit: Hit) -> Iterator[str]:
-    """Why the ranking chose a hit, in sentences, with the figures of each part."""
+    """Explain why the ranking chose a hit, in sentences, with the figures of each part."""
     why = hit.why
     if why is None:
         return
@@ -70,7 +70,7 @@ def reasons(hit: Hit) -> Iterator[str]:
 
 
 def _scopes(req: PageRequest) -> tuple[str, ...]:
-    """Rooms and teams beside the agent's own, with blanks or commas between. Raises InvalidName."""
+    """Return rooms and teams besides the agent's own scope, separated by blanks or commas. Raises InvalidName."""
     given = tuple(dict.fromkeys((req.word("scopes") or "").replace(",", " ").split()))
     for scope in given:
         shared_scope(scope)

@@ -56,7 +56,7 @@ def show(req: PageRequest) -> Response:
 
 
 def take_back(req: PageRequest) -> Response:
-    """Undo a run in the person's name, or show why it can't be undone; then nothing changes."""
+    """Undo a run on behalf of the person, or show why it can't be undone; in this case, nothing changes."""
     run = req.request.path_params["run"]
     _check_own(req, run)
     try:
@@ -75,7 +75,9 @@ def take_back(req: PageRequest) -> Response:
 
 
 def _check_own(req: PageRequest, run: int) -> None:
-    """Raise PageError unless the person may undo this run: a curator their own decisions and edits, an operator all."""
+    """Raise PageError unless the person may undo this run: a curator their own decisions and edits, an operator all
+    runs.
+    """
     if req.may("operator"):
         return
     with req.reading() as connection:
@@ -89,7 +91,7 @@ def _check_own(req: PageRequest, run: int) -> None:
 
 
 def _place_after(req: PageRequest, run: int, report: UndoReport) -> str:
-    """The page to go on at: the item that is open again, if the run answered one item alone; else the undo's page."""
+    """Return the next page: the item that is open again, if the run answered only one item; else the undo's page."""
     with req.reading() as connection:
         keys = keys_of_run(connection, req.tenant, run)
     return f"/inbox/{keys[0]}" if len(keys) == 1 else f"/runs/{report.run}"
@@ -117,7 +119,7 @@ def _show(req: PageRequest, *, problem: str | None = None) -> Response:
 
 
 def _can_be_undone(story: RunStory) -> bool:
-    """Whether to offer the undo. The undo itself checks whether later runs depend on this one."""
+    """Return True if the page offers the undo. The undo itself checks whether later runs depend on this one."""
     run = story.run
     if run.undone_by is not None or run.status == "running":
         return False
@@ -135,7 +137,7 @@ def _kind(req: PageRequest) -> RunKind | None:
 
 
 def _undone(report: UndoReport) -> str:
-    """The sentence after an undo."""
+    """Return the sentence after an undo."""
     said = f"R{report.summary[1:]}."
     if report.gone:
         said += f" {'Written back' if report.again else 'Removed with it'}: {report.gone}."

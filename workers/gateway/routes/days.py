@@ -88,7 +88,7 @@ def get_day(
         try:
             story = read_day(connection, visit.tenant, agent, day, scope=scope, version=version)
         except UnknownName:
-            # Its own words name other scopes.
+            # The original message names other scopes.
             raise nothing("day" if version is None else f"version {version} of day", day) from None
     return shapes.DayStory.model_validate(story)
 

@@ -1,4 +1,4 @@
-"""Forgetting over HTTP: a preview, then its confirmation, both carried out by a worker; and how requests stand."""
+"""Forgets over HTTP: a preview, then its confirmation, both carried out by a worker; and the state of requests."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -58,7 +58,7 @@ def get_request(request: UUID, visit: Annotated[Visit, forgets_or_decides]) -> s
 
 
 def _own(visit: Visit, asked: UUID) -> Request:
-    """A request of this very key. Another's is not there."""
+    """Return a request of this key; a request of another key counts as missing."""
     try:
         with visit.reading() as connection:
             request = read_request(connection, visit.tenant, asked)

@@ -1,4 +1,4 @@
-"""For probes, and for programs that want to know which routes there are. Open to all."""
+"""Health probes, and the OpenAPI document. These routes need no key."""
 
 from typing import Literal
 
@@ -31,5 +31,5 @@ def ready(request: Request) -> Response:
 
 @router.get("/openapi.json", include_in_schema=False)
 async def document(request: Request) -> Response:
-    """Answer the OpenAPI document."""
+    """Return the OpenAPI document."""
     return Response(request.app.state.document, media_type="application/json")

@@ -1,4 +1,6 @@
-"""Keys over HTTP: made, listed and revoked by a key that administers. No key makes one that may do more than itself."""
+"""API keys over HTTP: create, list and revoke them with the right `administer`. No key can create a more
+powerful one.
+"""
 
 from datetime import datetime
 from typing import Annotated
@@ -59,7 +61,7 @@ def revoke(key: UUID, visit: Annotated[Visit, administers]) -> shapes.Key:
         known = next((one for one in list_keys(connection, visit.tenant) if one.id == key), None)
         if known is None or not _below(visit, known):
             raise nothing("key", key)
-        # Noted first: a key that revokes itself writes nothing afterwards.
+        # Write the audit entry first, because a key that revokes itself can't write afterwards.
         note_act(connection, "key", visit.by, f"revoked key {known.name} ({known.prefix})", **_noted(visit))
         revoked = revoke_key(connection, visit.tenant, key, now=visit.now)
     if revoked is None:
@@ -68,12 +70,12 @@ def revoke(key: UUID, visit: Annotated[Visit, administers]) -> shapes.Key:
 
 
 def _below(visit: Visit, key: KnownKey) -> bool:
-    """Whether a key may do no more than the one that asks."""
+    """Return True if a key has at most the rights of the caller's key."""
     return set(key.rights) <= visit.caller.rights and visit.reach.covers(Reach(key.agents, key.scopes))
 
 
 def _check_within(visit: Visit, own: KnownKey, wanted: NewKey) -> None:
-    """Raise Problem if a key is wanted that may do more than the one that makes it."""
+    """Raise Problem if a requested key would have more rights than the key that makes it."""
     excess = sorted(set(wanted.rights) - visit.caller.rights)
     told = None
     if excess:

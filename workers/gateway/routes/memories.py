@@ -1,4 +1,4 @@
-"""Memories over HTTP: lists, one with its reasons, and corrections, each of which is a run that can be undone."""
+"""Memories over HTTP: lists, one memory with its history, and edits, each of which is a run that can be undone."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -80,7 +80,7 @@ def list_memories_of_agent(
 
 @router.get("/v1/memories/{memory}", responses=responses(404))
 def get_memory(memory: UUID, visit: Annotated[Visit, reads]) -> Memory:
-    """Read one memory, archived ones too."""
+    """Read one memory, including archived ones."""
     with visit.reading() as connection:
         return Memory.model_validate(memory_of(visit, connection, memory))
 

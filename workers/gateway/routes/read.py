@@ -1,4 +1,4 @@
-"""What hosts of agents read: the context for a prompt, and answers to a question."""
+"""Reads of agents' hosts: the context for a prompt, and answers to a question."""
 
 from typing import Annotated
 

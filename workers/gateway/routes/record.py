@@ -1,4 +1,4 @@
-"""What hosts of agents record: turns, milestones of tasks, notes; and when to process it.
+"""Records of agents' hosts: turns, milestones of tasks, notes; and requests to process them.
 
 `Idempotency-Key` is the client's `key`. Postgres stores it, so a repetition stays harmless forever.
 """

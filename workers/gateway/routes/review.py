@@ -1,4 +1,4 @@
-"""Questions over HTTP: their texts, the effect of each answer, and giving it."""
+"""Questions over HTTP: their texts, the effect of each answer, and the route that answers them."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -114,7 +114,7 @@ def _review(question: ListedQuestion) -> shapes.Review:
 
 
 def _choices(connection: Connection, visit: Visit, found: Question) -> list[shapes.ReviewChoice]:
-    """The answers that can be given. A question about one contradiction has those of the contradiction."""
+    """Return the possible answers. A question about one contradiction has those of the contradiction."""
     question = found.question
     alone = question.state == "open" and question.memory is None and len(question.conflicts) == 1
     if alone:

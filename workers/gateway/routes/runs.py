@@ -1,4 +1,4 @@
-"""Runs over HTTP: what changed memories together, and taking it back."""
+"""Runs over HTTP: groups of changes to memories, and their undo."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Webhooks over HTTP: made, listed, rotated, enabled and removed; their delivery log, and a delivery sent again."""
+"""Webhooks over HTTP: create, list, rotate, enable and remove them; their delivery log, and a repeated delivery."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -122,7 +122,7 @@ def send_again(webhook: UUID, delivery: UUID, visit: Administered) -> shapes.Del
 
 
 def _endpoint(visit: Visit, connection: Connection, webhook: UUID) -> Row[Any]:
-    """The endpoint. Raises NotThere if there is none that the key reaches."""
+    """Return the endpoint. Raises NotThere if it does not exist or the key does not reach it."""
     row = read_endpoint(connection, visit.tenant, webhook)
     if row is None or not _reached(visit, row):
         raise nothing("webhook", webhook)

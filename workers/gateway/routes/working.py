@@ -1,4 +1,4 @@
-"""Working memory over HTTP: what became of an agent's notes, and asking for a cycle over them."""
+"""Working memory over HTTP: the outcomes of an agent's notes, and a request for a cycle over them."""
 
 from typing import Annotated
 

@@ -1,1 +1,1 @@
-"""What routes take and answer, as OpenAPI documents it."""
+"""The requests and answers of routes, as OpenAPI documents them."""

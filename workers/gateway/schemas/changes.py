@@ -1,4 +1,4 @@
-"""What happened to memories, as the stream of changes and webhooks tell it."""
+"""Changes of memories, in the form of the stream and of webhooks."""
 
 from datetime import datetime
 from typing import Literal
@@ -9,7 +9,7 @@ from slowwave.changes import ChangeType
 
 
 class ChangedMemory(BaseModel):
-    """The memory that changed, as it is when the change is read. A deleted memory has only its id and scope."""
+    """The memory that changed, in its state when the change is read. A deleted memory has only its id and scope."""
 
     id: str
     scope: str = Field(examples=["agent:support-bot"])

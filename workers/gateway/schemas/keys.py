@@ -1,4 +1,4 @@
-"""Keys, as JSON. Only the answer that makes a key holds its secret."""
+"""API keys, as JSON. Only the answer that creates a key contains its secret."""
 
 from datetime import datetime
 from typing import Annotated

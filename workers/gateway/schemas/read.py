@@ -1,4 +1,4 @@
-"""What an agent reads over HTTP: context and search."""
+"""Reads of an agent over HTTP: context and search."""
 
 from typing import Annotated, Any, Literal
 

@@ -97,9 +97,10 @@ class ReviewDetail(Answer):
 
 
 class ReviewDecision(Body):
-    """An answer. accept: the memory may stand; of a contradiction, the later statement holds. reject: the memory is
-    wrong; of a contradiction, both hold. merge: both say the same, and `memory` stays. keep: of a contradiction,
-    `memory` holds. neither: of a contradiction, both are wrong.
+    """An answer. accept: the memory may be used; for a contradiction, the later statement is true. reject: the memory
+    is wrong; for a contradiction, both are true. merge: both say the same, and `memory` stays. keep: for a
+    contradiction, `memory` is true.
+    neither: for a contradiction, both are wrong.
     """
 
     decision: DecisionKind

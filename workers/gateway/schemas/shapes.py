@@ -1,4 +1,4 @@
-"""What bodies and answers of curation share: refused extra fields, fields read from reports, numbers and pages."""
+"""Shared parts of the curation schemas: refused extra fields, fields read from reports, numbers and pages."""
 
 from typing import Annotated
 
@@ -11,13 +11,13 @@ Number = Annotated[int, Field(ge=1, lt=2**63)]
 
 
 class Body(BaseModel):
-    """What a caller sends. Unknown fields are refused."""
+    """A request body. Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Answer(BaseModel):
-    """What a caller gets, read from the fields of a report."""
+    """An answer, read from the fields of a report."""
 
     model_config = ConfigDict(from_attributes=True, frozen=True)
 
