@@ -136,9 +136,9 @@ _MODULES = {"SCHEMA": "base"} | {name: module for module, names in _CLASSES.item
 
 
 def __getattr__(name: str) -> Any:
-    """Import the module of one table: a command that reads two tables need not define all of them.
+    """Import the module of one table on first use, so that a command that reads two tables need not define all of them.
 
-    `Base` brings every table, so that its metadata is complete.
+    `Base` imports every table, so that its metadata is complete.
     """
     if name == "Base":
         for module in _CLASSES:

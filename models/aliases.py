@@ -1,4 +1,4 @@
-"""Names that mean the same within a scope, who said so, and what people changed about them."""
+"""Tables of names with the same meaning within a scope, their sources, and edits by people."""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""The model's answer about a window, from the question until the window is committed, so that it is paid once."""
+"""The table of a model's answers about windows, from the question until the commit of the window, so that each is paid
+once.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -15,10 +17,9 @@ _SESSION = "slowwave.sessions.id"
 class WindowAnswer(Base):
     """A model call about the next window of a session, and its answer. answer: NULL until the model has answered.
 
-    digest: of the question, without its context. known: the memories that the prompt showed beside the window; they
-    are needed to read the answer. owner: the worker that asked; from expires_at it counts as dead. The commit of
-    the window deletes the row. A forget in the session's scope deletes it, too, and retention deletes it after a
-    day.
+    digest: the digest of the question, without its context. known: the memories in the prompt beside the window; they
+    are needed to read the answer. owner: the worker that asked; from expires_at on, it counts as dead. The commit of
+    the window deletes the row. A forget in the session's scope deletes it, too, and retention deletes it after a day.
     """
 
     __tablename__ = "window_answers"

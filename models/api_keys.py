@@ -1,4 +1,4 @@
-"""Keys of the HTTP gateway: whose tenant each acts for, what it reaches, and what it may do there."""
+"""The table of keys of the HTTP gateway: the tenant of each, its reach, and its rights."""
 
 from uuid import UUID
 

@@ -16,7 +16,7 @@ Json = Annotated[dict[str, Any], mapped_column(JSONB)]
 
 
 class Base(DeclarativeBase):
-    """Declarative base: everything lives in one schema, constraints have predictable names."""
+    """The declarative base: all tables are in one schema, and constraints have predictable names."""
 
     type_annotation_map = {str: Text}  # noqa: RUF012 (SQLAlchemy reads the plain dict)
     metadata = MetaData(

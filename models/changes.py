@@ -15,12 +15,12 @@ from slowwave_server.models.base import Base, CreatedAt
 
 
 class TransactionId(UserDefinedType[str]):
-    """The number of a transaction, with its epoch: it never comes again. Python sees its digits as text."""
+    """The number of a transaction, with its epoch, so that it is never reused. In Python it is text of digits."""
 
     cache_ok = True
 
     def get_col_spec(self, **_: object) -> str:
-        """As Postgres names the type."""
+        """Return the name of the type in Postgres."""
         return "xid8"
 
 
@@ -33,8 +33,8 @@ _NEXT_CHANGE = text("nextval('slowwave.memory_changes_id_seq'::regclass)")
 class MemoryTombstone(Base):
     """A deleted memory: its owner, without its text. id: from the sequence of changes, so both have one order.
 
-    cause: "forgotten", or "removed" by an undo, which another undo may reverse. memory_id: NULL in one row:
-    retention has deleted all tombstones up to that row.
+    cause: "forgotten", or "removed" by an undo, which another undo may reverse. memory_id: NULL in only one row;
+    retention has deleted all tombstones up to this row.
     """
 
     __tablename__ = "memory_tombstones"
@@ -54,7 +54,7 @@ class MemoryTombstone(Base):
 
 
 class ChangeListener(Base):
-    """A tenant whose changes somebody follows: Postgres announces its changes on a channel until `until`."""
+    """A tenant whose changes a client follows. Postgres announces its changes on a channel until the time `until`."""
 
     __tablename__ = "change_listeners"
 

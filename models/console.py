@@ -1,4 +1,4 @@
-"""People who may use the console, and their logins that last."""
+"""Tables of the console's users and their login sessions."""
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -27,8 +27,8 @@ class ConsoleUser(Base):
 class ConsoleSession(Base):
     """A login of the console. It ends at its expiry, at a logout, or when the person's password changes.
 
-    digest: SHA-256 of the secret in the browser's cookie, so a reader of this table can't log in. tenant: the
-    tenant that the person is looking at.
+    digest: SHA-256 of the secret in the browser's cookie, so a reader of this table can't log in. tenant: the tenant
+    that the person has selected.
     """
 
     __tablename__ = "console_sessions"

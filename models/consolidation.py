@@ -169,8 +169,8 @@ class ReviewItem(Base):
 class WorkingItem(Base):
     """A note of an agent.
 
-    It is open until a cycle makes a memory of it or drops it as a repetition, or until it expires. The row stays,
-    so that every memory can be traced to its note. A failed note is open again a day later.
+    It is open until a cycle turns it into a memory or drops it as a repetition, or until it expires. The row stays, so
+    that every memory can be traced to its note. A failed note is open again a day later.
     """
 
     __tablename__ = "working_memory"
@@ -204,7 +204,7 @@ class WorkingItem(Base):
 
 
 class MemoryNote(Base):
-    """The source of a memory in working memory: one note. `via` as in memory_sources."""
+    """The source of a memory in working memory: one note. via: see MemorySource."""
 
     __tablename__ = "memory_notes"
     __table_args__ = (
@@ -222,7 +222,9 @@ class MemoryNote(Base):
 
 
 class MemoryBlock(Base):
-    """A key of a memory. Memories that share a key are candidates for a comparison; a pass never compares all pairs."""
+    """A block key of a memory. Memories that share a key are candidates for a comparison; a pass never compares all
+    pairs.
+    """
 
     __tablename__ = "memory_blocks"
     __table_args__ = (Index("memory_blocks_memory_idx", "memory_id"),)

@@ -1,4 +1,4 @@
-"""Sessions, their events, and how many events each of their days holds."""
+"""Tables of sessions, their events, and the number of events on each of their days."""
 
 from datetime import date
 
@@ -79,7 +79,7 @@ class Session(Base):
 
 
 class Event(Base):
-    """One event of a session. happened_at: when it was said; recorded_at: when it arrived."""
+    """One event of a session. happened_at: the time at which it was said; recorded_at: the time at which it arrived."""
 
     __tablename__ = "events"
     __table_args__ = (
@@ -89,7 +89,8 @@ class Event(Base):
         {"postgresql_partition_by": "RANGE (session_id)"},
     )
 
-    # No foreign key: its only writer holds the lock of the session's row, and the check cost a sixth of a capture.
+    # No foreign key: the only writer holds the lock of the session's row, and the check took a sixth of the time of a
+    # capture.
     session_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     turn: Mapped[int] = mapped_column(Integer)
@@ -106,19 +107,19 @@ class Event(Base):
 
 
 class SessionDay(Base):
-    """How many events of a session are on one local day of its agent.
+    """The number of a session's events on one local day of its agent.
 
-    A reader adds up the rows of a day. A counter for each agent and day would make the commits of an agent's
-    sessions wait for each other. from_seq, to_seq: the first and the last event; events of other days may be
-    between them. summarized: how many of the events the newest summary includes; removed: how many retention
-    deleted since. pending: true if there are more events than that. look_at: no summary without new events is due
-    before this time; in the past before the first check.
+    A reader adds up the rows of a day, because with one counter per agent and day, the commits of an agent's sessions
+    would wait for each other. from_seq, to_seq: the first and the last event; events of other days may be between them.
+    summarized: the number of events in the newest summary; removed: the number that retention deleted since then.
+    pending: true if the day has more events than these. look_at: before this time, no summary is due without new
+    events; a past time before the first check.
     """
 
     __tablename__ = "session_days"
     __table_args__ = (
         Index("session_days_agent_idx", "agent_id", "day"),
-        # By scope first: a context reads the pending days of its scopes, and of each day the sessions that began last.
+        # By scope first: a context reads the pending days of its scopes, and for each day the sessions that began last.
         Index("session_days_pending_idx", "scope_id", "day", "session_id", postgresql_where=text("pending")),
         # The order in which ended days become final.
         Index("session_days_open_idx", "day", "agent_id", "scope_id", postgresql_where=text("pending")),

@@ -1,4 +1,4 @@
-"""Local days of agents: how far each is summarised, its summaries, and the segments that they were put together from.
+"""Tables of agents' local days: the progress of each, its summaries, and the segments of which they consist.
 
 A day belongs to one agent and one scope: a room's day is never mixed with the agent's own (I8).
 """
@@ -17,11 +17,11 @@ _SCOPE = "slowwave.scopes.id"
 
 
 class Day(Base):
-    """How much of an agent's day is summarized.
+    """The progress of the summary of an agent's day.
 
     The day's number of events is the sum of `session_days`, computed when it is read. `status` is only the last
-    decision: if a final day has more events than `last_summarized_total`, it counts as open (I5). attempts,
-    not_before, last_error: of the summary that is due; a failed day delays no other day.
+    decision: if a final day has more events than `last_summarized_total`, it counts as open (I5). attempts, not_before,
+    last_error: data of the attempts at the due summary; a failed day delays no other day.
     """
 
     __tablename__ = "days"

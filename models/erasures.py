@@ -35,7 +35,7 @@ class Erasure(Base):
 class ErasedName(Base):
     """A fence after a forget: queued data of this agent and session from before `erased_at` is discarded on arrival.
 
-    session: '' means all sessions of the agent. For a forgotten scope, agent is '' and session holds the scope as
+    session: '' means all sessions of the agent. For a forgotten scope, agent is '' and session is the scope as
     `kind:name`.
     """
 

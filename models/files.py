@@ -1,4 +1,4 @@
-"""Memory outside of Postgres: the outbox of other backends, the stored state of files, and sources read from files."""
+"""Tables of memory outside Postgres: the outbox of other backends, the state of files, and sources read from files."""
 
 from typing import Any
 from uuid import UUID
@@ -79,9 +79,9 @@ class OutboxItem(Base):
 class FileState(Base):
     """The state of a memory file at the last write or read; any difference from it is an edit by a person.
 
-    digest: empty until the first write. modified_ns: the file system's time of the last change. writing: the digest
-    of a write that has started; a file with this digest was written by Slowwave, even if the process died before it
-    stored that. held: why Slowwave skips the file until a person decides.
+    digest: empty until the first write. modified_ns: the file system's time of the last change. writing: the digest of
+    a write that has started; a file with this digest was written by Slowwave, even if the process died before it stored
+    that. held: the reason why Slowwave skips the file until a person decides.
     """
 
     __tablename__ = "memory_files"
@@ -110,11 +110,11 @@ class FileLine(Base):
 
 
 class MemoryImport(Base):
-    """The source of a memory in an imported file: one line. `via` as in memory_sources.
+    """The source of a memory in an imported file: one line. via: see MemorySource.
 
-    digest: of the line's statement and attributes, so that a second import changes nothing. sources: [[session,
-    seq], …] as the line names them; these events need not exist here. holds_from, reaffirmed_at: the first and the
-    last time at which it was said, if the line has them.
+    digest: the digest of the line's statement and attributes, so that a second import changes nothing. sources:
+    [[session, seq], …] as the line names them; these events need not exist here. holds_from, reaffirmed_at: the first
+    and the last time at which it was said, if the line has them.
     """
 
     __tablename__ = "memory_imports"

@@ -1,4 +1,4 @@
-"""The ledger of flushes, and dead letters."""
+"""Tables of the ledger of flushes, and of dead letters."""
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, SmallInteger, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -9,10 +9,10 @@ from slowwave_server.models.base import Base, BigId, CreatedAt, Json, Moment
 class Flush(Base):
     """One committed window of a session: the ledger of flushes.
 
-    (session, from_seq) is unique, so an event is in only one window (I2). oldest_recorded_at: when the window's
-    oldest event arrived; the lag of the flush is committed_at minus this time. tokens: what a model used. fallback:
-    why another extractor than the configured one read the window; fallback_why: the reached cap, or the error.
-    dropped: how many memories of a model's answer failed a check, by reason.
+    (session, from_seq) is unique, so an event is in only one window (I2). oldest_recorded_at: the time at which the
+    window's oldest event arrived; the lag of the flush is committed_at minus this time. tokens: the number of tokens
+    that a model used. fallback: the reason why another extractor than the configured one read the window; fallback_why:
+    the reached cap, or the error. dropped: the number of memories in a model's answer that failed a check, by reason.
     """
 
     __tablename__ = "flushes"

@@ -1,4 +1,4 @@
-"""Agents and scopes: every other table refers to one of them, so a key cannot cross a tenant."""
+"""Tables of agents and scopes. Every other table refers to one of them, so that a key can't cross a tenant."""
 
 from sqlalchemy import (
     BigInteger,

@@ -1,4 +1,4 @@
-"""Logins of Postgres that are not the owner: which part each plays here, and for whose tenant.
+"""Tables of Postgres logins other than the owner: the role of each, and its tenant.
 
 Postgres alone keeps the passwords.
 """

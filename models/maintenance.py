@@ -1,4 +1,6 @@
-"""Maintenance jobs and their runs: the schedule is stored, so that runs missed during a downtime are found."""
+"""Tables of maintenance jobs and their runs. The schedule is stored, so that runs missed during a downtime are
+found.
+"""
 
 from datetime import time
 from typing import Any
@@ -48,7 +50,7 @@ class MaintenanceRun(Base):
 
     scope_id: the scope of a run over one scope. undoes: the run that this undo reverted; undone_by: the undo that
     reverted this run. part_of: the run that started this one (a job starts one run for each scope); its undo also
-    undoes this run. no_repeat: for an undo: no later pass repeats the decisions of the undone run.
+    undoes this run. no_repeat: for an undo, true if no later pass may repeat the decisions of the undone run.
     """
 
     __tablename__ = "maintenance_runs"

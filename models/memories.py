@@ -1,4 +1,4 @@
-"""Memories, and the events they came from."""
+"""Tables of memories, and of the events that are their sources."""
 
 from typing import Any
 from uuid import UUID
@@ -24,7 +24,7 @@ from slowwave_server.models.search import GIN_OPTIONS
 
 
 def _profile_index(place: int) -> Index:
-    """The index over the attribute at one place of a memory's profile."""
+    """Return the index over the attribute at one position of a memory's profile."""
     return Index(
         f"memories_profile_{place}_idx",
         "scope_id",
@@ -38,7 +38,7 @@ def _profile_index(place: int) -> Index:
 
 
 class Memory(Base):
-    """One durable statement of a scope. Of the memories that are not archived, no two say the same (I2, mistake 27)."""
+    """One durable statement of a scope. No two memories that are not archived say the same (I2, mistake 27)."""
 
     __tablename__ = "memories"
     __table_args__ = (
@@ -74,7 +74,7 @@ class Memory(Base):
             "content_hash",
             postgresql_where=text("status = 'archived'"),
         ),
-        # What stands in every context: standing instructions, and what a person said of themselves by attribute.
+        # Memories in every context: standing instructions, and a person's statements about themselves by attribute.
         Index(
             "memories_instructions_idx",
             "scope_id",
@@ -84,7 +84,7 @@ class Memory(Base):
             ),
         ),
         *(_profile_index(place) for place in range(2)),
-        # Few memories tell an ending, and every flush that may have been told one before asks for them.
+        # Few memories state an ending, and every flush with a possible ending searches them.
         Index(
             "memories_endings_idx",
             "scope_id",
@@ -93,7 +93,7 @@ class Memory(Base):
         Index("memories_use_idx", "id", postgresql_where=text("use_gain <> 0")),
         Index("memories_merged_idx", "merged_into", postgresql_where=text("merged_into IS NOT NULL")),
         Index("memories_superseded_idx", "superseded_by", postgresql_where=text("superseded_by IS NOT NULL")),
-        # What no pass has looked at since it was made or said again, the oldest first.
+        # Memories that no pass has checked since they were created or said again, oldest first.
         Index(
             "memories_unchecked_idx",
             "scope_id",
@@ -101,7 +101,7 @@ class Memory(Base):
             "id",
             postgresql_where=text("checked_at IS NULL AND status IN ('inbox', 'episode', 'active')"),
         ),
-        # Which languages a scope has: nothing of an English one is in it.
+        # The languages of a scope; English memories are not in this index.
         Index("memories_language_idx", "scope_id", "language", postgresql_where=text("language <> 'en'")),
         Index("memories_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
     )
@@ -120,19 +120,19 @@ class Memory(Base):
     entities: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     valid_from: Mapped[Moment]
     valid_to: Mapped[Moment | None]
-    # The latest time at which somebody said the memory; valid_from is the first.
+    # The time of the latest statement of the memory; valid_from is the first.
     reaffirmed_at: Mapped[Moment]
     recorded_at: Mapped[Moment]
     superseded_by: Mapped[UUID | None] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"))
     merged_into: Mapped[UUID | None] = mapped_column(Uuid, ForeignKey("slowwave.memories.id"))
     archive_reason: Mapped[str | None]
-    # Each change raises it. A writer changes the row only if it still has the revision that the writer read.
+    # Each change increases it. A writer changes the row only if it still has the revision that the writer read.
     revision: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     checked_at: Mapped[Moment | None]
     search: Mapped[str] = mapped_column(TSVECTOR)
-    # ISO 639-1 (domain.languages): the language whose stemming its words get.
+    # ISO 639-1 (domain.languages): the language by which its words are stemmed.
     language: Mapped[str] = mapped_column(server_default=text("'en'"))
-    # What the memory says about its speaker: at most two of {person, attribute, value, ended} (domain.profile).
+    # The memory's claims about its speaker: at most two of {person, attribute, value, ended} (domain.profile).
     profile: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))
 
 

@@ -1,4 +1,4 @@
-"""Another extractor's answers to the kept events, beside the live memories until they are switched."""
+"""Tables of another extractor's results for the stored events, beside the live memories until they are switched."""
 
 from typing import Any
 from uuid import UUID
@@ -38,10 +38,11 @@ class Rebuild(Base):
 
 
 class RebuildWindow(Base):
-    """A rebuild's result for one window. candidates: as a flush would store them; empty after the switch.
+    """A rebuild's result for one window. candidates: the candidates as a flush would store them; empty after the
+    switch.
 
-    tokens: what a model used. dropped: how many memories of its answer failed a check, by reason. was: after the
-    switch, what the ledger contained before it, for an undo.
+    tokens: the number of tokens that a model used. dropped: the number of memories in its answer that failed a check,
+    by reason. was: after the switch, the ledger's former content, for an undo.
     """
 
     __tablename__ = "rebuild_windows"

@@ -1,4 +1,4 @@
-"""Requests of HTTP callers and clients to a worker: one row for each request, which stays if its message is lost."""
+"""The table of requests of HTTP callers and clients to a worker. A request stays if its message is lost."""
 
 from typing import Any
 from uuid import UUID
@@ -13,8 +13,9 @@ from slowwave_server.models.base import Base, CreatedAt, Json, Moment
 class WorkRequest(Base):
     """One request to a worker.
 
-    key_id: the API key of the caller, if any. asked_by: the Postgres login that wrote the row. result: of a request
-    that succeeded or failed. error: why it failed. attempts: how often a worker began it.
+    key_id: the API key of the caller, if any. asked_by: the Postgres login that wrote the row. result: the result of a
+    request that succeeded or failed. error: the reason of a failure. attempts: the number of times that a worker began
+    it.
     """
 
     __tablename__ = "requests"

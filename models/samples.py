@@ -1,4 +1,4 @@
-"""Figures of each tenant over time: what charts show."""
+"""The table of each tenant's figures over time, for charts."""
 
 from sqlalchemy import BigInteger, Boolean, Float, Index, Integer, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -10,8 +10,8 @@ class StatusSample(Base):
     """The figures of one tenant at `taken_at`, for the console's charts. hourly: the row covers an hour, not a minute.
 
     events, decisions, tokens, failures: sums over the `seconds` before taken_at. All other columns are values at
-    taken_at; in an hourly row, the highest of the hour. lag: from the arrival of a window's oldest event to the
-    commit of its memories.
+    taken_at; in an hourly row, the highest values of the hour. lag: the seconds from the arrival of a window's oldest
+    event to the commit of its memories.
     """
 
     __tablename__ = "status_samples"

@@ -1,4 +1,4 @@
-"""The search index over raw events, and the terms that are common in a scope."""
+"""Tables of the search index over raw events, and of terms that are common in a scope."""
 
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
@@ -6,16 +6,16 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base
 
-# What waits to be sorted into a GIN index is read by every search: keep it to a few pages, in kB.
+# Every search reads the pending list of a GIN index, so limit it to a few pages, in kB.
 GIN_OPTIONS = {"gin_pending_list_limit": 128}
 
 
 class Passage(Base):
     """A part of a flushed event as search indexes it: redacted and stemmed, with date, speaker and context.
 
-    A short event is one passage (domain.passages). A row from before revision 0106 with a NULL `ends` holds a whole
-    event until a worker divides it. Every lexeme begins with its scope (`17:adopt`), so one GIN index serves all
-    scopes, and a query of one scope reads no postings of another (I8).
+    A short event is one passage (domain.passages). A row from before revision 0106 with a NULL `ends` contains a whole
+    event until a worker splits it. Every lexeme begins with its scope (`17:adopt`), so one GIN index serves all scopes,
+    and a query of one scope reads no postings of another (I8).
     """
 
     __tablename__ = "passages"
@@ -23,9 +23,9 @@ class Passage(Base):
         Index("passages_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
         # Search reads the latest passages of a large scope in this order.
         Index("passages_scope_idx", "scope_id", "session_id", "seq", "part"),
-        # Events that no worker has divided into passages yet; empty soon after an upgrade.
+        # Events that no worker has split into passages yet; empty soon after an upgrade.
         Index("passages_uncut_idx", "session_id", "seq", postgresql_where=text("ends IS NULL")),
-        # Which languages a scope has, and how much in each: nothing of an English one is in it.
+        # The languages of a scope, with their amounts; English passages are not in this index.
         Index("passages_language_idx", "scope_id", "language", postgresql_where=text("language <> 'en'")),
     )
 
@@ -45,7 +45,9 @@ class Passage(Base):
 
 
 class CommonTerm(Base):
-    """A lexeme in so many documents of a scope that search does not use it to find candidates; with their number."""
+    """A lexeme in so many documents of a scope that search does not use it to select candidates; with the number of
+    documents.
+    """
 
     __tablename__ = "common_terms"
 

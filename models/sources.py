@@ -10,9 +10,9 @@ from slowwave_server.models.base import Base, Moment
 class SourceRun(Base):
     """One run of Agno (a prompt and its results) that a hook has named; workers read only such runs.
 
-    asked_at: when a hook last named it. due_at: when a worker should read it next; NULL if that is done. looks: how
-    many reads in a row did not find it; missing_since: when Agno's store first answered without it. taken: keys of
-    its recorded messages, which stay after the events are deleted.
+    asked_at: the time at which a hook last named it. due_at: the time of its next read; NULL if it is done. looks: the
+    number of consecutive reads without it; missing_since: the time at which Agno's store first answered without it.
+    taken: the keys of its recorded messages, which stay after the events are deleted.
     """
 
     __tablename__ = "source_runs"

@@ -1,4 +1,4 @@
-"""Rows that an undo deleted or changed, as they were before it, so that the undo can be undone in turn."""
+"""The table of rows that an undo deleted or changed, in their former state, so that the undo can be undone."""
 
 from sqlalchemy import BigInteger, ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,10 +7,10 @@ from slowwave_server.models.base import Base, BigId, Json
 
 
 class UndoneRow(Base):
-    """One row as it was before an undo. run_id: the undo.
+    """The former state of one row before an undo. run_id: the run of the undo.
 
-    row: all columns, or only the changed ones and the id if `changed`. A forget deletes the rows of its scopes;
-    after that, undos of these scopes can't be undone.
+    row: all columns, or, if `changed` is true, only the id and the changed ones. A forget deletes the rows of its
+    scopes; after that, undos of these scopes can't be undone.
     """
 
     __tablename__ = "undone_rows"

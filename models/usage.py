@@ -1,4 +1,4 @@
-"""The cost of model calls: a row for each call, and counters per tenant and agent, day and week (I7).
+"""Tables of the cost of model calls: a row for each call, and counters per tenant and agent, day and week (I7).
 
 These tables never hold the text of prompts or answers.
 """
@@ -15,11 +15,11 @@ from slowwave_server.models.base import Base, Moment
 class LlmCall(Base):
     """One model call, stored when its tokens are reserved. outcome: NULL while the call is in progress.
 
-    model: driver and model. prompt: name and version of the prompt. tokens_reserved: an upper bound, reserved
-    before the call; tokens_settled: what the call used. counted: true if the endpoint reported the tokens;
-    otherwise the whole reservation counts. run_id: a number without a foreign key, because a run may be deleted
-    before its calls, and a call must not wait for the run's row. about: for calls without an answer, a digest of
-    their subject (names and numbers); after several such calls Slowwave stops asking about it.
+    model: driver and model. prompt: name and version of the prompt. tokens_reserved: the highest possible number,
+    reserved before the call; tokens_settled: the number that the call used. counted: true if the endpoint reported the
+    tokens; otherwise the whole reservation counts. run_id: a number without a foreign key, because a run may be deleted
+    before its calls, and a call must not wait for the run's row. about: for calls without an answer, a digest of their
+    subject (names and numbers); after several such calls Slowwave stops asking about it.
     """
 
     __tablename__ = "llm_calls"

@@ -1,7 +1,7 @@
-"""Vectors of memories and of raw events, each in the space of one embedding model.
+"""Tables of vectors of memories and of raw events, each in the space of one embedding model.
 
-A vector is an array of real numbers, NULL where the model takes no such text. Queries cast it to `vector`: the tables
-also exist in databases without the extension.
+A vector is an array of real numbers, NULL if the model refuses the text. Queries cast it to `vector`: the tables also
+exist in databases without the extension.
 """
 
 from datetime import date
@@ -49,7 +49,7 @@ class VectorSpace(Base):
 
 
 class MemoryVector(Base):
-    """The vector of a memory that is not archived. content_hash, said_on: of the memory when the vector was made.
+    """The vector of a memory that is not archived. content_hash, said_on: the memory's values when the vector was made.
 
     slowwave.create_vector_index creates the index together with the vector space, because the dimension is known
     only then.
@@ -94,7 +94,9 @@ class PassageVector(Base):
 
 
 class VectorProgress(Base):
-    """Up to which event a session has vectors in a space. Events never change, so one number is enough."""
+    """The position up to which a session's events have vectors in a space. Events never change, so one number is
+    enough.
+    """
 
     __tablename__ = "vector_progress"
 

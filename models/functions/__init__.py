@@ -5,11 +5,11 @@ To change a function, edit its file and add a migration that applies it:
     def upgrade() -> None:
         apply_functions("capture_session")
 
-If the arguments or the answer change, the migration drops the old function first: Postgres keeps functions apart by
-their arguments, and cannot replace one whose answer differs.
+If the arguments or the result type change, the migration drops the old function first: Postgres distinguishes functions
+by their arguments, and can't replace one with another result type.
 
 alembic-utils would do the same job, but each of its revisions repeats the whole text of the old and the new function.
-Here a fresh database and a migrated one end at the same files, and a test compares their catalogues.
+Here, a fresh database and a migrated one use the same files, and a test compares their catalogues.
 """
 
 import re
@@ -23,7 +23,7 @@ _TERM = re.compile(r"^(?!\s*--).*(?:[a-z]#|\[#\])")
 
 
 def run_sql(text: str) -> None:
-    """Execute statements as they stand: a colon in them marks no parameter."""
+    """Execute statements unchanged: a colon in them marks no parameter."""
     op.execute(text.replace(":", r"\:"))
 
 
@@ -38,7 +38,7 @@ def apply_functions(*names: str) -> None:
 
 
 def _repeated(text: str) -> str:
-    """The text with each line of code that contains a number sign once for each term that a search weighs."""
+    """Return the text; each line of code that contains a number sign is repeated for each term that a search weighs."""
     return "".join(
         "".join(line.replace("#", str(term)) for term in range(1, MAX_TERMS + 1)) if _TERM.search(line) else line
         for line in text.splitlines(keepends=True)
@@ -46,5 +46,5 @@ def _repeated(text: str) -> str:
 
 
 def known_functions() -> list[str]:
-    """The names of all functions, in alphabetical order."""
+    """Return the names of all functions, in alphabetical order."""
     return sorted(file.name.removesuffix(".sql") for file in files(__package__).iterdir() if file.name.endswith(".sql"))

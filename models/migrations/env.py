@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the migrations over the connection that `models.schema` hands in.
+"""Alembic's entry point: runs the migrations over the connection that `models.schema` passes.
 
 This module never opens a connection by itself.
 """
