@@ -1,1 +1,3 @@
-"""Celery tasks. They are thin: parse, call, return. Their names and JSON arguments are a public contract."""
+"""Celery tasks. A task parses its payload, calls a service, and returns. Names and JSON arguments of tasks are a public
+contract.
+"""

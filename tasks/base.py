@@ -60,14 +60,14 @@ class Runtime:
     source: SessionSource | None = None
 
     def build_model(self, settings: Settings) -> AskModel | None:
-        """The model of these settings, within its budgets; None if the settings name no model. Raises
+        """Return the model of these settings, within its budgets; None if the settings name no model. Raises
         InvalidSettings.
         """
         return build_model(settings, self.engine, self.redis, self.clock)
 
     @cached_property
     def model(self) -> AskModel | None:
-        """The model of this process's settings; None without a model, or if it is not set up."""
+        """The model of this process's settings; None without a model, or if it is not configured correctly."""
         try:
             return self.build_model(self.settings)
         except InvalidSettings as error:
@@ -75,18 +75,18 @@ class Runtime:
             return None
 
     def room_in(self, queue: str) -> int:
-        """How many messages a tick may add to a queue; 0 or less means none."""
+        """Return how many messages a tick may add to a queue; 0 or less means none."""
         return MAX_ASKED - self.queue.depths()[queue]
 
 
 class RuntimeSource(Protocol):
-    """A Celery app that knows its runtime; `workers.app` makes it."""
+    """A Celery app with a runtime; `workers.app` makes it."""
 
     def runtime(self) -> Runtime: ...
 
 
 class SlowwaveTask(Task[..., Any]):
-    """A task with its outcome in Postgres: it keeps no Celery result, and Celery never retries its failure."""
+    """A task whose outcome is in Postgres: Celery keeps no result, and never retries a failure."""
 
     abstract = True
     ignore_result = True
@@ -103,11 +103,12 @@ class SlowwaveTask(Task[..., Any]):
         clear()
 
     def came_from(self, queue: str) -> bool:
-        """Whether a worker received this message from that queue; a direct call has no queue."""
+        """Return True if a worker received this message from this queue; a direct call has no queue."""
         return (self.request.delivery_info or {}).get("routing_key") == queue
 
     def was_forgotten(self) -> bool:
-        """Whether a forget removed this message, because of its content, after a worker had taken it from the queue.
+        """Return True if a forget removed this message, because of its content, after a worker had taken it from the
+        queue.
 
         If the broker gives no answer, the result is False: the fence in Postgres stops messages older than the forget
         (I10).
@@ -118,8 +119,8 @@ class SlowwaveTask(Task[..., Any]):
             return False
 
     def parse(self, model: type[Payload], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Payload | None:
-        """The payload as its model, or None if it is invalid; then `dead_letters` stores it with its error, without a
-        retry.
+        """Return the payload as its model. Return None if it is invalid; it is then stored as a dead letter with its
+        error.
 
         Positional arguments take the names of the model's fields in their order.
         """

@@ -39,8 +39,8 @@ def prompt_arrived(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
 
 @shared_task(name=REFUSED_MESSAGE, base=SlowwaveTask, bind=True)
 def refused_message(self: SlowwaveTask, task: str, args: list[Any], kwargs: dict[str, Any]) -> None:
-    """Store a message with a task that `capture` does not accept as a dead letter. A task of another queue gets a name
-    that is never sent again.
+    """Store a message as a dead letter if `capture` does not accept its task. A task of another queue gets a name that
+    is never sent again.
     """
     known = task in self.app.tasks
     error = f"the queue capture does not carry the task {task!r}" if known else f"this version has no task {task!r}"

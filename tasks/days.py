@@ -134,5 +134,5 @@ def _entry(runtime: Runtime, tenant: str, asked: SummarizeDay) -> DayEntry | Non
 
 
 def _ask(runtime: Runtime, days: Iterable[DayRef]) -> int:
-    """The number of days that were requested; the other days already have a message on the way."""
+    """Request days, and return the number of requests; other days already have a message in the queue."""
     return sum(ask_for_summary(runtime.redis, d.tenant, d.agent, d.scope, d.day) for d in days)

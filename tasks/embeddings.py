@@ -1,7 +1,7 @@
 """Queue `maintenance`: the tick that embeds memories and events.
 
-If `memory.embeddings.driver` is none, beat has no such tick. A lost tick costs time; an extra tick finds the first one
-at work, and stops.
+If `memory.embeddings.driver` is none, beat has no such tick. A lost tick only delays work; a second tick finds that the
+first one is running, and stops.
 """
 
 import logging

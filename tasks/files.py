@@ -35,7 +35,7 @@ DELIVERY_SECONDS = 600
 
 
 def file_rules(settings: MemorySettings) -> FileRules:
-    """The rules for deliveries, from the settings."""
+    """Return the rules for deliveries, from the settings."""
     return FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
 
 

@@ -72,7 +72,7 @@ def refresh_search(self: SlowwaveTask) -> None:
 
 @shared_task(name=TAKE_SAMPLES, base=SlowwaveTask, bind=True)
 def take_status_samples(self: SlowwaveTask) -> None:
-    """Store samples of each tenant for the console's charts: one row a minute, later one row an hour."""
+    """Store samples of each tenant for the console's charts: one row per minute, later one row per hour."""
     take_samples(self.runtime.engine, self.runtime.clock())
 
 

@@ -15,7 +15,7 @@ from slowwave.messages import SWEEP_SESSIONS
 
 
 def is_next_link(redis: Redis, link: str | None) -> bool:
-    """Whether this sweep may run. A sweep from beat (link None) may run unless a chain is alive; a link may run
+    """Return True if this sweep may run. A sweep from beat (link None) may run unless a chain exists; a link may run
     once.
     """
     if link is None:
