@@ -4,10 +4,12 @@ import json
 import subprocess
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from proof.coding_host import SLOWWAVE, ClaudeCode, Home, context_in, wait_for
 from tests.support.capturing import contents, rows
+from tests.support.recalling import Shelf
 
 pytestmark = pytest.mark.servers
 
@@ -177,3 +179,14 @@ def test_answers_keep_to_the_size_that_hosts_show(home: Home, database_url: str)
     assert 0 < len(context.encode()) <= 9000
     assert json.loads(done.stdout)
     assert done.stdout.isascii()
+
+
+def test_delivered_memories_are_noted_with_the_next_turn(home: Home, database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        Shelf(connection).keep("Staging is called heron.", agent="github.com/acme/shop")
+    session = ClaudeCode(home, "monday")
+    assert "heron" in context_in(session.run("SessionStart", *PATIENT, source="startup"))
+    session.turn("Where do I deploy?", "To heron.")
+    session.run("Stop")
+    noted = "SELECT count(*) FROM slowwave.memory_uses WHERE shown_at IS NOT NULL AND last_used_at IS NULL"
+    wait_for(lambda: rows(database_url, noted) == [(1,)], "the shown memory is noted")

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from proof.coding_host import ClaudeCode, Home, context_in, wait_for
 from slowwave_server.workers.listening_sockets import listen_on
 from tests.gateway.conftest import Doors, open_doors
 from tests.support.capturing import contents, rows
+from tests.support.recalling import Shelf
 from tests.transports.conftest import served
 
 pytestmark = pytest.mark.servers
@@ -56,8 +58,14 @@ def test_session_is_in_the_next_ones_context_by_key(
     assert contents(module_database, "monday") == ["Our staging server is called heron.", "Noted."]
     tenants = rows(module_database, "SELECT tenant FROM slowwave.agents WHERE name = %s", [AGENT])
     assert tenants == [("acme",)]
+    with psycopg.connect(module_database, autocommit=True) as connection:
+        Shelf(connection).keep("Heron restarts at noon.", agent=AGENT, tenant="acme")
     second = ClaudeCode(home, "tuesday")
     assert "heron" in context_in(second.run("SessionStart", *PATIENT, source="startup"))
+    second.turn("When does it restart?", "At noon.")
+    second.run("Stop")
+    noted = "SELECT count(*) FROM slowwave.memory_uses WHERE shown_at IS NOT NULL"
+    wait_for(lambda: rows(module_database, noted) == [(1,)], "the shown memory is noted")
 
 
 def test_key_that_may_not_record_loses_nothing(

@@ -113,7 +113,8 @@ def test_every_row_comes_back_in_another_installation(
     before, after = plain_rows(file), plain_rows(again)
     assert {name for name, rows in before.items() if rows} >= {
         "sessions", "events", "memories", "memory_sources", "memory_uses", "memory_links", "memory_conflicts",
-        "review_items", "triples", "memory_changes", "maintenance_runs", "working_memory", "flushes", "passages", "session_days",
+        "review_items", "triples", "memory_changes", "maintenance_runs", "working_memory", "flushes", "passages",
+        "session_days",
     }  # fmt: skip
     assert after == before
     with pytest.raises(CannotUndo, match="slowwave agent forget NAME"):
