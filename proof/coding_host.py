@@ -1,4 +1,6 @@
-"""A coding agent's host in a sandboxed home: it runs hooks as programs, and writes conversation files as it does."""
+"""A coding agent's host in a sandboxed home: it runs hooks as programs, and writes conversation files as real
+hosts do.
+"""
 
 import json
 import os
@@ -18,7 +20,7 @@ SLOWWAVE = (sys.executable, "-c", "from slowwave_server.workers.cli import main;
 
 @dataclass
 class Home:
-    """A person's home, and the settings under which their hosts run."""
+    """A person's home, and the settings for their hosts."""
 
     folder: Path
     settings: Mapping[str, str]
@@ -52,7 +54,7 @@ class Home:
         return [file for place in self.places() for file in (place / "inbox").glob("*.json")]
 
     def helpers(self) -> list[int]:
-        """The helpers of this home, also one that has just begun."""
+        """Return the helpers of this home, including one that has just started."""
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
@@ -77,7 +79,7 @@ def wait_for(condition: Callable[[], Any], what: str) -> None:
 
 
 def context_in(done: "subprocess.CompletedProcess[bytes]") -> str:
-    """The context that Claude Code and Codex read from a hook's output; "" for no output."""
+    """Return the context that Claude Code and Codex read from a hook's output; "" for no output."""
     assert done.returncode == 0, done.stderr
     if not done.stdout:
         return ""
@@ -88,7 +90,7 @@ def context_in(done: "subprocess.CompletedProcess[bytes]") -> str:
 
 @dataclass
 class ClaudeCode:
-    """One session of Claude Code: its file, and the fields that every hook gets."""
+    """One session of Claude Code: its file, and the fields of every hook call."""
 
     home: Home
     session: str
@@ -108,7 +110,7 @@ class ClaudeCode:
         return self.home.hook("claude-code", event, self.payload(event, **fields), *options)
 
     def write(self, role: str, content: Any, **fields: Any) -> str:
-        """Append a line as Claude Code does; answers its uuid."""
+        """Append a line as Claude Code does. Return its uuid."""
         self.number += 1
         identity = f"00000000-0000-4000-8000-{self.number:012d}-{self.session}"
         line = {

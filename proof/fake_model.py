@@ -1,4 +1,4 @@
-"""An endpoint that speaks OpenAI's API over real HTTP, on loopback, and misbehaves on request.
+"""An endpoint with OpenAI's API over real HTTP, on loopback, that fails on request.
 
     with FakeModel(answer={"memories": []}) as fake:            # always the same
     with FakeModel(answer=[rate_limited(2), "NO_REPLY"]) as fake:   # in this order, the last one for ever
@@ -6,9 +6,9 @@
         … OpenAIDriver(base_url=fake.base_url, …) …
         fake.calls, fake.tokens, fake.asked, fake.most_at_once
 
-What a str says stands as it is, other JSON values are dumped; a Reply scripts everything else. It counts what it
-reports as usage, so `tokens` is what a ledger must add up to: a call that was refused costs nothing, a call whose
-answer was cut on the way does.
+A str is sent unchanged, other JSON values as JSON text; a Reply scripts everything else. The endpoint counts the usage
+that it reports, so `tokens` must equal the sum in a ledger: a refused call costs nothing, but a call whose answer was
+cut does.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ class FakeModel:
     """A server in a thread, from `with` to its end.
 
     refuses: fields of a request that it answers with 400 ("max_tokens", "temperature", "response_format.json_schema"
-    for that type of it …), as endpoints do that don't know them. key: where given, any other key gets 401.
+    for this type …), as endpoints do that don't know them. key: if given, any other key gets 401.
     """
 
     def __init__(
@@ -70,12 +70,12 @@ class FakeModel:
 
     @property
     def tokens(self) -> int:
-        """Everything that was counted: question and answer."""
+        """The number of all tokens: questions and answers."""
         with self._lock:
             return self.input_tokens + self.output_tokens
 
     def forget(self, answer: Script, *, refuses: Sequence[str] = ()) -> None:
-        """Answer this way from now on, and count from nothing."""
+        """Answer in this way from now on, and reset the counts."""
         with self._lock:
             self.answer, self.refuses = answer, tuple(refuses)
             self.asked = []
@@ -92,7 +92,7 @@ class FakeModel:
         self._server.server_close()
 
     def wait(self, seconds: float) -> None:
-        """Let time pass, or stop with the server."""
+        """Wait, or stop with the server."""
         self.closing.wait(seconds)
 
     def enter(self, asked: Asked) -> None:
@@ -106,7 +106,7 @@ class FakeModel:
             self._now -= 1
 
     def reply_to(self, asked: Asked) -> Reply:
-        """The reply, with the tokens counted if it is an answer."""
+        """Return the reply, and count its tokens if it is an answer."""
         if self.key is not None and asked.headers.get("authorization") != f"Bearer {self.key}":
             return refused(401, f"wrong key {asked.headers.get('authorization')}", code="invalid_api_key")
         if unknown := self._unknown_field(asked):
@@ -158,7 +158,9 @@ class FakeModel:
         return body
 
     def _vectors(self, asked: Asked) -> Reply:
-        """Vectors of texts: the same words give the same direction. `answer` may script failures, not vectors."""
+        """Return vectors of texts: the same words give the same direction. `answer` may script failures, not
+        vectors.
+        """
         said = self._next(asked)
         if isinstance(said, Reply) and (said.status != 200 or said.cut or said.latency or said.drip or said.body):
             if said.status != 200 or said.cut or said.drip or said.body:
@@ -175,7 +177,7 @@ class FakeModel:
 
 
 def vector(text: str, size: int = DIMENSIONS) -> list[float]:
-    """Each word has a place, by its digest; of length 1."""
+    """Return a vector of length 1; each word has a dimension, by its digest."""
     values = [0.0] * size
     for word in text.lower().split() or [""]:
         digest = hashlib.blake2b(word.encode(), digest_size=8).digest()
@@ -191,12 +193,12 @@ class _Server(ThreadingHTTPServer):
     fake: FakeModel
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Some tests disconnect on purpose."""
+        """Ignore the error, because some tests disconnect on purpose."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # head and body go out apart, and one would wait for the other
+    disable_nagle_algorithm = True  # head and body are sent separately, and one would wait for the other
 
     def do_POST(self) -> None:
         fake = cast("_Server", self.server).fake
@@ -245,4 +247,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the name that http.server gives it)
-        """Nothing: tests read what they need from the fake."""
+        """Log nothing: tests read what they need from the fake."""

@@ -9,7 +9,7 @@ from slowwave.recall.tokens import estimate
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as it came. body: its JSON; headers: with small letters."""
+    """One request as it arrived. body: its JSON; headers: names in lower case."""
 
     path: str
     body: Mapping[str, Any]
@@ -25,7 +25,7 @@ class Asked:
 
     @property
     def schema(self) -> Any:
-        """The JSON schema that was sent, in either way of sending one; else None."""
+        """The JSON schema that was sent, in either way; else None."""
         wanted = self.body.get("response_format") or {}
         return (wanted.get("json_schema") or wanted).get("schema")
 
@@ -40,11 +40,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Reply:
-    """How to answer. content: as in FakeModel; latency: seconds until then.
+    """A reply. content: see FakeModel; latency: seconds before it.
 
-    cut: "before": the connection ends without a word; "within": in the middle of the answer. usage: False leaves it
-    out, a pair says (input, output) tokens. error: the body of a status other than 200. drip: seconds between two
-    blanks that are sent in place of an answer, for ever.
+    cut: "before": the connection ends without an answer; "within": it ends in the middle of the answer. usage: False
+    omits it, a pair gives (input, output) tokens. error: the body of a status other than 200. drip: the seconds between
+    two blanks that are sent for ever instead of an answer.
     """
 
     content: Any = ""
@@ -62,7 +62,7 @@ class Reply:
 def refused(
     status: int, message: str = "no", *, code: str | None = None, headers: Mapping[str, str] | None = None
 ) -> Reply:
-    """An error as OpenAI words it."""
+    """Return an error in OpenAI's form."""
     error = {"error": {"message": message, "type": "fake_error", "param": None, "code": code}}
     return Reply(status=status, error=error, headers=headers or {})
 
@@ -74,32 +74,32 @@ def rate_limited(retry_after: float | str | None = None) -> Reply:
 
 
 def server_error(status: int = 500) -> Reply:
-    """An error of the server, 500 unless said otherwise."""
+    """Return a server error, 500 by default."""
     return refused(status, "something broke")
 
 
 def cut_connection(when: str = "before") -> Reply:
-    """when: "before" or "within" the answer."""
+    """Return a reply that cuts the connection. when: "before" or "within" the answer."""
     return Reply(content="a beginning without an end", cut=when)
 
 
 def invalid_json() -> Reply:
-    """A reply that ends within its JSON."""
+    """Return a reply that ends within its JSON."""
     return Reply(content='{"memories": [')
 
 
 def truncated(content: Any = '{"memories": [{"text": "Priya li') -> Reply:
-    """Ended because of the bound on its length."""
+    """Return a reply that ends because of its length limit."""
     return Reply(content=content, finish_reason="length")
 
 
 def slow(seconds: float, content: Any = "") -> Reply:
-    """A reply after this many seconds."""
+    """Return a reply after this many seconds."""
     return Reply(content=content, latency=seconds)
 
 
 def text_of(content: Any) -> str:
-    """The text of a message, which is a string or a list of parts."""
+    """Return the text of a message, which is a string or a list of parts."""
     if isinstance(content, str):
         return content
     return "".join(part.get("text", "") for part in content or [] if isinstance(part, Mapping))

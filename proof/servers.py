@@ -1,4 +1,4 @@
-"""A Postgres and a Valkey that may be stopped, killed, paused and started again at the same address, data kept.
+"""A Postgres and a Valkey that can be stopped, killed, paused and restarted at the same address with their data.
 
 The servers, their settings and their guardians are those of the stack. The caller restarts them at the moment that its
 experiment needs, instead of a supervisor.
@@ -26,7 +26,7 @@ _POLL_SECONDS = 0.02
 
 
 class Server:
-    """One server process. answers: whether it is up; raises nothing for one that is not."""
+    """One server process. answers: returns True if it is up, and raises nothing if it is not."""
 
     def __init__(self, program: Program, answers: Callable[[], bool], log: Path, say: Say, held: int) -> None:
         self._program = program
@@ -41,13 +41,13 @@ class Server:
         return self._program.name
 
     def start(self) -> None:
-        """Start it; return when it answers. Raises TimeoutError."""
+        """Start it, and return when it answers. Raises TimeoutError."""
         self._child = Child(self._program, self._log, self._say, held=self._held)
         self._child.start()
         until(self._answers, _START_SECONDS, f"{self.name} answers")
 
     def stop(self, number: signal.Signals | None = None) -> None:
-        """Send its stop signal, or this one; return when nothing of it is left. Nobody starts it again."""
+        """Send its stop signal, or this one, and return when no process is left. Nothing starts it again."""
         child = self._child
         if child is None:
             return
@@ -56,7 +56,7 @@ class Server:
         elif number is signal.SIGKILL:
             child.kill()
         else:
-            # The guardian would send the usual one: this one first, and it finds the server ending.
+            # The guardian would send the usual signal; this one comes first, and the guardian finds the server ending.
             self.send(number)
             child.stop()
         if not child.wait(_STOP_SECONDS):
@@ -65,16 +65,16 @@ class Server:
         self._child = None
 
     def pause(self) -> None:
-        """SIGSTOP for the server and each of its processes: connections stay open without answers."""
+        """Send SIGSTOP to the server and each of its processes: connections stay open without answers."""
         self.send(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """SIGCONT; return when it answers."""
+        """Send SIGCONT, and return when it answers."""
         self.send(signal.SIGCONT)
         until(self._answers, _START_SECONDS, f"{self.name} answers again")
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the server; those that stop and continue a process go to all of its processes."""
+        """Send a signal to the server; stop and continue signals go to all of its processes."""
         pid = None if self._child is None else self._child.pid
         if pid is None:
             return
@@ -85,9 +85,9 @@ class Server:
 
 
 class Servers:
-    """A Postgres with an empty database `slowwave`, and a Valkey or another program that takes its settings.
+    """A Postgres with an empty database `slowwave`, and a Valkey or another program with the same settings.
 
-    folder: an empty one. redis_server: the program to run in place of Valkey.
+    folder: an empty folder. redis_server: the program to run instead of Valkey.
     """
 
     def __init__(self, folder: Path, say: Say, *, redis_server: Path | None = None) -> None:
@@ -115,11 +115,11 @@ class Servers:
 
     @property
     def held(self) -> int:
-        """The descriptor that whoever runs on these servers keeps open."""
+        """The descriptor that every process on these servers keeps open."""
         return self._held
 
     def start(self) -> None:
-        """Start both; the database is there, and empty."""
+        """Start both; the database exists and is empty."""
         self.postgres.start()
         self._embedded.prepare_database()
         self.valkey.start()
@@ -137,7 +137,7 @@ class Servers:
         self.start()
 
     def close(self) -> None:
-        """Stop what still runs, paused or not."""
+        """Stop all running servers, paused or not."""
         for server in (self.valkey, self.postgres):
             server.send(signal.SIGCONT)
             server.stop()
@@ -149,7 +149,7 @@ def _plain_environment() -> dict[str, str]:
 
 
 def children_of(pid: int) -> list[int]:
-    """The direct children of a process; empty if the process has ended."""
+    """Return the direct children of a process; empty if the process has ended."""
     found: list[int] = []
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -158,9 +158,9 @@ def children_of(pid: int) -> list[int]:
 
 
 def until(condition: Callable[[], bool], seconds: float, what: str, *, poll: float = _POLL_SECONDS) -> float:
-    """Wait for a condition. Returns the seconds that it took. Raises TimeoutError with the name of the condition.
+    """Wait for a condition. Return the seconds. Raises TimeoutError with the name of the condition.
 
-    poll: seconds between checks; use more if a check is expensive.
+    poll: the seconds between checks; use more if a check is expensive.
     """
     began = time.monotonic()
     while not condition():

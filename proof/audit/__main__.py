@@ -1,7 +1,7 @@
 """`python -m proof.audit [--lock FILE]… [--advisories FOLDER] [--strict]`: known vulnerabilities in pinned packages.
 
-Exit codes: 0 nothing found (or nothing could be asked: then the last line says NOT AUDITED), 1 something found, 2 the
-lock does not pin, 3 with --strict: not every package could be looked at.
+Exit codes: 0 no vulnerability found (if no package could be checked, the last line says NOT AUDITED), 1 a vulnerability
+found, 2 the lock does not pin a version, 3 with --strict: a package could not be checked.
 """
 
 import argparse
@@ -18,7 +18,7 @@ NAMED = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Answers the exit code."""
+    """Return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m proof.audit", description=__doc__.splitlines()[0])
     parser.add_argument(
         "--lock", type=Path, action="append", help="what pins versions; default: both locks of the root"

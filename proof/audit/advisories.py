@@ -1,6 +1,7 @@
 """Known vulnerabilities, from pip-audit's services or from a copy of PyPA's advisory database on this machine.
 
-The database: https://github.com/pypa/advisory-database, one file of OSV's format an advisory, `vulns/PACKAGE/ID.yaml`.
+The database is https://github.com/pypa/advisory-database, with one file in OSV's format per advisory,
+`vulns/PACKAGE/ID.yaml`.
 """
 
 import json
@@ -32,7 +33,7 @@ class Finding(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """What a source said. looked_at: names of the packages that it knows, and so could be asked about."""
+    """The answer of a source. looked_at: the names of the packages that the source knows, and so could check."""
 
     source: str
     looked_at: frozenset[str]
@@ -40,7 +41,7 @@ class Audit(NamedTuple):
 
 
 def ask_services(pins: Sequence[Pin]) -> Iterator[Audit]:
-    """What pip-audit's services say, one after the other; one that can't be reached has looked at nothing.
+    """Return the answers of pip-audit's services, one after the other; an unreachable one has checked nothing.
 
     pip-audit omits packages that a lock has for another system, so it gets bare names and versions.
     """
@@ -55,7 +56,7 @@ def ask_services(pins: Sequence[Pin]) -> Iterator[Audit]:
 
 
 def read_report(source: str, report: str) -> Audit:
-    """pip-audit's report. A dependency that it skipped was not looked at, whatever its last line says."""
+    """Read pip-audit's report. A dependency that it skipped counts as not checked, whatever its last line says."""
     try:
         entries = json.loads(report)["dependencies"]
     except (ValueError, LookupError, TypeError):
@@ -70,14 +71,14 @@ def read_report(source: str, report: str) -> Audit:
 
 
 def look_in(folder: Path, pins: Sequence[Pin]) -> Audit:
-    """The advisories of a local copy of the database. Raises NotADirectoryError if the path is not a copy.
+    """Read the advisories of a local copy of the database. Raises NotADirectoryError if the path is not a copy.
 
     A package outside the copy has no advisory, so with a copy every package counts as checked.
     """
     if not (folder / "vulns").is_dir():
         raise NotADirectoryError(f"{folder} has no folder vulns: a copy of PyPA's advisory database is meant")
     findings = [found for pin in pins for found in _of_package(folder / "vulns" / pin.name, pin)]
-    # An old copy knows nothing of what came since, so it says how old it is.
+    # An old copy lacks newer advisories, so print its age.
     dates = [date for file in folder.glob("vulns/*/*.yaml") for date in _DATED.findall(file.read_text("utf-8"))]
     source = f"advisories up to {max(dates, default='an unknown day')}"
     return Audit(source, frozenset(pin.name for pin in pins), tuple(findings))
@@ -93,14 +94,16 @@ def _of_package(folder: Path, pin: Pin) -> Iterator[Finding]:
 
 
 def _covers(part: Mapping[str, Any], version: Version) -> bool:
-    """Whether a version is listed, or within one of the ranges."""
+    """Return True if a version is listed, or within one of the ranges."""
     if any(_version(listed) == version for listed in part.get("versions", [])):
         return True
     return any(_in_range(span["events"], version) for span in part.get("ranges", []) if span["type"] == "ECOSYSTEM")
 
 
 def _in_range(events: Sequence[Mapping[str, Any]], version: Version) -> bool:
-    """OSV: in the order of versions, `introduced` switches it on, `fixed` off, `last_affected` off behind it."""
+    """Return True if a version is in an OSV range: `introduced` starts it, `fixed` ends it, `last_affected` ends it
+    after itself.
+    """
     inside = False
     for event in events:
         (kind, at), *_ = event.items()
@@ -120,7 +123,7 @@ def _fixes(part: Mapping[str, Any]) -> list[str]:
 
 
 def _version(text: Any) -> Version | None:
-    """None: no version, so nothing can be said; a range that has one counts as covering everything."""
+    """Parse a version. None: the text is no version, and a range with it counts as covering everything."""
     try:
         return Version(str(text))
     except InvalidVersion:

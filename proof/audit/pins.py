@@ -1,4 +1,4 @@
-"""The versions that a lock pins, each with the digests of its files."""
+"""Read the versions that a lock pins, each with the digests of its files."""
 
 import re
 from collections.abc import Iterator
@@ -27,12 +27,12 @@ class Pin(NamedTuple):
 
 
 def read_pins(text: str) -> list[Pin]:
-    """The pins of a lock file. Raises NotPinned, with the number of the line on which the requirement begins."""
+    """Return the pins of a lock file. Raises NotPinned, with the number of the line on which the requirement begins."""
     return [_pin(number, requirement) for number, requirement in _requirements(text) if _says_something(requirement)]
 
 
 def _requirements(text: str) -> Iterator[tuple[int, str]]:
-    """Each requirement as one line, with the number of its first: a backslash at the end continues a line."""
+    """Yield each requirement as one line, with the number of its first; a backslash at the end continues a line."""
     begun, parts = 1, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
         begun = begun if parts else number

@@ -53,7 +53,7 @@ def _options() -> argparse.Namespace:
 
 
 def _own_file_systems() -> bool:
-    """Whether this process may mount. If so, it continues in a mount namespace that ends with the process."""
+    """Return True if this process may mount. If so, it continues in a mount namespace that ends with the process."""
     if os.environ.get(_NAMESPACE):
         return True
     unshare = shutil.which("unshare")

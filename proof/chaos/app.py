@@ -1,7 +1,8 @@
-"""The workers' app of a chaos run: `celery -A proof.chaos.app`. It is the product's, with a clock and a reader given.
+"""The workers' app of a chaos run: `celery -A proof.chaos.app`. It is the product's app with another clock and
+extractor.
 
-The clock is the run's own, which can be wrong. The reader takes its time, as reading does, so that kills find flushes
-in their middle; agents whose names begin with `model` are read by the model of the settings, all others by the rules.
+The clock is the run's own, which can be wrong. The extractor waits for a while, so that kills happen during flushes;
+for agents whose names begin with `model` it uses the model of the settings, for all others the rules.
 """
 
 import os
@@ -20,14 +21,14 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.services.extraction.build import build_extractor
 from slowwave_server.workers.app import make_app
 
-# Most windows take a few hundredths of a second; a few take longer than a lease lives.
+# Most windows take a few hundredths of a second; a few take longer than the lifetime of a lease.
 _USUAL_SECONDS = 0.12
 _LONG_SECONDS = 10.0
 _LONG_SHARE = 0.004
 
 
 class ChaosExtractor:
-    """An Extractor that hands each window to the reader of its agent, after a while."""
+    """An extractor that passes each window to the extractor of its agent, after a delay."""
 
     def __init__(self, settings: Settings, clock: Callable[[], datetime]) -> None:
         self._settings = settings
@@ -47,14 +48,14 @@ class ChaosExtractor:
         return self._rules.version
 
     def extract(self, window: Window, context: ExtractionContext, now: datetime) -> Extraction:
-        """Read a window, after a time that is drawn. Raises what the model's reader raises."""
+        """Extract a window, after a random delay. Raises the errors of the model's extractor."""
         chance = Random()
         self._never.wait(_LONG_SECONDS if chance.random() < _LONG_SHARE else chance.uniform(0.005, _USUAL_SECONDS))
         reader = self._of_model() if context.agent.startswith(MODEL_AGENTS) else self._rules
         return reader.extract(window, context, now)
 
     def _of_model(self) -> Extractor:
-        # Made after the fork: it has connections.
+        # Make it after the fork, because it has connections.
         with self._lock:
             if self._model is None or self._pid != os.getpid():
                 settings = self._settings

@@ -15,9 +15,10 @@ SHARED_AGENT = "concierge"
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Where something is said. tenant None: the settings' own. forgettable: only one producer speaks here.
+    """The place of a conversation. tenant: None for the settings' own. forgettable: True if only one producer speaks
+    here.
 
-    facts: values of attributes may be told here: by one agent alone, and read by the rules.
+    facts: True if values of attributes may be told here: by one agent only, and read by the rules.
     """
 
     tenant: str | None
@@ -32,7 +33,7 @@ class Conversation:
 
 
 def conversations(producer: int, agents: int) -> list[Conversation]:
-    """All conversations of one producer. Names of agents, rooms and teams occur in both tenants."""
+    """Return all conversations of one producer. Names of agents, rooms and teams occur in both tenants."""
     found = [Conversation(None, SHARED_AGENT, f"desk-{number}", None, forgettable=False) for number in range(2)]
     for number in range(agents):
         reader = f"{MODEL_AGENTS}-" if number % _MODEL_SHARE == _MODEL_SHARE - 1 else ""

@@ -1,7 +1,7 @@
-"""Every promise, looked up in the servers after all is quiet and compared with what the producers wrote down.
+"""Check every guarantee: read the servers after all work is done, and compare them with the producers' journals.
 
-Its evidence names a folder in which producers have talked (`journal.py`), and workers that may go on running. Whatever
-clock the system was given must be right again.
+The evidence names a folder with the producers' journals (`journal.py`); workers may continue to run. The system's clock
+must be right again.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def check_all(evidence: Evidence, checks: Sequence[Check] = CHECKS) -> list[Finding]:
-    """All that does not hold, and each check that could not be made; nothing where all holds."""
+    """Return all violations, and each check that could not be made."""
     return [finding for check in checks for finding in _found(check, evidence)]
 
 

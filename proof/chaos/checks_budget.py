@@ -37,7 +37,8 @@ _TOTALS = """
 
 
 def everything_is_settled(evidence: Evidence) -> list[Finding]:
-    """No call is open, no call cost more than its reservation, and the sums equal those of the calls.
+    """Check that no call is open, that no call cost more than its reservation, and that the sums equal those of the
+    calls.
 
     A call of a worker that was killed or could not reach Postgres stays open until the tenant's next call counts it in
     full. Until then its reservation counts, which the sums show.
@@ -51,7 +52,7 @@ def everything_is_settled(evidence: Evidence) -> list[Finding]:
 
 
 def caps_hold(evidence: Evidence) -> list[Finding]:
-    """No tenant and no agent used more in a day or a week than the settings allow."""
+    """Check that no tenant and no agent used more in a day or a week than the settings allow."""
     caps = _caps(evidence)
     if caps is None:
         return []
@@ -78,7 +79,8 @@ def caps_hold(evidence: Evidence) -> list[Finding]:
 
 
 def as_the_endpoint_counted(evidence: Evidence) -> list[Finding]:
-    """Every call at the endpoint was reserved before and fully paid, and no answer was paid more than it cost.
+    """Check that every call at the endpoint was reserved before and fully paid, and that no answer cost more than it
+    should.
 
     A call that is still open counts with its reservation, as it does for budgets.
     """
@@ -101,7 +103,7 @@ CHECKS = (everything_is_settled, caps_hold, as_the_endpoint_counted)
 
 
 def _may_be_lost(evidence: Evidence) -> bool:
-    """Whether a fault may have kept a worker from settling its calls."""
+    """Return True if a fault may have kept a worker from settling its calls."""
     return any(
         str(fault["kind"]).startswith(("worker", "postgres", "spool")) for fault in lines_of(evidence.places.faults)
     )
@@ -112,6 +114,6 @@ def _caps(evidence: Evidence) -> Llm | None:
 
 
 def environments(evidence: Evidence) -> Iterator[dict[str, str]]:
-    """The settings with which each producer talked, as variables."""
+    """Return the settings with which each producer talked, as variables."""
     for path in sorted(evidence.folder.glob("environment-*.json")):
         yield json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""I6, no silent overwrite: the changes of each memory, applied in order, result in its current state."""
+"""Check I6, no silent overwrite: the changes of each memory, applied in order, result in its current state."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from proof.chaos.findings import Finding, none_of, rows, some
 
 _DECIDED = frozenset({"status", "content", "type", "valid_to", "superseded_by", "merged_into", "archive_reason"})
 _OTHERS = frozenset({"conflict", "review_item"})
-# One statement sees one moment, should a pass still be under way. JSON, since changes hold their values as JSON.
+# One statement sees one moment, even if a pass is still running. JSON, because changes store their values as JSON.
 _HISTORIES = """
     SELECT m.id, to_jsonb(m) - 'search' AS now, (
         SELECT jsonb_agg(jsonb_build_object('action', c.action, 'before', c.before, 'after', c.after) ORDER BY c.id)
         FROM slowwave.memory_changes c WHERE c.memory_id = m.id) AS changes
     FROM slowwave.memories m
 """
-# A run that had to do with what was forgotten keeps a row that says so, and nothing else.
+# A run that touched forgotten data keeps a row that says so, and nothing else.
 _DELETED = """
     SELECT c.memory_id, count(*) FROM slowwave.memory_changes c
     WHERE NOT EXISTS (SELECT FROM slowwave.memories m WHERE m.id = c.memory_id)
@@ -39,13 +39,15 @@ _ENDS = """
 
 
 def changes_lead_to_what_is(evidence: Evidence) -> list[Finding]:
-    """For each decided field: a change's old value is the new value of the previous change, and the last one holds."""
+    """Check each decided field: a change's old value equals the previous change's new value, and the last one is the
+    present value.
+    """
     broken, ended = [], []
     for row in rows(evidence.engine, _HISTORIES):
         known: dict[str, Any] = {}
         for change in row.changes or []:
             before, after = change["before"] or {}, change["after"] or {}
-            # The status of a conflict or a question that was decided is not the memory's.
+            # The status of a decided conflict or question is not the memory's status.
             fields = set() if _OTHERS & set(before) else set(before) & set(after) & _DECIDED
             broken += [(row.id, name) for name in fields if name in known and known[name] != before[name]]
             known |= {name: after[name] for name in fields}
@@ -63,7 +65,9 @@ def changes_lead_to_what_is(evidence: Evidence) -> list[Finding]:
 
 
 def nothing_goes_in_silence(evidence: Evidence) -> list[Finding]:
-    """Every memory has its creation, no change belongs to a missing memory, and every conflict has both sides."""
+    """Check that every memory has a creation, that no change belongs to a missing memory, and that every conflict has
+    both sides.
+    """
     engine = evidence.engine
     return [
         *none_of(engine, "I6", "memories are there that no change made", _SILENT),
@@ -77,7 +81,7 @@ CHECKS = (changes_lead_to_what_is, nothing_goes_in_silence)
 
 
 def _same(noted: Any, there: Any) -> bool:
-    """Whether the value in a change equals the memory's value. Changes write times in two forms."""
+    """Return True if the value in a change equals the memory's value. Changes write times in two forms."""
     if noted == there or noted is None or there is None:
         return bool(noted == there)
     return str(noted).replace("Z", "+00:00")[:19] == str(there).replace("Z", "+00:00")[:19]

@@ -1,4 +1,4 @@
-"""I5, days add up: recounted from the events by the agents' own days; final days are complete."""
+"""Check I5, days add up: recount them from the events by the agents' own days; final days are complete."""
 
 from collections import Counter
 from datetime import date
@@ -40,7 +40,9 @@ _SUMMARIES = """
 
 
 def days_count_their_events(evidence: Evidence) -> list[Finding]:
-    """The counters of each session and day are the number of its events, worked out from their times alone."""
+    """Check that the counters of each session and day equal the number of its events, computed from their
+    times only.
+    """
     wanted: Counter[tuple[int, date]] = Counter()
     wrong = []
     for row in rows(evidence.engine, _EVENTS):
@@ -64,7 +66,9 @@ def days_count_their_events(evidence: Evidence) -> list[Finding]:
 
 
 def final_days_are_whole(evidence: Evidence) -> list[Finding]:
-    """A final day has nothing that no summary counts; days that are over are final; versions count what they read."""
+    """Check days: a final day has no unsummarised event, days that are over are final, and versions count what they
+    read.
+    """
     engine = evidence.engine
     return [
         *none_of(engine, "I5", "final days have events that no summary counts", _FINAL),

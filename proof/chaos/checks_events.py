@@ -1,4 +1,6 @@
-"""I1, nothing lost: Postgres has every acknowledged event once, word for word, and no event that was never said."""
+"""Check I1, nothing lost: Postgres has every acknowledged event once, word for word, and no event that was
+never said.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -31,7 +33,7 @@ _LETTERS = "SELECT id, task FROM slowwave.dead_letters WHERE state = 'open'"
 
 
 class Place(NamedTuple):
-    """Where something was said, and under which key."""
+    """The place of a statement, and its key."""
 
     tenant: str
     agent: str
@@ -42,7 +44,9 @@ class Place(NamedTuple):
 
 
 def recorded_once(evidence: Evidence) -> list[Finding]:
-    """Every event of a call that returned is there exactly once, with its text, time and scope; no other is there."""
+    """Check that every event of a call that returned exists exactly once, with its text, time and scope, and that no
+    other exists.
+    """
     there: Counter[Place] = Counter()
     texts: dict[Place, tuple[str, str, datetime]] = {}
     for row in rows(evidence.engine, _EVENTS):
@@ -63,7 +67,7 @@ def recorded_once(evidence: Evidence) -> list[Finding]:
 
 
 def recorded_whole(evidence: Evidence) -> list[Finding]:
-    """A call is there with all of its lines, one behind the other, or not at all."""
+    """Check that a call is stored with all its lines, consecutively, or not at all."""
     seqs = {_place(row): (row.session, row.seq) for row in rows(evidence.engine, _EVENTS)}
     broken = []
     for one in evidence.possible:
@@ -75,7 +79,7 @@ def recorded_whole(evidence: Evidence) -> list[Finding]:
 
 
 def noted_once(evidence: Evidence) -> list[Finding]:
-    """Every note that returned is there exactly once."""
+    """Check that every note whose call returned exists exactly once."""
     there = Counter((_place(row), row.content) for row in rows(evidence.engine, _NOTES))
     said = {_noted(one.call) for one in evidence.possible if one.call.kind == "note"}
     promised = {_noted(one.call) for one in evidence.certain if one.call.kind == "note"}
@@ -88,12 +92,12 @@ def noted_once(evidence: Evidence) -> list[Finding]:
 
 
 def numbered_without_gaps(evidence: Evidence) -> list[Finding]:
-    """A session's events are numbered 1, 2, 3 … up to its last one."""
+    """Check that a session's events are numbered 1, 2, 3 … up to its last one."""
     return none_of(evidence.engine, "I1", "sessions have gaps in their numbers", _NUMBERS)
 
 
 def nothing_set_aside(evidence: Evidence) -> list[Finding]:
-    """Nothing waits in a spool, was refused there, or lies among the dead letters: all that was said was good."""
+    """Check that no entry waits in a spool, was refused there, or is a dead letter, because all entries were valid."""
     left = [
         f"{folder.name}/{path.name}"
         for folder in evidence.folder.glob("spool*")
@@ -111,7 +115,7 @@ CHECKS = (recorded_once, recorded_whole, noted_once, numbered_without_gaps, noth
 
 
 def _places(call: Call) -> Iterator[tuple[Place, tuple[str, str, str | None]]]:
-    """The events of a call: where each must be, and its role, text and own time."""
+    """Return the events of a call: the place of each, with its role, text and own time."""
     if call.kind not in {"turn", "task"}:
         return
     for number, line in enumerate(call.lines):

@@ -1,4 +1,6 @@
-"""I9, event time rules: of all values that an attribute was given, the one said last holds, however they arrived."""
+"""Check I9, event time decides: of all values of an attribute, the last one said is valid, in whatever order they
+arrived.
+"""
 
 from collections import defaultdict
 from datetime import datetime
@@ -19,7 +21,7 @@ Attribute = tuple[str, str, str]
 
 
 def latest_value_holds(evidence: Evidence) -> list[Finding]:
-    """The values that hold are those that the journals' times alone say."""
+    """Check that the valid values are those that follow from the journals' times alone."""
     told = _told(evidence)
     of_word = {word: attribute for attribute, values in told.items() for word in values}
     holding: dict[Attribute, set[str]] = defaultdict(set)
@@ -39,8 +41,9 @@ CHECKS = (latest_value_holds,)
 
 
 def _told(evidence: Evidence) -> dict[Attribute, dict[str, datetime]]:
-    """The values that each attribute was given, with the times that they were said at. Of calls that never came back
-    only those that arrived count: that they may is checked elsewhere.
+    """Return the values of each attribute with the times at which they were said.
+
+    Of calls that never returned, only those that arrived count; another check decides whether they may exist.
     """
     certain = {one.call.key for one in evidence.certain}
     arrived = {row.key for row in rows(evidence.engine, _KEYS)}

@@ -1,4 +1,4 @@
-"""I10, forgetting is final: no table, key or file contains forgotten text, and the fences exist."""
+"""Check I10, forgetting is final: no table, key or file contains forgotten text, and the fences exist."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,15 +24,17 @@ _FENCE = """
 
 
 def nothing_is_left(evidence: Evidence) -> list[Finding]:
-    """Not one word of a forgotten conversation is anywhere."""
+    """Check that no word of a forgotten conversation exists anywhere."""
     gone = {line.word for one in evidence.forgotten for line in one.call.lines} - {""}
-    # What was said again after it, under the same name, is another thing: it has words of its own.
+    # Later statements under the same name have other words.
     found = [f"{where}: {some(words & gone)}" for where, words in _places(evidence) if words & gone]
     return [Finding("I10", f"words that were forgotten are in {len(found)} places", some(found))] if found else []
 
 
 def fences_stand(evidence: Evidence) -> list[Finding]:
-    """Of every forget that came back stands what keeps older entries out; the epoch of a whole agent has risen."""
+    """Check that every forget that returned left its fence against older entries; the epoch of a whole agent has
+    increased.
+    """
     there = {(row.tenant, row.agent, row.session): row for row in rows(evidence.engine, _FENCE)}
     missing, fresh = [], []
     for one in forgets(evidence.told):
@@ -51,7 +53,7 @@ def fences_stand(evidence: Evidence) -> list[Finding]:
 
 
 def logs_hold_nothing_said(evidence: Evidence) -> list[Finding]:
-    """No log of a program holds a word that anybody said: logs outlive every forget."""
+    """Check that no log of a program contains a word that anybody said, because logs outlive every forget."""
     logs = evidence.places.logs
     found = [file.name for file in sorted(logs.glob("*")) if file.is_file() and _holds_words(file)]
     return [Finding("I10", f"words that were said stand in {len(found)} logs", some(found))] if found else []
@@ -66,7 +68,7 @@ def _holds_words(file: Path) -> bool:
 
 
 def _places(evidence: Evidence) -> Iterator[tuple[str, set[str]]]:
-    """All that is kept anywhere: its place, and the words in it."""
+    """Yield all places where data is kept, each with the words in it."""
     with evidence.engine.connect() as connection:
         for table in rows(evidence.engine, _TABLES):
             name = connection.dialect.identifier_preparer.quote(table.name)
@@ -79,7 +81,7 @@ def _places(evidence: Evidence) -> Iterator[tuple[str, set[str]]]:
 
 
 def _files(evidence: Evidence) -> Iterator[Path]:
-    """Spools, memory files, logs of sessions."""
+    """Return spools, memory files, logs of sessions."""
     roots = {Path(load_settings(settings).memory.files.root).expanduser() for settings in environments(evidence)}
     for root in (*evidence.folder.glob("spool*"), *roots):
         if root.is_dir():

@@ -1,7 +1,7 @@
-"""I3, progress, and I4, one at a time: nothing waits for longer than it may, and no two flushes ran at once.
+"""Check I3, progress, and I4, one at a time: no work waits too long, and no two flushes ran at once.
 
-Flushes are timed by the workers' own clock, which faults change, and leases live in Redis, which faults empty: what
-overlaps near such a fault is not held against I4, and I2 holds nevertheless.
+Flushes are timed by the workers' own clock, which faults change, and leases live in Redis, which faults empty: an
+overlap near such a fault does not count against I4, and I2 must hold nevertheless.
 """
 
 import re
@@ -43,7 +43,7 @@ _OVERLAPS = """
     JOIN slowwave.flushes g ON g.session_id = t.id AND g.id > f.id
         AND g.started_at < f.committed_at AND f.started_at < g.committed_at
 """
-# What takes leases away, or keeps their holders from renewing them. A worker that dies takes nothing with it.
+# Faults that remove leases, or keep holders from renewing them. A worker that dies removes no lease.
 _VOIDING = ("flushall", "valkey")
 _LOST_BEFORE = timedelta(seconds=2)
 """So far back Valkey may have lost what it was told, with its file synced every second."""
@@ -53,7 +53,7 @@ _STEP = re.compile(r"[\d.]+")
 
 
 def nothing_waits(evidence: Evidence) -> list[Finding]:
-    """Nothing is dirty, overdue, or put off until a time that is far away."""
+    """Check that no session is dirty, overdue, or postponed to a distant time."""
     engine, now = evidence.engine, evidence.now
     return [
         *none_of(engine, "I3", "sessions are dirty", _DIRTY),
@@ -65,22 +65,22 @@ def nothing_waits(evidence: Evidence) -> list[Finding]:
 
 
 def one_at_a_time(evidence: Evidence) -> list[Finding]:
-    """No two flushes of a session, or of an agent, overlapped, but for those that a fault explains."""
+    """Check that no two flushes of a session, or of an agent, overlapped, except those that a fault explains."""
     unexplained = [row for row in overlaps(evidence) if not _explained(evidence, row)]
     shown = some(f"flushes {row.first} and {row.second}" for row in unexplained)
     return [Finding("I4", f"{len(unexplained)} flushes ran at the same time", shown)] if unexplained else []
 
 
 def overlaps(evidence: Evidence) -> list[Any]:
-    """All pairs of flushes of one agent that overlapped, explained or not: first, second, same_session, earlier, later.
+    """Return all pairs of flushes of one agent that overlapped: first, second, same_session, earlier, later.
 
-    earlier, later: when the two began.
+    earlier, later: the times at which the two began.
     """
     return rows(evidence.engine, _OVERLAPS)
 
 
 def explained_overlaps(evidence: Evidence) -> int:
-    """How many of them a fault explains."""
+    """Return how many of them a fault explains."""
     return sum(_explained(evidence, row) for row in overlaps(evidence))
 
 
@@ -88,12 +88,14 @@ CHECKS = (nothing_waits, one_at_a_time)
 
 
 def _explained(evidence: Evidence, overlap: Any) -> bool:
-    """Whether the lease of the one that began earlier may have been lost by the time at which the other began."""
+    """Return True if the lease of the earlier flush may have been lost by the time at which the other began."""
     return any(began <= overlap.later and overlap.earlier <= ended for began, ended in _voided(evidence))
 
 
 def _voided(evidence: Evidence) -> Iterator[tuple[datetime, datetime]]:
-    """When leases could not be relied on; and what a wrong clock wrote down: the times at which, and which, it told."""
+    """Return the times at which leases were unreliable, and for a wrong clock, the times at which and which times it
+    showed.
+    """
     for fault in lines_of(evidence.places.faults):
         kind = str(fault["kind"])
         began = datetime.fromtimestamp(fault["began"], UTC) - _LOST_BEFORE

@@ -1,4 +1,4 @@
-"""Redis at rest: no lease, ticket, place or message is left, and no key of ours could stay for ever."""
+"""Check Redis at rest: it has no lease, ticket, place or message, and no key of Slowwave could stay for ever."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -13,7 +13,9 @@ _POLL_SECONDS = 0.2
 
 
 def nothing_is_held(evidence: Evidence) -> list[Finding]:
-    """Redis holds no lease, ticket or message. A sweep may be in transit at any moment: transient keys don't count."""
+    """Check that Redis has no lease, ticket or message. A sweep may be in transit at any moment: transient keys don't
+    count.
+    """
     client, patience = evidence.redis, evidence.patience
     return [
         *_left(client, patience, "keys are held: leases, tickets, places or marks for a rerun", held_keys),

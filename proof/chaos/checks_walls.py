@@ -1,4 +1,4 @@
-"""I8, isolated scopes: no row refers outside its tenant or scope, and no reader gets data of another one."""
+"""Check I8, isolated scopes: no row refers outside its tenant or scope, and no reader gets data of another one."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ Owner = tuple[str, str, str]
 _READERS = 40
 _SEED = 8
 
-# What has a scope, and what it points to that has one: the two must be the same.
+# Tables with a scope, and references to rows with a scope: the two must be equal.
 PATHS = {
     "sessions and agents of two tenants": (
         "SELECT s.id FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id"
@@ -111,7 +111,7 @@ _TEXTS = [
 
 
 def no_row_crosses(evidence: Evidence) -> list[Finding]:
-    """Every path from row to row stays in one tenant and one scope."""
+    """Check that every reference from row to row stays in one tenant and one scope."""
     return [
         finding
         for what, query in PATHS.items()
@@ -120,7 +120,7 @@ def no_row_crosses(evidence: Evidence) -> list[Finding]:
 
 
 def no_word_crosses(evidence: Evidence) -> list[Finding]:
-    """No memory, relation, summary or conflict of a scope holds a word that was said in another."""
+    """Check that no memory, relation, summary or conflict of a scope contains a word that was said in another."""
     owners = _owners(evidence)
     found = []
     with evidence.engine.connect() as connection:
@@ -136,7 +136,7 @@ def no_word_crosses(evidence: Evidence) -> list[Finding]:
 
 
 def no_reader_is_told(evidence: Evidence) -> list[Finding]:
-    """A reader that searches for the text of others finds nothing, and finds its own text."""
+    """Check that a reader that searches for the text of others finds nothing, and finds its own text."""
     owners = _owners(evidence)
     lasting: dict[Owner, list[str]] = defaultdict(list)
     for one in evidence.certain:
@@ -171,7 +171,7 @@ CHECKS = (no_row_crosses, no_word_crosses, no_reader_is_told)
 
 
 def _owners(evidence: Evidence) -> dict[str, Owner]:
-    """In which scope each word was said."""
+    """Return the scope in which each word was said."""
     owners: dict[str, Owner] = {}
     for one in evidence.told:
         kind, _, name = (one.call.scope or f"agent:{one.call.agent}").partition(":")
@@ -180,7 +180,7 @@ def _owners(evidence: Evidence) -> dict[str, Owner]:
 
 
 def _memories(evidence: Evidence) -> Iterator[Memory]:
-    """A client with the settings of the run and its own spool. None if no agent talked."""
+    """Return a client with the settings of the run and its own spool; None if no agent talked."""
     for settings in environments(evidence):
         reading = load_settings(settings | {"SLOWWAVE_SPOOL": str(evidence.folder / "spool-of-the-check")})
         with Memory(reading) as memory:

@@ -1,4 +1,6 @@
-"""I2, exactly once in effect: windows of a session follow each other without a gap, and each statement is kept once."""
+"""Check I2, exactly once in effect: windows of a session follow each other without a gap, and each statement is kept
+once.
+"""
 
 from collections import defaultdict
 
@@ -73,7 +75,7 @@ _MEMORIES_OF: dict[LineKind, int] = {"fact": 1, "lasting": 1, "both": 2, "milest
 
 
 def windows_in_order(evidence: Evidence) -> list[Finding]:
-    """Each flushed event is in one window; windows cover 1 to the watermark without a gap."""
+    """Check that each flushed event is in one window, and that windows cover 1 to the watermark without a gap."""
     engine = evidence.engine
     return [
         *none_of(engine, "I2", "flushed events are not in exactly one window", _NOT_IN_ONE),
@@ -83,7 +85,7 @@ def windows_in_order(evidence: Evidence) -> list[Finding]:
 
 
 def ledger_adds_up(evidence: Evidence) -> list[Finding]:
-    """Ledger, changes, sources and passages of a window came together."""
+    """Check that ledger, changes, sources and passages of a window were written together."""
     engine = evidence.engine
     return [
         *none_of(engine, "I2", "windows count other memories than they made", _LEDGER),
@@ -95,12 +97,14 @@ def ledger_adds_up(evidence: Evidence) -> list[Finding]:
 
 
 def nothing_given_up(evidence: Evidence) -> list[Finding]:
-    """No window was quarantined: every text is readable, and an outage is not a reason."""
+    """Check that no window was quarantined: every text is readable, and an outage is not a reason."""
     return none_of(evidence.engine, "I2", "events are quarantined", _QUARANTINED)
 
 
 def remembered_once(evidence: Evidence) -> list[Finding]:
-    """Lasting statements became exactly their memories, from their own events; each other one became at most one."""
+    """Check that lasting statements became exactly their memories, from their own events, and each other one at most
+    one memory.
+    """
     kept: dict[str, list[list[str | None]]] = defaultdict(list)
     for row in rows(evidence.engine, _MEMORIES):
         for word in words_in(row.content):

@@ -1,4 +1,4 @@
-"""What a check may look at, and what follows from the journals: what must be there, what may be, what must not."""
+"""The data for the checks, and what follows from the journals: statements that must, may, or must not exist."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,9 +14,9 @@ from proof.chaos.places import Places
 
 @dataclass(frozen=True)
 class Evidence:
-    """The servers of a run that is over, and its folder. told: all calls, in their order; now: the true time.
+    """The servers of a run that is over, and its folder. told: all calls in order; now: the true time.
 
-    patience: seconds to wait for transient keys in Redis to disappear once, while beat continues.
+    patience: the seconds to wait for transient keys in Redis to disappear once, while beat continues.
     """
 
     engine: Engine
@@ -32,25 +32,27 @@ class Evidence:
 
     @cached_property
     def forgotten(self) -> list[Told]:
-        """Calls whose words a forget that came back took away: none of them may be anywhere."""
+        """Return calls that a completed forget covers: none of their words may exist anywhere."""
         finals = [one for one in forgets(self.told) if one.done]
         return [one for one in self.told if any(_covers(forget, one) for forget in finals)]
 
     @cached_property
     def doubtful(self) -> set[tuple[int, int]]:
-        """Calls that a forget concerns which never came back, neither well nor badly: they may be there or not."""
+        """Return calls covered by a forget that never returned, neither with success nor with an error: they may exist
+        or not.
+        """
         begun = [one for one in forgets(self.told) if not one.done and not one.failed]
         return {_id(one.call) for one in self.told if any(_covers(forget, one) for forget in begun)}
 
     @cached_property
     def certain(self) -> list[Told]:
-        """Calls that returned and were not forgotten: their guarantees must hold."""
+        """Return calls that returned and were not forgotten: their guarantees must hold."""
         gone = {_id(one.call) for one in self.forgotten} | self.doubtful
         return [one for one in self.told if one.done and _id(one.call) not in gone]
 
     @cached_property
     def possible(self) -> list[Told]:
-        """Calls that may not have been forgotten: all stored text must come from these."""
+        """Return calls that may not have been forgotten: all stored text must come from these."""
         gone = {_id(one.call) for one in self.forgotten}
         return [one for one in self.told if _id(one.call) not in gone]
 
@@ -60,7 +62,7 @@ def _id(call: Call) -> tuple[int, int]:
 
 
 def _covers(forget: Told, one: Told) -> bool:
-    """Whether a forget covers a statement: the same producer made it before the forget."""
+    """Return True if a forget covers a statement: the same producer made the statement before the forget."""
     named, said = forget.call, one.call
     return (
         said.kind not in {"forget", "read", "pass"}

@@ -1,7 +1,7 @@
 """Faults as context managers, one for each kind; the block lasts as long as the fault.
 
-Each yields its target. All work unprivileged, except a full disk: it needs a separate file system (`mount`, in a mount
-namespace of the run) or, without root, a folder that can't be written.
+Each yields its target. All work without privileges, except a full disk: this needs a separate file system (`mount`, in
+a mount namespace of the run) or, without root, a folder that can't be written.
 """
 
 import errno
@@ -22,8 +22,8 @@ from slowwave_server.workers.stack.child import Child
 
 Making = Callable[[World, Fault], AbstractContextManager[str]]
 
-# Up to an hour is what a server may ask for, and not told from it: a session that fails while a clock is ahead by
-# that waits it out. Everything beyond is brought back.
+# A server may request a wait of up to an hour, so such a due time looks valid: a session that fails while a clock is up
+# to an hour ahead waits for it. Later due times are corrected.
 _CLOCK_STEPS = (90.0, 2 * 3600.0, 6 * 3600.0)
 _ALIVE_SECONDS = 45.0
 _BALLAST = "ballast"
@@ -230,12 +230,12 @@ MAKE: Mapping[str, Making] = {
 
 
 def impossible(*, disks: bool) -> list[str]:
-    """Kinds that are impossible here: without a separate file system, root can write while the disk has room."""
+    """Return kinds that are impossible here: without a separate file system, root can write while the disk has room."""
     return [] if disks or os.geteuid() else ["spool-full"]
 
 
 def unmade() -> set[str]:
-    """Kinds of the plan without an implementation; the result must be empty."""
+    """Return kinds of the plan without an implementation; the result must be empty."""
     return {kind.name for kind in KINDS} - set(MAKE)
 
 
@@ -244,7 +244,7 @@ def _one_of(children: list[Child], fault: Fault) -> Child:
 
 
 def _alive(child: Child) -> int:
-    """The process of a program; waits if the program is restarting."""
+    """Return the process of a program; wait if the program is restarting."""
     until(lambda: child.pid is not None, _ALIVE_SECONDS, f"{child.program.name} runs")
     return child.pid or 0
 

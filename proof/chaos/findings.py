@@ -1,4 +1,4 @@
-"""What a check found: which promise does not hold, in a sentence, with enough of it to look further."""
+"""The result of a check: the violated guarantee, in a sentence, with details for a search of the cause."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,7 +11,9 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """invariant: I1..I10, redis, or unchecked; what: a sentence; detail: names and numbers, never conversation text."""
+    """A violation. invariant: I1..I10, redis, or unchecked; what: a sentence; detail: names and numbers, never
+    conversation text.
+    """
 
     invariant: Promise
     what: str
@@ -22,19 +24,19 @@ class Finding:
 
 
 def rows(engine: Engine, statement: str, **values: Any) -> list[Any]:
-    """All rows of one query, in its own transaction."""
+    """Return all rows of one query, in its own transaction."""
     with engine.connect() as connection:
         return list(connection.execute(text(statement), values))
 
 
 def some(things: Any) -> str:
-    """The first few of many things, and how many there are."""
+    """Return the first few items, and the number of all."""
     listed = sorted(str(thing) for thing in things)
     more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
     return ", ".join(listed[:SHOWN]) + more
 
 
 def none_of(engine: Engine, promise: Promise, what: str, statement: str, **values: Any) -> list[Finding]:
-    """A finding where a query that must answer nothing answers rows; these are its detail."""
+    """Return a finding if a query that must return nothing returns rows, which are its detail."""
     found = rows(engine, statement, **values)
     return [Finding(promise, f"{len(found)} {what}", some(tuple(row) for row in found))] if found else []

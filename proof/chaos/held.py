@@ -10,12 +10,12 @@ from slowwave_server.services.forget.broker import UNACKED, UNACKED_INDEX
 
 
 def held_keys(client: Redis) -> list[str]:
-    """Tickets, leases, marks for a rerun (part of leases) and places in which a session waits for its agent."""
+    """Return tickets, leases, marks for a rerun (part of leases) and places in which a session waits for its agent."""
     return [_name(key) for key in client.scan_iter(f"{PREFIX}{{*", count=1000) if not _has_ended(client, _name(key))]
 
 
 def messages(client: Redis) -> dict[str, int]:
-    """The number of messages in each queue or with a worker; only nonzero counts."""
+    """Return the number of messages in each queue or with a worker; only nonzero numbers."""
     depths = {name: int(client.llen(name)) for name in QUEUES}
     depths[UNACKED] = int(client.hlen(UNACKED))
     depths[UNACKED_INDEX] = int(client.zcard(UNACKED_INDEX))
@@ -23,17 +23,17 @@ def messages(client: Redis) -> dict[str, int]:
 
 
 def lasting_keys(client: Redis) -> list[str]:
-    """Keys of ours that could stay for ever."""
+    """Return keys of Slowwave that could stay for ever."""
     return [_name(key) for key in client.scan_iter(f"{PREFIX}*", count=1000) if client.ttl(key) == -1]
 
 
 def model_slots(client: Redis) -> int:
-    """Calls of a model that count as under way."""
+    """Return model calls that count as running."""
     return int(client.zcount(MODEL_SLOTS_KEY, _now_ms(client), "+inf"))
 
 
 def _has_ended(client: Redis, key: str) -> bool:
-    """Whether all leases or tickets of this set have expired; expired entries don't count."""
+    """Return True if all leases or tickets of this set have expired; expired entries don't count."""
     return key.endswith((":running", ":queued:high", ":queued:normal")) and not client.zcount(
         key, _now_ms(client), "+inf"
     )
@@ -49,7 +49,7 @@ def _name(key: bytes | str) -> str:
 
 
 def everything(client: Redis) -> Iterator[tuple[str, str]]:
-    """All keys of this database with all that they hold, as text."""
+    """Return all keys of this database with their whole content, as text."""
     readers: dict[str, Callable[[str], Any]] = {
         "string": client.get,
         "list": lambda key: client.lrange(key, 0, -1),

@@ -1,6 +1,7 @@
 """The journal of calls: one line before each call and one after it, each synced to disk at once.
 
-F/journal-K-PID.jsonl    one process's lines; half a line at the end was being written when it died, and is not read
+F/journal-K-PID.jsonl    the lines of one process; an incomplete last line was being written when it died, and is
+skipped
 F/environment-K.json     the settings with which producer K talks, as variables
 """
 
@@ -21,7 +22,7 @@ LineKind = Literal["fact", "lasting", "both", "passing", "reply", "result", "lon
 class Line:
     """One statement. word: occurs only in this statement (in both lines of a contradiction: kind "both").
 
-    at: its own time, ISO, None for the moment of the call. about: of a fact, the attribute with the word as its value.
+    at: its own time (ISO), None for the time of the call. about: for a fact, the attribute with the word as its value.
     """
 
     kind: LineKind
@@ -34,9 +35,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a hook. serial: numbers the calls of one producer; key: what makes a repetition harmless.
+    """One call of a hook. serial: the number of the call of one producer; key: the idempotency key.
 
-    session: "" for a call that concerns all of an agent. scope: None for the agent's own.
+    session: "" for a call that concerns a whole agent. scope: None for the agent's own.
     """
 
     producer: int
@@ -55,10 +56,11 @@ class Call:
 
 @dataclass(slots=True)
 class Told:
-    """The result of a call. done: the hook returned, so its guarantee holds; failed: the hook reported that it did
-    nothing. Neither: its process was killed or stopped before. stored: from its receipt.
+    """The result of a call. done: True if the hook returned, so that its guarantee holds; failed: True if the hook
+    reported that it did nothing. If both are False, its process was killed or stopped before. stored: the location in
+    its receipt.
 
-    at: moment of the first try (epoch seconds); done_at: of the last return, 0 without one.
+    at: the time of the first attempt (epoch seconds); done_at: the time of the last return, 0 without one.
     """
 
     call: Call
@@ -72,7 +74,7 @@ class Told:
 
 
 class Writer:
-    """The journal of this process; each line is on the disk when its method returns."""
+    """The journal of this process. Each line is on the disk when its method returns."""
 
     def __init__(self, folder: Path, producer: int) -> None:
         path = folder / f"journal-{producer}-{os.getpid()}.jsonl"
@@ -102,7 +104,7 @@ class Writer:
 
 
 def read(folder: Path, producer: int | None = None) -> list[Told]:
-    """All calls of a folder, or of one producer, in the order in which each was first tried."""
+    """Return all calls of a folder, or of one producer, in the order of their first attempts."""
     told: dict[tuple[int, int], Told] = {}
     for path in folder.glob("journal-*.jsonl" if producer is None else f"journal-{producer}-*.jsonl"):
         number = int(path.name.split("-")[1])
@@ -135,10 +137,10 @@ def _note(told: dict[tuple[int, int], Told], producer: int, line: dict[str, Any]
 
 
 def events_of(told: Iterable[Told]) -> int:
-    """How many events were recorded by calls that returned: each once, forgotten ones too."""
+    """Return the number of events that calls that returned recorded: each once, including forgotten ones."""
     return sum(len(one.call.lines) for one in told if one.done and one.call.kind in {"turn", "task"})
 
 
 def forgets(told: Iterable[Told]) -> list[Told]:
-    """The forgets among them."""
+    """Return the forgets among them."""
     return [one for one in told if one.call.kind == "forget"]

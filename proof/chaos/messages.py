@@ -11,7 +11,7 @@ from redis import Redis
 from slowwave.coordination.keys import CAPTURE_QUEUE, QUEUES
 
 _QUEUES = tuple(queue for queue in QUEUES if queue != CAPTURE_QUEUE)
-# Queues are empty most of the time: wait so long for something to be there.
+# Queues are empty most of the time: wait this long for a message.
 _WAIT_SECONDS = 3.0
 _POLL_SECONDS = 0.003
 
@@ -19,7 +19,7 @@ Held = dict[str, list[bytes]]
 
 
 def copy_all(client: Redis) -> int:
-    """Put a copy of each message behind the others; answer how many."""
+    """Put a copy of each message behind the others. Return their number."""
     _until_some(client)
     copied = 0
     for queue in _QUEUES:
@@ -31,7 +31,7 @@ def copy_all(client: Redis) -> int:
 
 
 def take_all(client: Redis) -> Held:
-    """Take every message out."""
+    """Remove all messages. Return them."""
     _until_some(client)
     with client.pipeline(transaction=True) as pipeline:
         for queue in _QUEUES:

@@ -1,7 +1,7 @@
-"""A model's endpoint in its own process, which behaves as the run's file says: `python -m proof.chaos.model FOLDER`.
+"""A model's endpoint in its own process, with the behaviour in the run's file: `python -m proof.chaos.model FOLDER`.
 
-It makes one memory of every user line of a window, word for word, so that checks can trace each line. Each
-request that it hears is a line of the run's ledger of calls, written before it answers.
+It makes one memory of every user line of a window, word for word, so that checks can trace each line. Before it
+answers, it writes each request as a line to the run's ledger of calls.
 """
 
 import json
@@ -25,7 +25,7 @@ _LONGEST_LINE = 200
 
 
 class Endpoint:
-    """How requests are answered, and counted."""
+    """Answers requests, and counts them."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -35,7 +35,7 @@ class Endpoint:
     def answer(self, asked: Asked) -> Reply:
         """Answer as the mode says."""
         mode = self._places.model_mode.read_text(encoding="ascii") if self._places.model_mode.exists() else "well"
-        # As an endpoint keeps to it: what is long would take an answer past what a call may cost.
+        # Endpoints also limit the output: a long answer would exceed the highest cost of a call.
         lines = [(int(seq), text) for seq, text in _LINE.findall(asked.user) if len(text) <= _LONGEST_LINE]
         memories = [_memory(seq, text) for seq, text in lines]
         text = json.dumps({"memories": memories})
@@ -64,7 +64,7 @@ def _memory(seq: int, text: str) -> dict[str, Any]:
 
 
 def main(folder: Path) -> None:
-    """Answer until SIGTERM."""
+    """Serve until SIGTERM."""
     places = Places(folder)
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())

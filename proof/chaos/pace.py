@@ -1,4 +1,4 @@
-"""How fast one producer talks: a rate on average, in bursts and quiet spells."""
+"""The speed of one producer: an average rate, in bursts and quiet periods."""
 
 from collections.abc import Callable
 from random import Random
@@ -10,7 +10,7 @@ _CATCH_UP = 4.0
 
 
 class Pace:
-    """rate: events a second. Events of a quiet spell follow after it, in a burst."""
+    """The pace of a producer. rate: events per second. The events of a quiet period follow after it, in a burst."""
 
     def __init__(
         self, rate: float, random: Random, monotonic: Callable[[], float], sleep: Callable[[float], None]
@@ -24,7 +24,7 @@ class Pace:
         self._spell_ends = self._began
 
     def spent(self, events: int) -> None:
-        """Note that so many events were said, and rest as long as it takes."""
+        """Note a number of new events, and wait as long as needed."""
         self._said += events
         now = self._monotonic()
         if now >= self._spell_ends:

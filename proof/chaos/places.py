@@ -1,16 +1,16 @@
 """Files in the folder of one run: the interface between its processes.
 
     stop                  exists as soon as talkers must stop
-    clock                 seconds by which the domain's clock is wrong now; absent: it is right
-    model-mode            how the model behaves now: well, slow, limited (429), broken (500), cut; absent: well
-    model.url             where the model answers
+    clock                 seconds by which the domain's clock is wrong now; if missing, it is right
+    model-mode            the model's present behaviour: well, slow, limited (429), broken (500), cut; if missing, well
+    model.url             the URL of the model
     model-calls.jsonl     a line for each request that reached the model: {"at", "status", "input", "output", "cut"}
     spool-K               the spool of talker K; its file system can be filled where mounting is allowed
     journal-K-PID.jsonl   the calls of talker K and their results, by process
     faults.jsonl          each fault with its times
-    logs/                 one file a program
+    logs/                 one file per program
 
-Agents whose names begin with `model` are read by the model; the rules read all others.
+For agents whose names begin with `model`, the extractor is the model, for all others the rules.
 """
 
 import json
@@ -76,7 +76,7 @@ class FaultyClock:
         return datetime.now(UTC) + timedelta(seconds=self.wrong_by())
 
     def wrong_by(self) -> float:
-        """Seconds; positive: ahead."""
+        """Return the seconds by which the clock is wrong; positive: ahead."""
         try:
             return float(self.file.read_text(encoding="ascii"))
         except (OSError, ValueError):
@@ -91,7 +91,7 @@ def put(file: Path, text: str) -> None:
 
 
 def lines_of(file: Path) -> Iterator[dict[str, Any]]:
-    """The JSON lines of a file; a last one without an end was being written when its process died."""
+    """Return the JSON lines of a file; an incomplete last line was being written when its process died."""
     if file.exists():
         for line in file.read_bytes().split(b"\n")[:-1]:
             yield json.loads(line)

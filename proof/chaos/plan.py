@@ -1,7 +1,7 @@
-"""Which faults a run has, when, and how long each lasts: drawn from a seed, the same for the same seed.
+"""Plan the faults of a run with their times and durations, from a seed: the same seed gives the same plan.
 
     lane        its faults, one after the other
-    valkey      FLUSHALL, stop, kill, pause of the server; messages copied, held back, lost
+    valkey      FLUSHALL, stop, kill, pause of the server; messages copied, delayed, lost
     postgres    immediate stop, pause, connections cut; a stop while the spools' disk is full
     processes   kill -9 of a worker's child, of its parent, of a parent whose children live on, of beat, of a talker
     around      the domain's clock ahead and behind; a model that is slow, refuses, or hangs up
@@ -20,7 +20,9 @@ Lane = Literal["valkey", "postgres", "processes", "around"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of fault. seconds: the bounds of its duration, (0, 0) for a blow; weight: how often it is drawn."""
+    """A kind of fault. seconds: the bounds of its duration, (0, 0) for an instant fault; weight: its relative
+    frequency.
+    """
 
     name: str
     lane: Lane
@@ -60,7 +62,9 @@ _ROOM_SECONDS = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault. at, seconds: its begin after the plan's, and how long it lasts; pick: 0..1, chooses its target."""
+    """One fault. at: its start in seconds after the plan's; seconds: its duration; pick: a number from 0 to 1 that
+    selects its target.
+    """
 
     number: int
     kind: Kind
@@ -75,21 +79,21 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Faults in the order of their begin, and how long all of them take."""
+    """Faults in the order of their start, and the total duration."""
 
     seed: int
     faults: tuple[Fault, ...]
     seconds: float
 
     def of(self, lane: Lane) -> list[Fault]:
-        """The faults of one lane, in order."""
+        """Return the faults of one lane, in order."""
         return [fault for fault in self.faults if fault.kind.lane == lane]
 
 
 def draw(seed: int, count: int, seconds: float, *, without: Sequence[str] = (), short: bool = False) -> Plan:
     """Draw `count` faults over `seconds`, longer if needed; each kind at least once if there is room.
 
-    without: kinds that can't be made here. short: the bounds' lower ends, and no pause of half a minute.
+    without: kinds that are impossible here. short: True for the shortest durations, and no pause of half a minute.
     """
     chance = Random(seed)
     kinds = [kind for kind in KINDS if kind.name not in without]
@@ -119,7 +123,7 @@ def _needed(kinds: Sequence[Kind], lasting: Sequence[float], lane: Lane) -> floa
 
 
 def _spread(chance: Random, own: Sequence[tuple[Kind, float]], whole: float) -> list[tuple[float, Kind, float]]:
-    """Begin times of a lane: its free time is dealt out by chance, with some room behind each fault."""
+    """Return start times of a lane: its free time is distributed at random, with some room after each fault."""
     free = whole - sum(length + _ROOM_SECONDS for _, length in own)
     cuts = sorted(chance.uniform(0, free) for _ in own)
     begun, placed = 0.0, []

@@ -1,13 +1,13 @@
-"""Time from a fault until work continues: observed from outside, in Postgres, while other faults may already run.
+"""Measure the time from a fault until work continues, from outside, in Postgres, while other faults may already run.
 
-The clock starts when a fault has ended: a kill when it was sent, an outage when the server answers again. Then
+The clock starts when a fault has ended: for a kill when it was sent, for an outage when the server answers again. Then
 
     first   until the first commit of a session that had been dirty before that moment, if any was
-    all     until every session requested by then, and not in a back-off, was flushed once (or was forgotten)
-    hook    until a hook of an agent returned; of a talker that was killed: one of its own
-    longest the longest time that a hook took while the fault lasted (one that was under way included)
+    all     until every session requested by this time, and not in a back-off, was flushed once (or was forgotten)
+    hook    until a hook of an agent returned; for a killed talker: one of its own
+    longest the longest time that a hook took during the fault (including one that had begun before)
 
-Whatever hits the system meanwhile counts in, so these are upper bounds.
+Other faults in between are included, so these are upper bounds.
 """
 
 import threading
@@ -23,9 +23,9 @@ from proof.chaos.places import Places, lines_of
 from proof.chaos.plan import Fault
 
 _POLL_SECONDS = 0.1
-# What stands on the reply path; the rest are reads, passes and forgets.
+# Hooks on the reply path; the others are reads, passes and forgets.
 _HOOKS = frozenset({"turn", "task", "note", "prompt", "trigger"})
-# Asked for, or offered and not yet done; by Postgres' clock, which no fault changes.
+# Requested or offered, and not done yet; by Postgres' clock, which no fault changes.
 _ASKED = """
     SELECT s.id, s.processed_until FROM slowwave.sessions s
     WHERE s.last_seq > s.processed_until AND (s.not_before IS NULL OR s.not_before <= clock_timestamp())
@@ -42,7 +42,7 @@ _LEFT = """
 
 @dataclass(slots=True)
 class Resumed:
-    """One fault and what followed. Moments are epoch seconds; what followed: seconds after `ended`, None: never."""
+    """One fault and its consequences. Times are epoch seconds; durations are seconds after `ended`, None: never."""
 
     fault: Fault
     began: float
@@ -58,18 +58,18 @@ class Resumed:
 
     @property
     def awaited(self) -> bool:
-        """Whether something is still to come."""
+        """Return True if a consequence is still missing."""
         return self.all is None or (self.first is None and self.dirty > 0)
 
     def to_json(self) -> dict[str, Any]:
-        """As a line of the run's list of faults."""
+        """Return a line for the run's list of faults."""
         figures = {"first": self.first, "all": self.all, "hook": self.hook, "longest": self.longest}
         when = {"began": self.began, "ended": self.ended, "dirty": self.dirty, "asked": len(self.asked or {})}
         return {"number": self.fault.number, "kind": self.fault.kind.name, "target": self.target} | when | figures
 
 
 class Progress:
-    """A thread that watches all faults that have ended until their work goes on."""
+    """A thread that watches all ended faults until their work continues."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -80,12 +80,12 @@ class Progress:
         self._thread.start()
 
     def watch(self, resumed: Resumed) -> None:
-        """A fault has just ended."""
+        """Watch a fault that has just ended."""
         with self._lock:
             self._open.append(resumed)
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._ending.set()
         self._thread.join(60)
         self._engine.dispose()
@@ -100,7 +100,7 @@ class Progress:
                         for resumed in open_now:
                             _look(connection, resumed)
             except SQLAlchemyError:
-                continue  # Postgres is the one that is away: it counts for whoever is watched
+                continue  # if Postgres is the unavailable server, the time counts for all watched faults
             with self._lock:
                 self._open = [one for one in self._open if one.awaited]
 
@@ -121,7 +121,7 @@ def _look(connection: Connection, resumed: Resumed) -> None:
 
 
 def add_hooks(resumed: Iterable[Resumed], places: Places) -> None:
-    """Find in the journals when hooks returned again, and how long they took meanwhile."""
+    """Find in the journals when hooks returned again, and their durations in the meantime."""
     calls = sorted(_calls(places), key=lambda call: call.returned)
     for one in resumed:
         own = one.target if one.fault.kind.name == "talker" else None

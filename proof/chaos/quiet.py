@@ -1,9 +1,9 @@
 """Wait until all work is done: no message in transit, no due session, no spooled event.
 
-While it waits it asks for what beat would ask for hours later: final summaries of ended days, cycles over
-notes, passes over memories. It helps with nothing that must heal by itself: flushes, leases, tickets, messages.
+While it waits, it requests work that beat would request hours later: final summaries of ended days, cycles over notes,
+passes over memories. It does not help with work that must recover by itself: flushes, leases, tickets, messages.
 
-For an end in bounded time the workers need `memory.consolidation.min_age_days` 0 and seconds for
+For an end within a limited time, the workers need `memory.consolidation.min_age_days` 0 and seconds for
 `memory.auto_flush.idle_seconds` and `memory.days.quiet_seconds`.
 """
 
@@ -62,9 +62,9 @@ class NotQuiet(Exception):
 
 
 def until_quiet(engine: Engine, redis_client: Redis, seconds: float, *, spools: Sequence[Path] = ()) -> float:
-    """Wait until nothing is left to do; answer how many seconds that took.
+    """Wait until no work is left. Return the seconds.
 
-    spools: the folders of the producers, which must run until they are empty. Raises NotQuiet, with all that is left.
+    spools: the folders of the producers, which must run until they are empty. Raises NotQuiet, with the remaining work.
     """
     began, asked = time.monotonic(), float("-inf")
     while left := list(_left(engine, redis_client, spools)):
@@ -79,7 +79,7 @@ def until_quiet(engine: Engine, redis_client: Redis, seconds: float, *, spools: 
 
 
 def _left(engine: Engine, client: Redis, spools: Sequence[Path]) -> Iterator[str]:
-    """The remaining work, most basic first: while spooled events wait, no other check is needed."""
+    """Return the remaining work, the most basic first: while spooled events wait, no other check is needed."""
     waiting = [folder for folder in spools if spooled(folder).files]
     if waiting:
         yield f"spools hold entries: {', '.join(str(folder) for folder in waiting)}"
@@ -106,7 +106,7 @@ def _left(engine: Engine, client: Redis, spools: Sequence[Path]) -> Iterator[str
 
 
 def _ask(engine: Engine, client: Redis) -> None:
-    """Request work that would not be due for hours. Each request is sent once while it is in transit."""
+    """Request work that would otherwise be due hours later. Each request is sent once while it is in transit."""
     if rows(engine, _DIRTY):
         return
     with engine.connect() as connection:
@@ -121,7 +121,7 @@ def _ask(engine: Engine, client: Redis) -> None:
 
 
 def _look_ahead(engine: Engine) -> None:
-    """Make the passes that wait for a time which a wrong clock noted. They come by themselves, but hours later."""
+    """Run passes that wait for a time that a wrong clock wrote. They would run by themselves, but hours later."""
     for scope in rows(engine, _AHEAD):
         ahead = scope.newest + timedelta(seconds=1) - datetime.now(UTC)
         order, rules = Order(scope.id, "light", "quiet"), Consolidation(min_age_days=0)
@@ -129,5 +129,5 @@ def _look_ahead(engine: Engine) -> None:
 
 
 def _ahead(by: timedelta) -> datetime:
-    # It goes on: by a clock that stands still the lease of a long pass would end in its middle.
+    # The clock must run, because with a stopped clock the lease of a long pass would expire.
     return datetime.now(UTC) + by

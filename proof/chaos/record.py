@@ -14,19 +14,19 @@ from proof.chaos.world import World
 
 
 class Ledger:
-    """The run's list of faults, a line each. Several threads may add to it."""
+    """The run's list of faults, one per line. Several threads may add to it."""
 
     def __init__(self, places: Places) -> None:
         self._file = places.faults
         self._lock = threading.Lock()
 
     def add(self, resumed: Resumed) -> None:
-        """A fault has ended."""
+        """Add a fault that has ended."""
         with self._lock, self._file.open("a", encoding="utf-8") as out:
             out.write(json.dumps(resumed.to_json()) + "\n")
 
     def rewrite(self, resumed: Iterable[Resumed]) -> None:
-        """The records of all runs."""
+        """Write the records again, with their consequences."""
         with self._lock:
             self._file.write_text("".join(json.dumps(one.to_json()) + "\n" for one in resumed), encoding="utf-8")
 

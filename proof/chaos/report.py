@@ -30,7 +30,7 @@ _PROMISES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "redis
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """Per kind: how often, and median and maximum of each figure, in seconds."""
+    """Return a table with the number, the median and the maximum of each figure per kind, in seconds."""
     head = ("fault", "times", "first flush", "", "all due", "", "hook", "", "longest", "")
     under = ("", "", *("median", "max") * 4)
     lines = [_row(head), _row(("---",) * len(head)), _row(under)]

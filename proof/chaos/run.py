@@ -1,4 +1,6 @@
-"""One run: a world, agents that talk, the faults of a plan, then quiet, then every promise is checked."""
+"""One run: start a world with agents that talk, inject the faults of a plan, wait for quiet, and check every
+guarantee.
+"""
 
 import threading
 import time
@@ -31,8 +33,8 @@ Say = Callable[[str], None]
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a run. events: recorded, forgotten ones too; overlaps: pairs of flushes that ran at once as a fault
-    explains; quiet_seconds: None where it never came to rest; seconds: from start to end.
+    """The result of a run. events: the number of recorded events, including forgotten ones; overlaps: the number of
+    simultaneous flushes that a fault explains; quiet_seconds: None if work was left; seconds: from start to end.
     """
 
     plan: Plan
@@ -48,8 +50,8 @@ class Outcome:
 def run_plan(world: World, plan: Plan, say: Say, *, talk_seconds: float, quiet_seconds: float) -> Outcome:
     """Carry out a plan in a world that has been entered.
 
-    talk_seconds: how long after the last fault agents may go on until enough events are recorded; quiet_seconds: how
-    long it may then take until nothing is left to do.
+    talk_seconds: the time after the last fault in which agents may continue until enough events are recorded;
+    quiet_seconds: the time after it within which all work must be done.
     """
     began = time.monotonic()
     progress, ledger = Progress(world.engine), Ledger(world.places)
@@ -105,7 +107,7 @@ def _make(world: World, fault: Fault) -> Resumed:
 
 
 def _until_enough(world: World, seconds: float) -> int:
-    """Let agents talk until enough is recorded, or until time is up; answer how much."""
+    """Let agents talk until enough events are recorded, or the time is up. Return the number of events."""
     deadline = time.monotonic() + seconds
     while (events := events_of(read(world.places.root))) < world.options.events and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
@@ -133,7 +135,7 @@ def _look(world: World, outcome: Outcome, seconds: float, say: Say) -> list[Find
 
 
 def describe_folder(folder: Path) -> Places:
-    """The places of a new run."""
+    """Return the places of a new run."""
     places = Places(folder)
     places.logs.mkdir(parents=True, mode=0o700)
     put(places.model_mode, "well")

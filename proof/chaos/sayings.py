@@ -3,11 +3,11 @@
 fact        gives one attribute of the speaker a value; the value with the latest time holds
 lasting     becomes one memory
 both        two sentences that contradict each other; both become memories
-passing     is worth no memory: by the rules it makes none, by a model at most one
+passing     not worth a memory: the rules make none, a model at most one
 odd         other scripts, emoji, NUL and halves of surrogates; at most one memory
-long        is longer than a window may be
-reply       the assistant's
-result      a tool's, before the reply; makes no memory
+long        longer than a window may be
+reply       the assistant's reply
+result      a tool's result, before the reply; becomes no memory
 """
 
 from collections.abc import Sequence
@@ -55,15 +55,15 @@ _PAST_HOURS = 2.0
 
 
 def turn(random: Random, word: str, now: datetime, *, facts: bool) -> tuple[Line, ...]:
-    """One turn: what a person says, and the reply. facts: whether this turn may give values of attributes."""
+    """Return one turn: a person's message, and the reply. facts: True if this turn may give values of attributes."""
     kind = random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
     if kind == "fact" and not facts:
         kind = "lasting"
     said = _said(random, kind, word, now)
-    # Now and then the reply was not recorded, or something was said a while ago and comes in late.
+    # Sometimes the reply was not recorded, or an older message arrives late.
     if random.random() < 0.15:
         return said
-    # By chances of its own, so that a seed says everything else as it did before there were tools.
+    # Use a separate random generator, so that a seed gives the same statements as before tools existed.
     chance = Random(word)
     if chance.random() < _RESULT_SHARE:
         said = (*said, Line("result", "tool", chance.choice(_RESULTS).format(word), word, said[-1].at))
@@ -71,12 +71,12 @@ def turn(random: Random, word: str, now: datetime, *, facts: bool) -> tuple[Line
 
 
 def milestone(word: str) -> Line:
-    """What a run of a task came to."""
+    """Return the result of a task's run."""
     return Line("milestone", "task", f"The import of {word} is through.", word)
 
 
 def note(random: Random, word: str) -> Line:
-    """What an agent notes itself."""
+    """Return an agent's own note."""
     return Line("note", "user", f"{random.choice(('Priya', 'Jonas', 'Maya'))} keeps the ladder of {word}.", word)
 
 
@@ -100,7 +100,7 @@ def _templates(kind: LineKind) -> Sequence[str]:
 
 
 def _earlier(random: Random, now: datetime) -> str:
-    """A time within the last hours or, for late events, within the last days, which are over and summarized."""
+    """Return a time within the last hours or, for late events, within the last days, which are over and summarized."""
     late = random.random() < _LATE_SHARE
     ago = timedelta(days=random.uniform(0, _PAST_DAYS)) if late else timedelta(hours=random.uniform(0, _PAST_HOURS))
     return (now - ago).isoformat()

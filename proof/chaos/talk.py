@@ -1,7 +1,7 @@
 """One producer process: `python -m proof.chaos.talk --folder F --number K --seed N --agents A --events E --rate R`.
 
 It talks with the settings of its environment until F/stop exists, SIGTERM arrives or its share is done; then it waits
-until its spool is empty. After a kill and a restart with the same number it continues.
+until its spool is empty. After a kill, a restart with the same number continues.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _note_settings(folder: Path, number: int) -> None:
-    """Checks read with the same settings. A broker's or a model's key is a made-up one in these runs."""
+    """Store the settings for the checks. The keys of broker and model are invented in these runs."""
     settings = {name: value for name, value in os.environ.items() if name.startswith("SLOWWAVE_")}
     (folder / f"environment-{number}.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
 
@@ -86,7 +86,7 @@ def _forgetter(settings: Settings) -> Forgetter:
 
 
 def _deliver(memory: Memory, settings: Settings) -> bool:
-    """Wait until nothing waits on the disk any more; whether that came."""
+    """Wait until the spool is empty. Return True if this happened."""
     until = time.monotonic() + _DELIVER_SECONDS
     while spooled(settings.spool).files and time.monotonic() < until:
         memory.flush(5.0)

@@ -1,4 +1,4 @@
-"""One producer: talks as the hosts of agents do, writes down each call before and after, and goes on after a kill."""
+"""One producer: it talks as agents' hosts do, journals each call before and after, and continues after a kill."""
 
 import logging
 import time
@@ -42,7 +42,7 @@ _FORGET_REST_SECONDS = 0.5
 
 @dataclass
 class Talker:
-    """told: what this producer's earlier processes tried. stopped: asked while a forget is tried again."""
+    """One producer. told: the attempts of its earlier processes. stopped: checked while a forget is retried."""
 
     memory: Memory
     forgetter: Forgetter
@@ -56,7 +56,7 @@ class Talker:
 
     def __post_init__(self) -> None:
         self._serial = max((one.call.serial for one in self.told), default=-1) + 1
-        # What is worth saying again, and what a forget has made unsayable.
+        # Statements to repeat, and statements that a forget excludes.
         self._said = [one.call for one in self.told if one.call.kind in {"turn", "task", "note"}][-_REMEMBERED_CALLS:]
         self._unsure = [one.call for one in self.told if not one.done and one.call.kind in {"turn", "task", "note"}]
         self._unfinished = [one.call for one in forgets(self.told) if not one.done and not one.failed]
@@ -67,7 +67,7 @@ class Talker:
     def resume(self) -> None:
         """After a kill: finish an interrupted forget, and repeat statements that may be lost."""
         for call in self._unfinished:
-            # As a call of its own: it takes away what was said up to now.
+            # A separate call, because it deletes what was said before it.
             self._serial += 1
             self._forget(replace(call, serial=self._serial - 1))
         for call in self._unsure[-3:]:
@@ -75,7 +75,7 @@ class Talker:
                 self._say(call)
 
     def step(self) -> int:
-        """Do one thing; answer how many lines it said for the first time."""
+        """Do one step. Return the number of new lines."""
         if self._said and self.random.random() < _REPEATED_SHARE:
             self._say(self.random.choice(self._said))
             return 0
@@ -95,23 +95,23 @@ class Talker:
 
     @property
     def next_word(self) -> str:
-        """The word of the call that comes next."""
+        """Return the word of the next call."""
         return word(self.producer, self._serial)
 
     def tell(self, place: Conversation, *lines: Line) -> int:
-        """One turn; answers how many lines of it were recorded."""
+        """Say one turn. Return the number of recorded lines."""
         return self._say(self._call("turn", place, lines))
 
     def note(self, place: Conversation) -> int:
-        """One note of the agent's own; answers how many were taken."""
+        """Write one note of the agent's own. Return the number of stored notes."""
         return self._say(self._call("note", place, (note(self.random, self.next_word),)))
 
     def forget(self, place: Conversation, *, whole: bool) -> None:
-        """Forget a conversation or, whole, all of its agent; both go on under the same names."""
+        """Forget a conversation or, with `whole`, its whole agent; both continue under the same names."""
         self._forget(self._call("forget", place, session="" if whole else place.session))
 
     def _turns(self, place: Conversation) -> int:
-        """A turn, or a few of them at once."""
+        """Say a turn, or a few turns at once."""
         said = 0
         for _ in range(self.random.choice((1, 1, 2, 6))):
             now = datetime.now(UTC)
@@ -154,7 +154,7 @@ class Talker:
         return receipt.stored, {"added": receipt.added, "repeated": receipt.repeated}
 
     def _signal(self, call: Call) -> None:
-        """What promises nothing that lasts: it may come to nothing when a server is away."""
+        """Make a call without a lasting guarantee: it may be lost if a server is unavailable."""
         memory = self.memory.for_tenant(call.tenant)
         self.writer.tried(call)
         try:
@@ -176,7 +176,7 @@ class Talker:
         self.writer.done(call)
 
     def _forget(self, call: Call) -> None:
-        """Forget, and insist: servers come back."""
+        """Forget, and retry until the servers are back."""
         self.writer.tried(call)
         target = (
             Target.of_session(call.tenant, call.agent, call.session)
@@ -187,7 +187,7 @@ class Talker:
             try:
                 self.forgetter.forget(target, by="producer")
             except UnknownName as error:
-                # Nobody was ever heard of by that name; what waits for it in a spool was not asked to be forgotten.
+                # The name is unknown to Postgres; data in a spool under this name was not to be forgotten.
                 self.writer.failed(call, error)
                 return
             except (DBAPIError, RedisError, CannotForget) as error:
@@ -199,7 +199,7 @@ class Talker:
         self._unsay(call)
 
     def _unsay(self, forgotten: Call) -> None:
-        """Forgotten statements are not repeated: a repetition would be a new statement."""
+        """Remove forgotten statements from the repetitions, because a repetition would be a new statement."""
 
         def stays(call: Call) -> bool:
             same = (call.tenant, call.agent) == (forgotten.tenant, forgotten.agent)

@@ -1,4 +1,4 @@
-"""The world of a chaos run: real servers, supervised workers and beat as a deployment has them, talkers, a model."""
+"""The world of a chaos run: real servers, supervised workers and beat as in a deployment, talkers, a model."""
 
 import os
 import subprocess
@@ -25,8 +25,8 @@ from slowwave_server.workers.stack.supervisor import Supervisor
 
 ROOT = Path(__file__).parents[2]
 APP = "proof.chaos.app"
-# Threads, as pools for models have; the others have processes. The last one makes days and passes while others flush:
-# behind a queue of flushes that is never empty no fault would meet them.
+# Threads, as pools for models have; the other workers have processes. The last worker makes days and passes while
+# others flush: behind a queue of flushes that is never empty, no fault would hit them.
 WORKERS = (
     Worker("fast", (HIGH_QUEUE,), 1),
     Worker("main", QUEUES, 2),
@@ -38,8 +38,8 @@ _START_SECONDS = 90.0
 _HASTE = 1.1
 _POLL_SECONDS = 0.2
 
-# Leases (8 s), sweeps (5 s), tickets (60 s) and retries (30 s) are the defaults. What is shorter is what would make a
-# run of minutes see nothing: quiet conversations, days, working memory, the ticks of jobs.
+# Leases (8 s), sweeps (5 s), tickets (60 s) and retries (30 s) have their defaults. Shorter settings are those whose
+# default exceeds a run of minutes: quiet conversations, days, working memory, the ticks of jobs.
 SHORTER = {
     "memory.auto_flush.idle_seconds": "4",
     "memory.auto_flush.max_dirty_age_seconds": "60",
@@ -56,18 +56,20 @@ SHORTEST = {
     "memory.days.quiet_seconds": "5",
     "memory.consolidation.interval_seconds": "10",
 }
-# Celery brings a killed worker's messages back after this (180 s as deployed): within the run, long after the sweep.
+# Celery redelivers a killed worker's messages after this time (180 s in a deployment): within the run, long after the
+# sweep.
 VISIBILITY_SECONDS = 45
 SHORT_VISIBILITY_SECONDS = 20
-# A window that loses its worker again and again would be halved, and its events set aside one by one. That is as it
-# should be for a text that kills; here nothing that is said does. And the model keeps each line of
-# a window, of which there may be twenty.
+# A window that loses its worker again and again would be halved, and its events quarantined one by one. This is right
+# for a text that kills, but here no text does. And the model keeps each line of a window, of which there may be twenty.
 PATIENT = {"memory.auto_flush.extractor.max_retries": "60", "memory.llm.max_output_tokens": "4000"}
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The parts of a world. agents: of each talker; events: how many to record in all; seconds: in which."""
+    """The parts of a world. agents: the number of agents per talker; events: the number of all events to record;
+    seconds: the time for them.
+    """
 
     seed: int
     talkers: int
@@ -80,12 +82,12 @@ class Options:
 
     @property
     def rate(self) -> float:
-        """Events a second of one talker, on average, as long as nothing keeps it from talking."""
+        """Return the events per second of one talker, on average, while nothing stops it."""
         return self.events / self.seconds / self.talkers * _HASTE
 
 
 class World:
-    """Everything that runs. Use it as a context manager: after it no process is left."""
+    """All processes of a run. Use it as a context manager: after it no process is left."""
 
     def __init__(self, places: Places, options: Options, say: Say, *, disks: bool) -> None:
         self.places = places
@@ -110,11 +112,11 @@ class World:
 
     @property
     def engine(self) -> Engine:
-        """A new engine for the database; the caller disposes of the engine."""
+        """Return a new engine for the database; the caller disposes of it."""
         return make_engine(self.servers.database_url)
 
     def client(self, seconds: float | None = 30.0) -> redis.Redis:
-        """A new client of the broker, which waits so long for an answer."""
+        """Return a new client of the broker with this timeout."""
         return redis.Redis.from_url(self.servers.broker_url, socket_timeout=seconds)
 
     @property
@@ -147,7 +149,7 @@ class World:
         return all(_says(self.places.logs / f"worker-{worker.name}.log", f"{worker.node} ready.") for worker in WORKERS)
 
     def start_talkers(self) -> None:
-        """From here on agents talk."""
+        """Let agents talk from now on."""
         options = self.options
         for number in range(options.talkers):
             spool = self.places.spool(number)
@@ -164,7 +166,7 @@ class World:
             "number": number,
             "seed": options.seed,
             "agents": options.agents,
-            # The run ends the talk; a talker that was killed for long may be made up for by the others.
+            # The run ends the talk; others may make up for a talker that was killed for a long time.
             "events": options.events,
             "rate": options.rate,
         }
@@ -184,7 +186,7 @@ class World:
         return Program(name, command, environment, stage=3, grace_seconds=10.0, folder=ROOT)
 
     def _variables(self) -> dict[str, str]:
-        """The settings of all that runs here, and the folder of the run."""
+        """Return the settings of all processes, and the folder of the run, as variables."""
         own = {
             "database_url": self.servers.database_url,
             "broker_url": self.servers.broker_url,
@@ -206,7 +208,7 @@ class World:
         }
 
     def close(self) -> None:
-        """Stop everything, servers last; whatever was paused or held goes on first."""
+        """Stop everything, servers last; paused processes are continued first."""
         self._closing.set()
         self.supervisor.stop(20.0)
         self.servers.close()
@@ -217,13 +219,13 @@ class World:
 def _with_pool(program: Program, worker: Worker) -> Program:
     if worker.name != "threads":
         return program
-    # Threads have no soft shutdown: there TERM waits for the task.
+    # Threads have no soft shutdown: TERM waits for the task.
     environment = {name: value for name, value in program.environment.items() if name != "REMAP_SIGTERM"}
     return replace(program, command=(*program.command, "--pool", "threads"), environment=environment)
 
 
 def shortened(*, short: bool) -> tuple[dict[str, str], int]:
-    """The settings that differ from their defaults, by key, and the visibility timeout in seconds."""
+    """Return the settings that differ from their defaults, by key, and the visibility timeout in seconds."""
     own = SHORTER | PATIENT | (SHORTEST if short else {})
     return own, SHORT_VISIBILITY_SECONDS if short else VISIBILITY_SECONDS
 
@@ -233,5 +235,5 @@ def _says(log: Path, text: str) -> bool:
 
 
 def _clean() -> dict[str, str]:
-    """The variables of this process without those that would change how the world runs."""
+    """Return the variables of this process without those that would change how the world runs."""
     return {k: v for k, v in os.environ.items() if not k.startswith(("SLOWWAVE_", "FLOWER_", "REMAP_", "PG"))}

@@ -1,1 +1,1 @@
-"""Drills: what operators do once a year, done by a program: an upgrade under way, a restore after a loss."""
+"""Drills: yearly tasks of operators, done by a program: an upgrade in operation, a restore after a loss."""

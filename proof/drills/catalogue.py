@@ -1,4 +1,4 @@
-"""What Postgres' catalogue says of the schema, as sorted lines: two databases with equal lines have equal schemas."""
+"""Read the schema from Postgres' catalogue as sorted lines: two databases with equal lines have equal schemas."""
 
 from sqlalchemy import Engine, text
 
@@ -39,7 +39,7 @@ _QUERIES = {
 
 
 def catalogue(engine: Engine) -> list[str]:
-    """Answer one line for each object of the schema, and for each row that a migration inserts, in a fixed order."""
+    """Return one line for each object of the schema, and for each row that a migration inserts, in a fixed order."""
     with engine.connect() as connection:
         # With a fixed search path Postgres writes every name with its schema.
         connection.execute(text("SET LOCAL search_path = pg_catalog"))

@@ -1,4 +1,6 @@
-"""Somebody who says one thing before a backup, has it forgotten after it, and must have it forgotten again."""
+"""A person who says one thing before a backup, forgets it after the backup, and must forget it again after the
+restore.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +29,7 @@ def tell(places: Places, settings: Settings) -> None:
 
 
 def forget(places: Places, settings: Settings) -> None:
-    """Have it forgotten, the whole agent."""
+    """Forget the whole agent."""
     with _talker(places, settings) as guest:
         guest.forget(PLACE, whole=True)
 

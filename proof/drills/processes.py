@@ -1,4 +1,4 @@
-"""Processes of a version: workers, beat and producers, each with its log, on servers that are given."""
+"""Start processes of a version: workers, beat and producers, each with its log, on given servers."""
 
 import os
 import signal
@@ -21,8 +21,8 @@ STOP_SECONDS = 60.0
 AGENTS = 3
 _ENOUGH = 1_000_000
 
-# What is shorter than its default is what would make a drill of seconds see nothing: quiet conversations, days,
-# working memory, what was lost and is looked for again. Leases stay what they are.
+# Shorter settings are those whose default exceeds a drill of seconds: quiet conversations, days, working memory, lost
+# messages. Leases keep their default.
 SHORTER = {
     "memory.auto_flush.idle_seconds": "1",
     "memory.auto_flush.flush_interval_seconds": "1",
@@ -32,7 +32,7 @@ SHORTER = {
     "memory.days.quiet_seconds": "2",
     "memory.consolidation.interval_seconds": "4",
     "memory.consolidation.min_age_days": "0",
-    # A pass that was under way in the backup is seen to be dead by a tick, when its lease has ended.
+    # A tick finds that a pass from the backup is dead when its lease has expired.
     "memory.maintenance.tick_seconds": "15",
 }
 
@@ -58,7 +58,7 @@ class Process:
         return self._process.poll() is None
 
     def says(self, text: str) -> None:
-        """Wait until its log holds this. Raises TimeoutError, with the end of the log."""
+        """Wait until its log contains this text. Raises TimeoutError, with the end of the log."""
         try:
             until(lambda: text in self.log or not self.runs, START_SECONDS, f"{text!r}")
         except TimeoutError as error:
@@ -67,16 +67,16 @@ class Process:
             raise TimeoutError(f"it ended and never said {text!r}:\n{self.log[-2000:]}")
 
     def stop(self) -> int:
-        """Ask it to end, and answer its exit code. Raises subprocess.TimeoutExpired."""
+        """Ask the process to end. Return its exit code. Raises subprocess.TimeoutExpired."""
         self._process.send_signal(signal.SIGTERM)
         return self.ended()
 
     def ended(self) -> int:
-        """Wait for its own end, and answer its exit code. Raises subprocess.TimeoutExpired."""
+        """Wait for its own end. Return its exit code. Raises subprocess.TimeoutExpired."""
         return self._process.wait(STOP_SECONDS)
 
     def kill(self) -> None:
-        """Kill it with all that it has started."""
+        """Kill the process and all processes that it has started."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait(STOP_SECONDS)
@@ -89,7 +89,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Starts what a version consists of. places: the folder of the drill; all started processes are in `all`."""
+    """Starts the programs of a version. places: the folder of the drill; all: the started processes."""
 
     places: Places
     database_url: str
@@ -97,7 +97,7 @@ class Programs:
     all: list[Process]
 
     def worker(self, version: Version, name: str) -> Process:
-        """Start a worker for every queue; it is ready when `until_ready` returns."""
+        """Start a worker for every queue. It is ready when `until_ready` returns."""
         options = ("-Q", ",".join(QUEUES), "-n", _node(name), "--concurrency", "2", "--loglevel", "INFO")
         return self._celery(version, name, "worker", *options, "--without-gossip", "--without-mingle")
 
@@ -110,7 +110,7 @@ class Programs:
         return self._celery(version, name, "beat", "--schedule", str(self.places.root / f"schedule-{name}"))
 
     def talker(self, version: Version, number: int, *, seed: int, rate: float) -> Process:
-        """Start a producer, which goes on where an earlier one of its number was. rate: events a second."""
+        """Start a producer, which continues where an earlier one with this number ended. rate: events per second."""
         self.places.spool(number).mkdir(exist_ok=True)
         given = {"folder": self.places.root, "number": number, "seed": seed, "rate": rate}
         given |= {"agents": AGENTS, "events": _ENOUGH}
@@ -119,7 +119,7 @@ class Programs:
         return self._start(version, f"talker-{number}", "proof.chaos.talk", *words, **own)
 
     def variables(self) -> dict[str, str]:
-        """The settings of all processes."""
+        """The settings of all processes, as variables."""
         own = {
             "database_url": self.database_url,
             "broker_url": self.broker_url,

@@ -1,14 +1,12 @@
 """A loss and a restore: a backup runs under load, later both servers lose all data.
 
-    1  producers talk, workers work; `deploy/backup/backup.sh` runs meanwhile
-    2  all goes on for a while, and is lost: servers, their disks, workers, the broker's messages
-    3  producers continue; their events wait in spools
-    4  an empty Postgres and an empty broker stand at the same addresses; `deploy/backup/restore.sh` runs
-    5  workers start, spools are delivered; forgets since the backup are repeated
-    6  all end, and every promise is checked
+    1  producers talk and workers run while `deploy/backup/backup.sh` runs 2  all continues for a while, then servers,
+    their disks, workers and the broker's messages are lost 3  producers continue; their events wait in spools 4  an
+    empty Postgres and an empty broker start at the same addresses; `deploy/backup/restore.sh` runs 5  workers start,
+    spools are delivered; forgets since the backup are repeated 6  all end, and every guarantee is checked
 
-Data committed between the start of the backup and the loss may be lost, as with any backup. Each call of that
-time is read as one that never came back. All others hold: those before it, and those that waited on disks.
+Data committed between the start of the backup and the loss may be lost, as with any backup. A call in this time counts
+as one that never returned. The guarantees of all other calls must hold: earlier ones, and those that waited on disks.
 """
 
 import json
@@ -43,8 +41,8 @@ _COUNTS = """
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """rate: events a second of each producer; events: how many are said in each part; quiet_seconds: how long it may
-    take until all is done.
+    """A plan. rate: events per second of each producer; events: the number of events in each part; quiet_seconds: the
+    time within which all work must be done.
     """
 
     rate: float = 10.0
@@ -55,8 +53,9 @@ class Plan:
 
 @dataclass(slots=True)
 class Restored:
-    """The results. restored: events and memories that the backup brought; lost: events that were promised after it
-    began; waited: calls that waited on disks; again: forgets that were made once more. Seconds: of the two scripts.
+    """The results. restored: the numbers of events and memories in the backup; lost: the number of acknowledged events
+    after the backup began; waited: the number of calls that waited on disks; again: the number of repeated forgets.
+    Seconds: of the two scripts.
     """
 
     events: int = 0
@@ -70,7 +69,7 @@ class Restored:
 
 
 class Restore:
-    """One loss and its repair. pg: the folder of pg_dump, pg_restore and psql."""
+    """One loss and its restore. pg: the folder of pg_dump, pg_restore and psql."""
 
     def __init__(self, site: Site, servers: Servers, pg: Path, plan: Plan) -> None:
         self._site = site
@@ -80,7 +79,7 @@ class Restore:
         self._seen = Restored()
 
     def run(self) -> Restored:
-        """Carry it out; no process is left but the servers. Raises TimeoutError, subprocess.CalledProcessError."""
+        """Run the drill; only the servers are left running. Raises TimeoutError, subprocess.CalledProcessError."""
         programs, engine = self._site.programs(), self._site.engine()
         try:
             migrate(engine)
@@ -120,7 +119,7 @@ class Restore:
         return programs.talker(THIS, number, seed=2, rate=self._plan.rate)
 
     def _back_up(self) -> tuple[Path, float]:
-        """Answer the file, and when it was begun."""
+        """Make a backup. Return its file, and the time at which it began."""
         folder = self._site.folder / "backups"
         began, clock = time.time(), time.monotonic()
         if self._waiting():
@@ -131,7 +130,7 @@ class Restore:
         return backup, began
 
     def _lose(self, programs: Programs, talkers: list[Process], engine: Engine) -> float:
-        """Lose everything except the producers. Returns the time of the loss."""
+        """Lose everything except the producers. Return the time of the loss."""
         for process in programs.all:
             if process not in talkers:
                 process.kill()
@@ -143,7 +142,7 @@ class Restore:
         return lost_at
 
     def _waiting(self) -> int:
-        """How many producers have something on their disks."""
+        """Count the producers with entries on their disks."""
         return sum(bool(spooled(self._site.places.spool(number)).files) for number in range(TALKERS))
 
     def _bring_back(self, engine: Engine, backup: Path) -> None:
@@ -173,7 +172,8 @@ class Restore:
         return [self._talker(programs, number) for number in range(TALKERS)]
 
     def _unsay(self, began: float, lost_at: float) -> int:
-        """Strike from the journals that calls came back whose effect went with the servers; answer how many events.
+        """Remove from the journals the returns of calls whose effect was lost with the servers. Return the number of
+        events.
 
         A restarted producer repeats its forgets, as an operator must after a restore.
         """
@@ -186,6 +186,6 @@ class Restore:
 
 
 def _is_gone(line: dict[str, object], began: float, lost_at: float) -> bool:
-    """Whether a line of a journal says that a call came back in the time of which nothing is left."""
+    """Return True if a line of a journal says that a call returned in the lost time."""
     moment = float(str(line["t"]))
     return line["state"] == "done" and began <= moment <= lost_at

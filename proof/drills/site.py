@@ -1,4 +1,4 @@
-"""What both drills look at: the servers of a drill, its journals, and whether every promise holds when all is quiet."""
+"""Shared parts of both drills: the servers, the journals, and the check of every guarantee when all is quiet."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _FIRST_LOOK_SECONDS = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """folder: an empty one; database_url, broker_url: of servers that are up."""
+    """The site of a drill. folder: an empty folder; database_url, broker_url: URLs of running servers."""
 
     folder: Path
     database_url: str
@@ -39,29 +39,29 @@ class Site:
         return Places(self.folder)
 
     def programs(self) -> Programs:
-        """What starts processes here."""
+        """Return an object that starts processes here."""
         self.places.logs.mkdir(exist_ok=True)
         return Programs(self.places, self.database_url, self.broker_url, [])
 
     def engine(self) -> Engine:
-        """A new engine; the caller disposes of the engine."""
+        """Return a new engine; the caller disposes of it."""
         return make_engine(self.database_url)
 
     def client(self) -> redis.Redis:
-        """A new client of the broker."""
+        """Return a new client of the broker."""
         return redis.Redis.from_url(self.broker_url, socket_timeout=30.0)
 
     def events(self) -> int:
-        """How many events producers were promised so far."""
+        """Return the number of acknowledged events so far."""
         return events_of(read(self.folder))
 
     def until_said(self, events: int) -> None:
-        """Wait until so many more are promised. Raises TimeoutError."""
+        """Wait until this many more events are acknowledged. Raises TimeoutError."""
         wanted = self.events() + events
         until(lambda: self.events() >= wanted, _TALK_SECONDS, f"{events} more events are recorded", poll=_POLL_SECONDS)
 
     def until_flushed(self, engine: Engine, flushes: int, since: datetime) -> None:
-        """Wait until so many flushes that began after this moment are committed. Raises TimeoutError."""
+        """Wait until this many flushes that began after this moment are committed. Raises TimeoutError."""
 
         def enough() -> bool:
             with engine.connect() as connection:
@@ -70,7 +70,7 @@ class Site:
         until(enough, _TALK_SECONDS, f"{flushes} flushes are committed", poll=_POLL_SECONDS)
 
     def end_talk(self, talkers: list[Process]) -> list[Finding]:
-        """Let producers end by themselves, which they do when nothing of theirs waits on a disk any more."""
+        """Let producers end by themselves, which they do when their disks have no more entries."""
         self.places.stop.touch()
         return [Finding("I1", "a producer could not deliver what it had promised") for one in talkers if one.ended()]
 
@@ -90,6 +90,6 @@ class Site:
         return found
 
     def _ask_for_days(self) -> None:
-        """What beat asks for once a minute: by now the days are quiet."""
+        """Request what beat requests once a minute, because the days are quiet by now."""
         with Celery(broker=self.broker_url, set_as_current=False) as app:
             app.send_task(SUMMARIZE_DUE_DAYS, queue=DAYS_QUEUE)

@@ -1,10 +1,10 @@
-"""An upgrade without a pause: producers talk while the schema moves on and workers give way to those of this version.
+"""An upgrade without a pause: producers talk while the schema is migrated and workers of this version replace the old
+ones.
 
-1  the release before works on its own schema: worker, beat, producers
-2  this version migrates; the old worker goes on, on the new schema
-3  the old worker stops; requests of old producers and callers wait in the queues
-4  this version's worker takes the old messages; in the whole form it was there before the old one went
-5  a producer of this version joins; all end, and every promise is checked
+1  the previous release runs on its own schema: worker, beat, producers 2  this version migrates; the old worker
+continues on the new schema 3  the old worker stops; requests of old producers and callers wait in the queues 4  this
+version's worker takes the old messages; in the full form, it started before the old one stopped 5  a producer of this
+version joins; all end, and every guarantee is checked
 """
 
 import json
@@ -36,8 +36,9 @@ _RECORDED = "SELECT count(*) FROM slowwave.events WHERE key LIKE :keys"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """producers: of the old version; rate: events a second of each; events: how many are said in each part; together:
-    whether workers of both versions run side by side; quiet_seconds: how long it may take until all is done.
+    """A plan. producers: the number of producers of the old version; rate: events per second of each; events: the
+    number of events in each part; together: True if workers of both versions run side by side; quiet_seconds: the time
+    within which all work must be done.
     """
 
     producers: int = 1
@@ -50,9 +51,9 @@ class Plan:
 
 @dataclass(slots=True)
 class Upgraded:
-    """The results. waited: messages of the old version in queues when this version's worker came; taken:
-    those of them that it says to have received (a forget takes out the others); delayed: hooks that failed or had to
-    use their spool; longest: seconds of a hook.
+    """The results. waited: the number of messages of the old version in queues when this version's worker started;
+    taken: the number of those that its log lists as received (a forget removes the others); delayed: the number of
+    hooks that failed or used their spool; longest: the seconds of the longest hook.
     """
 
     before: str | None = None
@@ -75,7 +76,7 @@ class Upgrade:
         self._seen = Upgraded()
 
     def run(self) -> Upgraded:
-        """Carry it out; no process is left. Raises TimeoutError where something that must come does not."""
+        """Run the upgrade; no process is left. Raises TimeoutError if an expected state does not occur."""
         engine, programs = self._site.engine(), self._site.programs()
         try:
             self._previous.migrate(self._site.database_url)
@@ -85,7 +86,7 @@ class Upgrade:
             talkers.append(programs.talker(THIS, len(talkers), seed=1, rate=self._plan.rate))
             self._site.until_said(self._plan.events)
             self._seen.findings += self._site.end_talk(talkers)
-            # The last queue of those that hooks fill: while flushes wait it waits as well.
+            # The last queue that hooks fill: it waits while flushes wait.
             self._until_recorded(engine)
             self._seen.findings += self._site.look(self._plan.quiet_seconds)
             self._count(read(self._site.folder))
@@ -106,13 +107,13 @@ class Upgrade:
         return [worker, beat], talkers
 
     def _move_schema(self, engine: Engine) -> None:
-        """Migrate while the old version works, and see it work on."""
+        """Migrate while the old version runs, and check that it continues."""
         self._seen.before, self._seen.after = migrate(engine)
         self._site.until_flushed(engine, self._plan.flushes, datetime.now(UTC))
         self._site.until_said(self._plan.events)
 
     def _replace(self, programs: Programs, engine: Engine, old: list[Process]) -> Process:
-        """Old workers go, new ones come; answer the new worker."""
+        """Stop the old workers and start new ones. Return the new worker."""
         if self._plan.together:
             new = self._start_new(programs)
             self._site.until_said(self._plan.events)
@@ -144,7 +145,7 @@ class Upgrade:
             self._seen.findings.append(Finding("I3", f"the old version ended with the codes {codes}"))
 
     def _call_by_message(self) -> None:
-        """What other services send: the contract of docs/tasks.md, as it was."""
+        """Send messages as other services do: by the contract of docs/tasks.md at the old version."""
         app = Celery(broker=self._site.broker_url, set_as_current=False)
         with Writer(self._site.folder, CALLER) as writer:
             for serial in range(_CALLS):
@@ -174,12 +175,12 @@ class Upgrade:
 
 
 def _waiting(client: redis.Redis) -> set[str]:
-    """The ids of all flush messages in queues."""
+    """Return the ids of all flush messages in queues."""
     entries: list[Any] = [entry for queue in (HIGH_QUEUE, NORMAL_QUEUE) for entry in client.lrange(queue, 0, -1)]
     return {json.loads(entry)["headers"]["id"] for entry in entries}
 
 
 def _took(worker: Process, ids: set[str]) -> int:
-    """How many of these a worker's log says that it has received."""
+    """Return how many of these a worker's log lists as received."""
     log = worker.log
     return sum(f"[{one}] received" in log for one in ids)

@@ -26,20 +26,20 @@ class NoHistory(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """Files of a version. name: its commit; root: the folder of the files."""
+    """The files of a version. name: its commit; root: the folder of the files."""
 
     name: str
     root: Path
 
     @property
     def revision(self) -> str:
-        """The newest revision of the schema that it knows."""
+        """Return the newest schema revision of the version."""
         return max(file.name.split("_")[0] for file in (self.root / _MIGRATIONS).glob("[0-9]*_*.py"))
 
     def environment(self) -> dict[str, str]:
-        """The variables of this process with which Python finds this version's modules before all others.
+        """Return this process's variables, changed so that Python finds the version's modules first.
 
-        Other packages are those of this environment. Settings of the caller are left out.
+        Other packages are those of this environment. Settings of the caller are excluded.
         """
         own = ("SLOWWAVE_", "FLOWER_", "REMAP_", "PG", "PYTHONPATH")
         clean = {name: value for name, value in os.environ.items() if not name.startswith(own)}
@@ -58,13 +58,13 @@ def unpack_previous(folder: Path) -> Version:
     """Put the files of the previous release into an empty folder. Raises NoHistory."""
     commit = _previous()
     packed = _git("archive", "--format=tar", commit)
-    # Not by tarfile: its filters came with Python 3.11.4.
+    # Without tarfile, because its filters need Python 3.11.4.
     subprocess.run(["tar", "--extract", "--directory", str(folder)], input=packed, check=True)
     return Version(commit[:12], folder)
 
 
 def _previous() -> str:
-    """The newest release that this commit descends from, and is not itself."""
+    """Return the newest release from which this commit descends."""
     head = _git("rev-parse", "HEAD").decode().strip()
     for commit in reversed(RELEASES.values()):
         if commit != head and _git("merge-base", commit, "HEAD").decode().strip() == commit:

@@ -1,1 +1,1 @@
-"""The feed of changes under faults: each change reaches streams and webhooks, whichever process is killed."""
+"""The feed of changes under faults: each change must reach streams and webhooks, whichever process is killed."""

@@ -1,9 +1,8 @@
 """`python -m proof.feed [--changes 20000] [--batch 1] [--calm 1000] [--every 6]`: changes are made while gateway,
-workers, beat, Redis and Postgres are killed in turn; then each reader of the feed has each change, in the order of its
-memory.
+workers, beat, Redis and Postgres are killed in turn; afterwards each reader must have each change, in order per memory.
 
-The truth is the ledger at the end. A crash of Postgres can lose the newest commits (flushes don't wait for the disk);
-no reader may have received a change that was lost. With `--batch N` each transaction makes N changes.
+The final ledger is the reference. A crash of Postgres can lose the newest commits (flushes don't wait for the disk); no
+reader may have received a change that was lost. With `--batch N` each transaction makes N changes.
 """
 
 import argparse
@@ -50,9 +49,9 @@ _CHANGE = (
 def change(
     url: str, memories: Sequence[object], numbers: Sequence[int], committed: dict[int, float], rate: float, batch: int
 ) -> None:
-    """Change memories, `batch` changes a transaction, as flushes do: without waiting for the disk.
+    """Change memories, `batch` changes per transaction, as flushes do: without waiting for the disk.
 
-    committed: gets the time of each change's commit.
+    committed: a mapping to which the time of each change's commit is added.
     """
     left, rest = list(numbers), batch / rate
     while left:
@@ -70,7 +69,7 @@ def change(
 
 
 def kill(stack: Stack, ended: threading.Event, every: float, killed: list[str]) -> None:
-    """End one program after the other with SIGKILL; the stack starts it again."""
+    """Kill one program after the other with SIGKILL; the stack starts it again."""
     turn = 0
     while not ended.wait(every):
         names = [name for name in stack.children if any(name.startswith(victim) for victim in VICTIMS)]
@@ -84,13 +83,13 @@ def kill(stack: Stack, ended: threading.Event, every: float, killed: list[str]) 
 
 
 def p95(seen: Seen, committed: dict[int, float]) -> float:
-    """Seconds from the commit of a timed change to its arrival, of 95 %."""
+    """Return the 95th percentile of the seconds from the commit of a timed change to its arrival."""
     waits = sorted(at - committed[number] for number, at in seen.first.items())
     return waits[int(len(waits) * 0.95)] if waits else float("inf")
 
 
 def verdict(seen: Seen, ledger: set[tuple[int, int]]) -> dict[str, int]:
-    """Missing changes, invented changes, and the number of reordered changes."""
+    """Return missing changes, invented changes, and the number of reordered changes."""
     return {
         "told": seen.told,
         "repeated": seen.repeated,
@@ -103,14 +102,14 @@ def verdict(seen: Seen, ledger: set[tuple[int, int]]) -> dict[str, int]:
 
 
 def ledger_of(url: str) -> set[tuple[int, int]]:
-    """The position of every change that is committed."""
+    """Return the position of every committed change."""
     with psycopg.connect(url) as connection, connection.cursor("ledger") as rows:
         rows.itersize = 50_000
         return {(int(xid), number) for xid, number in rows.execute("SELECT xid::text, id FROM slowwave.memory_changes")}
 
 
 def count_changes(url: str) -> int:
-    """The number of committed changes."""
+    """Return the number of committed changes."""
     with psycopg.connect(url) as connection:
         row = connection.execute("SELECT count(*) FROM slowwave.memory_changes").fetchone()
         return 0 if row is None else int(row[0])
@@ -148,7 +147,7 @@ class Proof:
         return self.stack.settings.database_url
 
     def run(self) -> set[tuple[int, int]]:
-        """Make changes, in peace and then under fire, and answer the ledger once all readers are through."""
+        """Make changes, first without and then with faults. Return the ledger when all readers are done."""
         memories, key = self._prepare()
         with receiving(self.readers[2], fails_each=self.options.fails_each) as (hooks, secrets):
             secrets.append(self._add_webhook(hooks, key))
@@ -205,7 +204,7 @@ class Proof:
             thread.start()
         for thread in threads:
             thread.join()
-        # Batches are committed long before they are delivered: the kills go on while the readers catch up.
+        # Batches are committed long before they are delivered, so the kills continue while the readers catch up.
         enough = options.calm + int(options.changes * UNDER_FIRE)
         while any(len(seen.known) < enough for seen in self.readers) and time.monotonic() < until:
             time.sleep(1)
@@ -231,12 +230,12 @@ def prove(stack: Stack, options: argparse.Namespace) -> int:
 
 
 def _settled(url: str, readers: Sequence[Seen]) -> set[tuple[int, int]]:
-    """The ledger, after all readers have it, or after they were quiet for QUIET_SECONDS."""
+    """Return the ledger, after all readers have it, or after they were quiet for QUIET_SECONDS."""
     last, since = -1, time.monotonic()
     while True:
         try:
             changes = count_changes(url)
-            # A reader has each change at the earliest when it has as many: only then the ledger is read.
+            # A reader can't have each change before it has this number, so the ledger is read only then.
             if all(len(seen.known) >= changes for seen in readers):
                 ledger = ledger_of(url)
                 if all(ledger <= seen.known for seen in readers):

@@ -1,4 +1,6 @@
-"""`python -m proof.feed.crowd [--clients 10000]`: so many clients follow one gateway; one change reaches them all."""
+"""`python -m proof.feed.crowd [--clients 10000]`: this many clients follow one gateway; one change must reach all of
+them.
+"""
 
 import argparse
 import asyncio
@@ -29,7 +31,7 @@ _CHANGE = "INSERT INTO slowwave.memory_changes (memory_id, action, reason) VALUE
 
 
 class Crowd:
-    """Clients of one gateway. begun, told: how many follow, and how many have had the change."""
+    """Clients of one gateway. begun: the number that follow; told: the number that got the change."""
 
     def __init__(self, url: str, key: str, clients: int) -> None:
         parts = urlsplit(url)
@@ -42,7 +44,7 @@ class Crowd:
         self.last = 0.0
 
     async def follow(self) -> None:
-        """One client, until it has had one change."""
+        """Run one client until it has one change."""
         try:
             async with self._door:
                 reader, writer = await asyncio.open_connection(*self._address)
@@ -68,7 +70,7 @@ class Crowd:
 
 
 async def gather(crowd: Crowd, clients: int, change: str, memory: object, gateway: int) -> dict[str, float]:
-    """Connect them all, change one memory, and wait until all know."""
+    """Connect all clients, change one memory, and wait until all have the change."""
     before, began = resident(gateway), time.monotonic()
     tasks = [asyncio.create_task(crowd.follow()) for _ in range(clients)]
     async with asyncio.timeout(10 * WAIT_SECONDS):
@@ -92,13 +94,13 @@ async def gather(crowd: Crowd, clients: int, change: str, memory: object, gatewa
 
 
 def resident(pid: int) -> float:
-    """MiB of memory that a process holds."""
+    """Return the MiB of memory that a process uses."""
     text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return int(next(line for line in text.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
 
 
 def main() -> int:
-    """Run it on its own stack."""
+    """Run this on its own stack."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=10_000)
     clients: int = parser.parse_args().clients

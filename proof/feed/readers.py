@@ -23,11 +23,12 @@ SILENCE_SECONDS = 45.0
 
 @dataclass
 class Seen:
-    """What one reader received.
+    """The data that one reader received.
 
-    told, repeated, swapped, forged: counts of changes, of those that came before, of first arrivals behind a later
-    change of the same memory, and of messages with a wrong signature. known: the positions of the changes. first: the
-    time of arrival of each of the first `timed` changes, by the number in its reason. breaks: connections that ended.
+    told, repeated, swapped, forged: the numbers of changes, of repeated ones, of first arrivals behind a later change
+    of the same memory, and of messages with a wrong signature. known: the positions of the changes. first: the time of
+    arrival of each of the first `timed` changes, by the number in its reason. breaks: the number of connections that
+    ended.
     """
 
     name: str
@@ -43,7 +44,7 @@ class Seen:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, change: dict[str, Any]) -> None:
-        """One change arrived."""
+        """Add a change that arrived."""
         place, memory, number = position(change["id"]), change["memory"]["id"], int(change["reason"])
         with self.lock:
             self.told += 1
@@ -93,7 +94,7 @@ def read_iterator(settings: Settings, tenant: str, seen: Seen, ended: threading.
 def receiving(seen: Seen, *, fails_each: int = 200) -> Iterator[tuple[str, list[str]]]:
     """Receive webhooks: yields the URL, and a list to which the caller adds the secret.
 
-    It answers one request of `fails_each` with 500.
+    One request of `fails_each` is answered with 500.
     """
     secrets: list[str] = []
     count = iter(range(1 << 62))

@@ -1,1 +1,1 @@
-"""Fuzzing of every entrance, for as long as one likes: `python -m proof.fuzz --minutes 10`."""
+"""Fuzz every entrance, for any time: `python -m proof.fuzz --minutes 10`."""

@@ -1,11 +1,11 @@
-"""`python -m proof.load`: all parts one after the other, each in a process of its own with a time-out, then the report.
+"""`python -m proof.load`: all parts one after the other, each in its own process with a time-out, then the report.
 
     python -m proof.load --write                    everything, into docs/proof (about 14 minutes, then 30 of memory)
     python -m proof.load --quick                    all parts in small (about 4 minutes), into a new folder
     python -m proof.load --only memory --minutes 5  one part; the others keep their results
 
-Results are kept as load.json beside the report, after every step: a part that fails or takes too long says so there,
-keeps what it had measured, and takes nothing of the others with it. Not one process is left behind.
+Results are stored as load.json beside the report, after every step. A part that fails or takes too long reports this
+there, keeps its measurements so far, and does not affect the others. No process is left behind.
 """
 
 import argparse
@@ -103,7 +103,7 @@ def in_a_process(part: str, options: argparse.Namespace, out: Path) -> bool:
 
 
 def cut_short(part: str, before: dict[str, Any], left: dict[str, Any], why: str) -> dict[str, Any]:
-    """Answer the result of a part that failed: what it measured until then, if that is enough for a section.
+    """Return the result of a failed part: its measurements so far, if they suffice for a section.
 
     before: the result before the start; if it is unchanged, the part measured nothing.
     """
@@ -156,12 +156,12 @@ def run_part(options: argparse.Namespace, out: Path) -> None:
 
 
 def saturation_of(results: dict[str, Any]) -> float:
-    """Answer the highest load that the part lag found to be carried, if it has."""
+    """Return the highest load that the part lag found to be carried, if any."""
     return float(results.get("lag", {}).get("saturation") or _FULL_LOAD)
 
 
 def machine() -> dict[str, str]:
-    """Answer where this runs, in words."""
+    """Describe the machine in words."""
     names = [line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
     sizes = [line.split()[1] for line in _lines("/proc/meminfo") if line.startswith("MemTotal")]
     memory_gb = f", {int(sizes[0]) / 1024 / 1024:.0f} GB" if sizes else ""
@@ -175,7 +175,7 @@ def _lines(file: str) -> list[str]:
 
 
 def read(out: Path) -> dict[str, Any]:
-    """The results in a folder."""
+    """Return the results in a folder."""
     file = out / "load.json"
     results: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return results

@@ -1,4 +1,4 @@
-"""The producers of one run: a plan is dealt out to processes, which play it and are awaited."""
+"""Producers of one run: a plan is divided among processes, which play it."""
 
 import json
 import select
@@ -22,12 +22,12 @@ Deal = Callable[[Hook], int]
 
 
 def by_session(hook: Hook) -> int:
-    """Deal sessions out evenly."""
+    """Divide sessions evenly."""
     return hook.session // 8 % PROCESSES
 
 
 class Crowd:
-    """Producers at work. `start`: the moment of second 0 (Unix time); `pids`: their process ids."""
+    """Running producers. start: the time of second 0 (Unix time); pids: their process ids."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Crowd:
         return [process.pid for process in self._processes]
 
     def _begin(self) -> float:
-        """Wait until all are ready, and tell them when it begins. Raises TimeoutError."""
+        """Wait until all are ready, and send them the start time. Raises TimeoutError."""
         deadline = time.monotonic() + READY_SECONDS
         for process in self._processes:
             pipe = process.stdout
@@ -78,7 +78,7 @@ class Crowd:
         return start
 
     def wait(self, seconds: float) -> bool:
-        """Wait until all have played their parts; False if some had to be ended after `seconds`."""
+        """Wait until all have played their parts. Return False if some had to be ended after `seconds`."""
         deadline = time.monotonic() + seconds
         ended = True
         for process in self._processes:
@@ -99,7 +99,7 @@ class Crowd:
                     pipe.close()
 
     def lines(self) -> list[dict[str, Any]]:
-        """The records in the order of the plan; an incomplete line is omitted."""
+        """Return the records in the order of the plan; an incomplete line is omitted."""
         found = []
         for record in self._records:
             if record.exists():

@@ -1,7 +1,7 @@
-"""Servers and workers as `slowwave up` starts them, in a folder of their own, with workers that can be away.
+"""Servers and workers as `slowwave up` starts them, in a separate folder, with workers that can be stopped.
 
-What differs from it: Postgres notes the moment of each commit (`track_commit_timestamp`), which costs it little and is
-the only way to know it; and Flower runs only where asked for.
+There are two differences: Postgres stores the time of each commit (`track_commit_timestamp`), which costs little and is
+the only source of this time; and Flower runs only on request.
 """
 
 import os
@@ -35,7 +35,7 @@ _POLL_SECONDS = 0.1
 class Deployment:
     """A context manager: servers run inside the block; after it all processes and the folder are removed.
 
-    changed: settings that differ from their defaults, by key. `died` counts how often a program ended by itself.
+    changed: settings that differ from their defaults, by key. died: the number of times that a program ended by itself.
     """
 
     def __init__(self, changed: Mapping[str, object]) -> None:
@@ -52,18 +52,18 @@ class Deployment:
 
     @property
     def settings(self) -> Settings:
-        """What its processes read from their environment."""
+        """Return the settings of its processes, from their environment."""
         return load_settings({name: value for name, value in self.environment.items() if name.startswith(PREFIX)})
 
     @property
     def children(self) -> dict[str, Child]:
-        """The programs that run now, by name: postgres, valkey, worker-fast, worker-main, beat, flower."""
+        """Return the programs that run now, by name: postgres, valkey, worker-fast, worker-main, beat, flower."""
         running = [supervisor for supervisor in (self._servers, self._programs) if supervisor is not None]
         return {name: child for supervisor in running for name, child in supervisor.children.items()}
 
     @property
     def died(self) -> dict[str, int]:
-        """How often each program that runs now died and was started again."""
+        """Return how often each running program died and was started again."""
         return {name: child.deaths for name, child in self.children.items() if child.deaths}
 
     def __enter__(self) -> Self:
@@ -77,7 +77,7 @@ class Deployment:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Whoever has lost patience interrupts a part once; what it has started is stopped all the same.
+        # A person may interrupt a part once; its processes are stopped nevertheless.
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             self._end()
@@ -138,7 +138,7 @@ class Deployment:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, what: str, *, poll: float = _POLL_SECONDS) -> None:
-    """Return when `condition` holds. Raises TimeoutError with `what` was awaited."""
+    """Return when `condition` holds. Raises TimeoutError with `what`."""
     deadline = time.monotonic() + seconds
     rest = threading.Event()
     while not condition():
@@ -148,4 +148,4 @@ def wait_until(condition: Callable[[], bool], seconds: float, what: str, *, poll
 
 
 def _nothing(_part: str, _line: str) -> None:
-    """Ignore the event: the report has the result."""
+    """Ignore the event, because the report has the result."""

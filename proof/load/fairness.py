@@ -45,7 +45,9 @@ KINDS: tuple[Kind, ...] = ("alike", "loud", "as much")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """seconds of a stretch, how many of each kind, how long one may take to settle, seconds of warm-up."""
+    """Sizes. The seconds of a stretch, the number of stretches of each kind, the longest time to settle, and the
+    seconds of warm-up.
+    """
 
     seconds: float = 25.0
     rounds: int = 2
@@ -56,7 +58,9 @@ class Size:
 def measure(
     size: Size, *, load: float, changed: dict[str, object], seed: int, save: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
-    """Run the three kinds in turns at `load` turns a second of the fifty; answer every stretch and the ratios."""
+    """Run the three kinds in turn at `load` turns per second of the fifty agents. Return every stretch and the
+    ratios.
+    """
     changed = SHORT_WAITS | changed
     result: dict[str, Any] = {"load": load, "agents": AGENTS, "times": TIMES, "bound": RATIO_BOUND, "changed": changed}
     quiet = {agent: True for agent in range(AGENTS) if agent != LOUD}
@@ -68,7 +72,7 @@ def measure(
         for number in range(len(KINDS) * size.rounds):
             kind = KINDS[number % len(KINDS)]
             name = f"fair{number}"
-            # In one round, with a loud agent and without, the others say the same at the same moments.
+            # In one round, the other agents say the same at the same times, with and without a loud agent.
             this = seed + 1 + number // len(KINDS)
             trial = _stretch(deployment, size, load, kind=kind, name=name, seconds=size.seconds, seed=this)
             pooled[kind].append(trial)
@@ -86,11 +90,11 @@ def _stretch(
     shared = whole if kind == "as much" else load
     hooks = plan(Shape(), load=shared, seconds=seconds, weights=[1.0] * AGENTS, seed=seed)
     if kind == "loud":
-        # The rest of its traffic: sessions of their own, beside its equal part.
+        # The rest of its traffic: separate sessions, beside its equal share.
         more = plan(Shape(), load=load / AGENTS * (TIMES - 1), seconds=seconds, weights=[1.0], seed=seed + 1000)
         first = 1 + max(hook.session for hook in hooks)
         hooks = sorted([*hooks, *(hook._replace(agent=LOUD, session=hook.session + first) for hook in more)])
-    # Producers 0 and 1 are the others', 2 is the loud agent's.
+    # Producers 0 and 1 belong to the others, 2 to the loud agent.
     return run(
         deployment,
         hooks,
@@ -103,7 +107,7 @@ def _stretch(
 
 
 def figures_of(trial: Trial, quiet: dict[int, bool], size: Size) -> dict[str, Any]:
-    """Answer a stretch in figures, those of the other agents (number → whether it is one) apart."""
+    """Return the figures of a stretch, those of the other agents (a function of the number) separately."""
     others = [turn for turn in trial.turns if turn.agent in quiet]
     figures = summary(trial)
     lags = {"all": lags_of(others, quiet, told=False), "told": lags_of(others, quiet, told=True)}
@@ -125,8 +129,8 @@ def figures_of(trial: Trial, quiet: dict[int, bool], size: Size) -> dict[str, An
 
 
 def begun_between(others: Sequence[Turn], loud: Sequence[Turn]) -> list[float]:
-    """For each requested turn of `others`: the number of flushes of `loud` that began after its due time and before its
-    own flush.
+    """Return for each requested turn of `others` the number of flushes of `loud` that began after its due time and
+    before its own flush.
     """
     begins = sorted({turn.due + turn.queue for turn in loud if turn.due is not None and turn.queue is not None})
     return [
@@ -137,8 +141,8 @@ def begun_between(others: Sequence[Turn], loud: Sequence[Turn]) -> list[float]:
 
 
 def compared(trials: dict[Kind, list[Trial]], quiet: dict[int, bool]) -> dict[str, Any]:
-    """The p95 of the other agents without the loud agent, with it, and with equal traffic from all, over all stretches;
-    and the ratios to the first and the last. By measure: all turns, requested turns (told), the hook.
+    """Return the p95 of the other agents without the loud agent, with it, and with equal traffic from all, over all
+    stretches, and the ratios to the first and the last. By measure: all turns, requested turns (told), the hook.
     """
     found: dict[str, Any] = {}
     for what in ("all", "told", "hook"):

@@ -1,4 +1,4 @@
-"""The statistics of a run: percentiles, slopes, the verdicts. Pure."""
+"""Compute the statistics of a run: percentiles, slopes, verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,22 +20,22 @@ FULL_SHARE = 0.9
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
-    """Answer the smallest value that at least `share` (0..1) of the values do not exceed; None of nothing."""
+    """Return the smallest value that at least `share` (0..1) of the values do not exceed; None without values."""
     if not values:
         return None
     return float(np.percentile(np.asarray(values), share * 100, method="inverted_cdf"))
 
 
 def spread(values: Sequence[float]) -> dict[str, float | None]:
-    """Answer {"p50", "p95", "p99", "max"} of some values."""
+    """Return {"p50", "p95", "p99", "max"} of some values."""
     shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
     return {name: percentile(values, share) for name, share in shares.items()}
 
 
 def slope(times: Sequence[float], values: Sequence[float]) -> float:
-    """Answer how much `values` rise in a unit of `times`: the median of the slopes of all pairs (Theil and Sen).
+    """Return the rise of `values` per unit of `times`: the median of the slopes of all pairs (Theil and Sen).
 
-    A few wild samples do not move it. 0.0 of fewer than two samples.
+    A few outliers do not change it. 0.0 for fewer than two samples.
     """
     if len(set(times)) < 2:
         return 0.0
@@ -43,7 +43,7 @@ def slope(times: Sequence[float], values: Sequence[float]) -> float:
 
 
 def after_warm_up(series: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
-    """Answer the samples (time, value) of the last two thirds of the time."""
+    """Return the samples (time, value) of the last two thirds of the time."""
     if not series:
         return series
     first, last = series[0][0], series[-1][0]
@@ -51,18 +51,19 @@ def after_warm_up(series: Sequence[tuple[float, float]]) -> Sequence[tuple[float
 
 
 def rise_in_10_minutes(series: Sequence[tuple[float, float]]) -> float:
-    """Answer the slope of (seconds, value) after warm-up, in units of value a 10 minutes."""
+    """Return the slope of (seconds, value) after warm-up, in units of value per 10 minutes."""
     kept = after_warm_up(series)
     return slope([at for at, _ in kept], [value for _, value in kept]) * 600
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """When a load counts as carried.
+    """The limits within which a load counts as carried.
 
-    growth: by how much of a second's turns the number of due, unflushed sessions may rise in a second; by `least` it
-    may in any case, since sweeps make it a saw. p95_due: seconds from due to committed, 95 % of all turns. p95_late:
-    seconds by which hooks began late, since a load whose hooks come late was not offered.
+    growth: by how much of a second's turns the number of due, unflushed sessions may rise per second; a rise of `least`
+    is always allowed, because sweeps cause a sawtooth. p95_due: the 95th percentile of the seconds from due to
+    committed. p95_late: the 95th percentile of the seconds by which hooks began late, because a load with late hooks
+    was not fully offered.
     """
 
     growth: float = 0.05
@@ -80,9 +81,9 @@ def why_not_carried(
     p95_late: float | None,
     left: int,
 ) -> list[str]:
-    """Answer in words why a step of `load` turns a second was not carried; nothing: it was.
+    """Return in words why a step of `load` turns per second was not carried; nothing if it was.
 
-    backlog: (seconds, due and unflushed sessions) during the step. left: turns that were never flushed.
+    backlog: (seconds, due and unflushed sessions) during the step. left: the number of turns that were never flushed.
     """
     reasons = []
     kept = after_warm_up(backlog)
@@ -99,10 +100,10 @@ def why_not_carried(
 
 
 def next_load(tried: Mapping[float, bool], *, first: float, factor: float, closeness: float) -> float | None:
-    """Answer the load to try next: upwards by `factor` until one is not carried, then between the bounds.
+    """Return the next load to try: increase by `factor` until one is not carried, then between the bounds.
 
-    tried: load → whether it was carried. None: the highest carried one is within `closeness` (1.2: 20 %) of the lowest
-    that was not.
+    tried: load → True if it was carried. None: the highest carried one is within `closeness` (1.2: 20 %) of the lowest
+    one that was not.
     """
     if not tried:
         return first
@@ -120,7 +121,7 @@ def next_load(tried: Mapping[float, bool], *, first: float, factor: float, close
 
 
 def saturation(tried: Mapping[float, bool]) -> float | None:
-    """Answer the highest load below the first that was not carried; None if none was."""
+    """Return the highest load below the first that was not carried; None if none was carried."""
     failed = min((load for load, carried in tried.items() if not carried), default=float("inf"))
     return max((load for load, carried in tried.items() if carried and load < failed), default=None)
 
@@ -128,11 +129,11 @@ def saturation(tried: Mapping[float, bool]) -> float | None:
 def bottleneck(
     cores: Mapping[str, float], *, machine: float, waiting: float, children: Mapping[str, float], others: float
 ) -> str:
-    """Answer in words what a load ran into.
+    """Return in words what limited a load.
 
-    cores: group of processes → cores that it kept busy; others: by processes that are not of the load. machine: share
-    of all cores that was busy; waiting: share that waited for the disk. children: child of a pool → share of its time
-    on a core.
+    cores: group of processes → cores that it used; others: cores used by other processes. machine: the used share of
+    all cores;
+    waiting: the share that waited for the disk. children: child of a pool → share of its time on a core.
     """
     if others > NOISE_CORES:
         return f"unknown: other programs kept {others:.1f} cores busy meanwhile"
@@ -148,7 +149,7 @@ def bottleneck(
 
 
 def evenness(counts: Sequence[float]) -> float | None:
-    """Jain's index of shares: 1.0 if all are equal, 1/n if one has everything; None for no shares."""
+    """Return Jain's index of shares: 1.0 if all are equal, 1/n if one has everything; None for no shares."""
     if not counts or not any(counts):
         return None
     total = sum(counts)
@@ -156,5 +157,5 @@ def evenness(counts: Sequence[float]) -> float | None:
 
 
 def ratio(this: float | None, that: float | None) -> float | None:
-    """Answer this / that; None where either is missing or `that` is 0."""
+    """Return this / that; None if either is missing or `that` is 0."""
     return None if this is None or not that else this / that

@@ -1,11 +1,11 @@
-"""The waits of each turn by cause, from calls and commits. Pure.
+"""Compute the waits of each turn by cause, from calls and commits.
 
     should begin ─ hook ─▶ returned
                     recorded ─ policy ─▶ due ─ queue ─▶ begun ─ work ─▶ committed
 
-A turn is due when a flush that covers it is first asked for: by its session's own hooks (turns, idle, reset), by a
+A turn is due when a flush that covers it is first requested: by its session's own hooks (turns, idle, reset), by a
 prompt in another session of its agent, or because the session has been quiet or dirty for long enough. A turn that
-arrives while its session is due already is due at once.
+arrives while its session is already due is due at once.
 """
 
 from bisect import bisect_left
@@ -26,7 +26,7 @@ _CLOCK_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One committed flush of a session: the turns it took, when it began, when it was committed."""
+    """One committed flush of a session: its turns, its start, its commit."""
 
     first_turn: int
     last_turn: int
@@ -36,7 +36,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What happened to one session. recorded: turn → when Postgres took it. asked: (when, why), in any order."""
+    """The events of one session. recorded: turn → the time at which Postgres stored it. asked: (time, reason), in any
+    order.
+    """
 
     recorded: Mapping[int, float]
     asked: Sequence[tuple[float, Asked]]
@@ -45,7 +47,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one turn waited, in seconds; Unix times for `said` and `due`. A turn that was not flushed has no lag."""
+    """The waits of one turn, in seconds; said, due: Unix times. A turn that was not flushed has no lag."""
 
     agent: int
     said: float
@@ -68,7 +70,7 @@ def conversations(
 ) -> dict[str, Conversation]:
     """Join the producers' records with the database, by session.
 
-    name: session's number → its name.
+    name: maps a session's number to its name.
     """
     asked: dict[str, list[tuple[float, Asked]]] = {session: [] for session in recorded}
     for line in lines:
@@ -86,7 +88,7 @@ def conversations(
 
 
 def due_moment(talk: Conversation, window: Window, *, idle: float, age: float) -> tuple[float, Asked]:
-    """Answer when a window was first due, and why; that it began is the latest that it can have been."""
+    """Return when a window was first due, and why; at the latest, it was due when it began."""
     first = talk.recorded[window.first_turn]
     found: list[tuple[float, Asked]] = [
         (max(at, first), why) for at, why in talk.asked if first - _CLOCK_SECONDS <= at <= window.begun
@@ -109,7 +111,7 @@ def turns_of(
     idle: float,
     age: float,
 ) -> list[Turn]:
-    """Answer what became of each completed turn, in the order of the plan. idle, age: the settings, in seconds."""
+    """Return the waits of each completed turn, in the order of the plan. idle, age: the settings, in seconds."""
     dues: dict[tuple[str, int], tuple[float, Asked]] = {}
     found = []
     for line in lines:

@@ -1,6 +1,6 @@
-"""A run in the database: the times of turns, of window starts and of commits.
+"""Read a run from the database: the times of turns, of window starts and of commits.
 
-The moment of a commit is Postgres' own (`pg_xact_commit_timestamp`): a time that a worker notes is from before it.
+The time of a commit is Postgres' own (`pg_xact_commit_timestamp`), because a worker's own time lies before the commit.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ _RECORDED = (
     "SELECT s.name, e.turn, extract(epoch FROM max(e.recorded_at))::float8 FROM slowwave.sessions s"
     " JOIN slowwave.events e ON e.session_id = s.id WHERE s.name LIKE %s GROUP BY 1, 2"
 )
-# A window ends inside of a turn where a turn has more events than fit: then the turn is in the next one.
+# If a turn has more events than fit, a window ends inside it; the turn then counts for the next window.
 _WINDOWS = (
     "SELECT s.name, a.turn, b.turn - (EXISTS (SELECT FROM slowwave.events n WHERE n.session_id = s.id"
     " AND n.seq = f.to_seq + 1 AND n.turn = b.turn))::integer, extract(epoch FROM f.started_at)::float8,"
@@ -30,7 +30,7 @@ _MEMORIES = (
 
 
 def recorded(connection: "psycopg.Connection[Any]", run: str) -> dict[str, dict[int, float]]:
-    """Answer when each turn of a run was recorded (Unix time), by session and turn."""
+    """Return when each turn of a run was recorded (Unix time), by session and turn."""
     found: dict[str, dict[int, float]] = {}
     for session, turn, at in connection.execute(_RECORDED, (f"{run}-%",)):
         found.setdefault(session, {})[turn] = at
@@ -38,7 +38,7 @@ def recorded(connection: "psycopg.Connection[Any]", run: str) -> dict[str, dict[
 
 
 def windows(connection: "psycopg.Connection[Any]", run: str) -> dict[str, list[Window]]:
-    """Answer the committed windows of a run by session, in their order."""
+    """Return the committed windows of a run by session, in order."""
     found: dict[str, list[Window]] = {}
     for session, first, last, begun, committed in connection.execute(_WINDOWS, (f"{run}-%",)):
         found.setdefault(session, []).append(Window(first, last, begun, committed))
@@ -46,6 +46,6 @@ def windows(connection: "psycopg.Connection[Any]", run: str) -> dict[str, list[W
 
 
 def flushes_and_memories(connection: "psycopg.Connection[Any]", run: str) -> tuple[int, int]:
-    """Answer how many windows of a run were flushed and how many memories they made."""
+    """Return the number of flushed windows of a run and the number of their memories."""
     row = connection.execute(_MEMORIES, (f"{run}-%",)).fetchone()
     return (0, 0) if row is None else (int(row[0]), int(row[1]))

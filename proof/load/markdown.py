@@ -1,16 +1,16 @@
-"""Tables, times and ratios as the report writes them. Pure."""
+"""Format tables, times and ratios for the report."""
 
 from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Answer a Markdown table."""
+    """Return a Markdown table."""
     lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
     return [*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)]
 
 
 def seconds(value: float | None) -> str:
-    """Answer a time as people read it: 4 ms, 1.2 s, 3.5 min."""
+    """Return a time for people: 4 ms, 1.2 s, 3.5 min."""
     if value is None:
         return "-"
     if value < 1:
@@ -19,10 +19,10 @@ def seconds(value: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """Answer a number that may be missing, as people read it."""
+    """Return a number that may be missing, for people."""
     return "-" if value is None else f"{value:.0f}"
 
 
 def times(value: float | None) -> str:
-    """Answer a ratio."""
+    """Return a ratio for people."""
     return "-" if value is None else f"{value:.2f}"

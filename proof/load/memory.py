@@ -22,13 +22,15 @@ _WHOLE_SHARE = 0.9
 
 
 def roots(deployment: Deployment, crowd: Crowd | None) -> Mapping[str, list[int]]:
-    """Answer the process ids at the head of each group."""
+    """Return the process ids of the first process of each group."""
     heads = {name: [child.pid] for name, child in deployment.children.items() if child.pid is not None}
     return heads | ({"producers": crowd.pids} if crowd is not None else {})
 
 
 def measure(*, load: float, minutes: float, seed: int) -> dict[str, Any]:
-    """Run `load` turns a second for `minutes`, at default settings and with Flower; answer the series of all."""
+    """Run `load` turns per second for `minutes`, at default settings and with Flower. Return the memory of all
+    processes over time.
+    """
     hooks = plan(Shape(), load=load, seconds=minutes * 60, weights=[1.0] * AGENTS, seed=seed)
     with Deployment({}) as deployment:
         deployment.start_workers(flower=True)
@@ -85,7 +87,7 @@ def _look(
 
 
 def _judged(samples: list[dict[str, Any]]) -> dict[str, Any]:
-    """Answer the series by process and of the rest, each with its rise."""
+    """Return the series by process and of the rest, each with its rise."""
     by_process: dict[str, list[dict[str, float]]] = {}
     for sample in samples:
         for name, held in sample["processes"].items():

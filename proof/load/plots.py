@@ -1,4 +1,4 @@
-"""The pictures of the report, drawn from its results."""
+"""Draw the pictures of the report from its results."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ _COLOURS = {"p50": "#4477aa", "p95": "#cc6677", "p99": "#aa4499"}
 
 
 def draw(results: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    """Draw the available results. Returns part → file name."""
+    """Draw the available results. Return part → file name."""
     parts = {"lag": _lag, "fairness": _fairness, "recovery": _recovery, "memory": _memory}
     drawn = {}
     for part, drawing in parts.items():

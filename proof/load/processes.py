@@ -1,4 +1,4 @@
-"""What each process of a deployment uses: cores, memory, files. Read by psutil, and of memory from /proc (Linux).
+"""Measure each process of a deployment: cores, memory, files, by psutil, and for memory by /proc (Linux).
 
 Groups: worker-main, worker-fast (parents with their pools' children), beat, flower, postgres, valkey, producers.
 """
@@ -19,9 +19,10 @@ Roots = Callable[[], Mapping[str, Sequence[int]]]
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """Of a stretch of time: cores kept busy by group and by worker child; shares (0..1) of the whole machine's time.
+    """CPU use in a stretch of time: cores used by group and by worker child; shares (0..1) of the whole machine's time.
 
-    busy, waiting: of all cores, by whatever runs on the machine; others: cores kept busy by what is not of the load.
+    busy, waiting: shares of all cores, by all processes of the machine; others: cores used by processes outside the
+    load.
     """
 
     groups: dict[str, float]
@@ -32,7 +33,7 @@ class Cores:
 
 
 class Meter:
-    """Measures processors' time between two calls of `read`."""
+    """Measures CPU time between two calls of `read`."""
 
     def __init__(self, roots: Roots) -> None:
         self._roots = roots
@@ -41,11 +42,11 @@ class Meter:
         self.read()
 
     def read(self) -> Cores:
-        """The use since the last call."""
+        """Return the use since the last call."""
         machine = psutil.cpu_times()
         spent = {name: getattr(machine, name) - getattr(self._machine, name) for name in machine._fields}
         self._machine = machine
-        # Guests' time is part of user's already.
+        # The time of guests is already part of the user time.
         total = sum(value for name, value in spent.items() if not name.startswith("guest")) or 1.0
         cores = psutil.cpu_count() or 1
         seconds = total / cores
@@ -56,7 +57,7 @@ class Meter:
             with suppress(*_GONE):
                 times = process.cpu_times()
                 after[process.pid] = times.user + times.system
-                # Who is new was born in this stretch, or the meter is.
+                # A new process started in this stretch, or the meter did.
                 used = (after[process.pid] - self._before.get(process.pid, after[process.pid])) / seconds
                 groups[group] = groups.get(group, 0.0) + used
                 if group.startswith("worker") and role == "child":
@@ -69,7 +70,7 @@ class Meter:
 
 
 def members(roots: Mapping[str, Sequence[int]]) -> list[tuple[str, str, psutil.Process]]:
-    """Answer every process of every group: (group, "head" or "child", process)."""
+    """Return every process of every group: (group, "head" or "child", process)."""
     found = []
     for group, pids in roots.items():
         for pid in pids:
@@ -81,10 +82,10 @@ def members(roots: Mapping[str, Sequence[int]]) -> list[tuple[str, str, psutil.P
 
 
 def footprint(process: psutil.Process) -> dict[str, float] | None:
-    """Answer {"rss", "pss", "own", "files"} of a process, in MB and in number; None if it has ended.
+    """Return {"rss", "pss", "own", "files"} of a process, in MB and as a number; None if it has ended.
 
-    own: what grows if it leaks: memory that is of no file (PSS, so a page that a pool's parent and children still share
-    counts for each with its part). Postgres' buffers, which all share and which fill by design, are not among it.
+    own: memory that grows in a leak: memory outside files (PSS, so a page that a pool's parent and children share
+    counts proportionally for each). Postgres' shared buffers, which fill by design, are excluded.
     """
     try:
         lines = Path(f"/proc/{process.pid}/smaps_rollup").read_text("ascii").splitlines()[1:]

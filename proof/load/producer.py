@@ -1,11 +1,12 @@
-"""A producer: a process that plays its part of a plan through the client, at the plan's times, whatever comes back.
+"""A producer: a process that plays its part of a plan through the client, at the plan's times, whatever the answers
+are.
 
-Run: python -m proof.load.producer PLAN RECORD RUN SEED. PLAN holds hooks, a JSON list a line; RECORD gets a line for
-each that was played. It prints "ready", and reads the moment of second 0 (Unix time) from its input.
-Settings come from the environment.
+Run: python -m proof.load.producer PLAN RECORD RUN SEED. PLAN has hooks, one JSON list per line; RECORD gets a line for
+each played hook. The process prints "ready", and reads the time of second 0 (Unix time) from its input. Settings come
+from the environment.
 
-Each session belongs to one thread, so its hooks keep their order; a thread that is busy begins the next hook late, and
-the record says when it should have begun.
+Each session belongs to one thread, so its hooks keep their order. A busy thread begins the next hook late, and the
+record has the planned time.
 """
 
 import json
@@ -40,7 +41,7 @@ class Player:
         self._lock = threading.Lock()
 
     def play(self, hooks: Sequence[Hook]) -> None:
-        """Play these in their order."""
+        """Play these hooks in order."""
         rest = threading.Event()
         for hook in hooks:
             scheduled = self._start + hook.at

@@ -1,7 +1,7 @@
 """Part "recovery": workers return to the backlog of an hour, while agents keep talking.
 
-The hour is recorded by the product's own capture, many turns in a statement and each statement at its own moment of the
-last hour. So the database equals that after an hour without workers: same due times, same order. (Prompts are omitted,
+The product's own capture records the hour, many turns per statement and each statement at its own time in the last
+hour. So the database equals that after an hour without workers: same due times, same order. (Prompts are omitted,
 because they leave no trace without flushes.) One agent has twenty times the sessions of each other agent.
 """
 
@@ -39,7 +39,9 @@ _AGENTS = (
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Seconds of traffic in the backlog, of new traffic during the recovery, and the time limit to settle."""
+    """Sizes. The seconds of traffic in the backlog, of new traffic during the recovery, and the time limit to
+    settle.
+    """
 
     hour: float = 3600.0
     fresh: float = 60.0
@@ -49,7 +51,9 @@ class Size:
 def measure(
     size: Size, *, load: float, changed: dict[str, object], seed: int, save: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
-    """Record the backlog at `load` turns a second, start workers and as much new traffic; answer how both fared."""
+    """Record the backlog at `load` turns per second, then start workers and as much new traffic. Return the results of
+    both.
+    """
     changed = SHORT_WAITS | changed
     result: dict[str, Any] = {"load": load, "hour": size.hour, "agents": AGENTS, "changed": changed}
     shares = [BUSY_TIMES if agent == BUSY else 1.0 for agent in range(AGENTS)]
@@ -87,7 +91,7 @@ def _leaves(hook: Hook) -> bool:
 
 
 def _record(deployment: Deployment, hooks: Sequence[Hook], hour: float) -> int:
-    """Capture all turns, as if over the last `hour` seconds. Returns the number of turns."""
+    """Capture all turns, as if over the last `hour` seconds. Return the number of turns."""
     memory = deployment.settings.memory
     rules = (
         memory.auto_flush.idle_seconds,
@@ -107,13 +111,13 @@ def _record(deployment: Deployment, hooks: Sequence[Hook], hour: float) -> int:
     with ThreadPoolExecutor(_WRITERS) as pool:
         list(pool.map(capture, range(_WRITERS)))
     with psycopg.connect(deployment.settings.database_url, autocommit=True) as connection:
-        # What autovacuum does within an hour, and has had no time for here.
+        # Do what autovacuum does within an hour.
         connection.execute("ANALYZE slowwave.sessions, slowwave.events, slowwave.session_days")
     return sum(hook.kind == "turn" for hook in hooks)
 
 
 def batches(hooks: Sequence[Hook]) -> Iterator[list[Hook]]:
-    """Cut hooks into lists in which each session stands once, at most some hundred in each."""
+    """Divide hooks into lists that contain each session once, with at most some hundred hooks each."""
     batch: list[Hook] = []
     there: set[int] = set()
     for hook in hooks:
@@ -158,8 +162,8 @@ def _figures(trial: Trial, windows: dict[str, list[Window]], agents: dict[str, s
 
 
 def order(windows: dict[str, list[Window]], agents: dict[str, str], started: float) -> dict[str, Any]:
-    """The fairness of a recovery: the evenness of the agents with equal shares at half of the backlog, and the times at
-    which they and the busy agent were done.
+    """Return the fairness of a recovery: the evenness of the agents with equal shares at half of the backlog, and the
+    times at which they and the busy agent were done.
     """
     commits = sorted((w.committed, agents[session]) for session, of in windows.items() for w in of)
     busy = f"agent-{BUSY}"

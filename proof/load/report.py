@@ -31,7 +31,7 @@ the system determines the wait from due to memory.
 
 
 def render(results: Mapping[str, Any], pictures: Mapping[str, str]) -> str:
-    """The report of the measured parts; a failed part shows its error."""
+    """Return the report of the measured parts; a failed part shows its error."""
     parts = {"lag": _lag, "fairness": _fairness, "recovery": _recovery, "memory": _memory}
     lines = [_INTRODUCTION, *_summary(results)]
     for part, writing in parts.items():

@@ -16,9 +16,9 @@ WARM_UP_LOAD = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How thorough: seconds of a step and of the warm-up, the first load (turns a second), the factor upwards, how
-    close the bounds end, at most how many steps, how long a step may take to settle, and after how long (seconds) no
-    further step is begun.
+    """Sizes. The seconds of a step and of the warm-up, the first load (turns per second), the factor of increase, the
+    final closeness of the bounds, the highest number of steps, the longest time to settle, and the seconds after which
+    no further step begins.
     """
 
     seconds: float = 30.0
@@ -36,7 +36,7 @@ Save = Callable[[dict[str, Any]], None]
 
 
 def measure(size: Size, *, changed: dict[str, object], seed: int, save: Save) -> dict[str, Any]:
-    """Find the saturation point; answer every step."""
+    """Find the saturation point. Return every step."""
     changed = SHORT_WAITS | changed
     result: dict[str, Any] = {"agents": AGENTS, "seconds": size.seconds, "changed": changed, "steps": []}
     with Deployment(changed) as deployment:

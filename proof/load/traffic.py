@@ -1,8 +1,8 @@
-"""Who says what when: a plan of hooks, drawn from a seed. Pure.
+"""Plan the traffic: hooks with times and agents, drawn from a seed.
 
-Sessions begin, singly or in bursts, go on for some turns with pauses of seconds to minutes, and end: told, or not. A
-turn is a prompt, the time that an agent takes for its reply, and the completed turn. The plan is fixed before anything
-runs, so that a system that answers slowly is not asked less (no coordinated omission).
+Sessions begin, singly or in bursts, continue for some turns with pauses of seconds to minutes, and end with or without
+a hook. A turn is a prompt, the time of the agent's reply, and the completed turn. The plan is fixed before the run, so
+that a slow system gets no less traffic (no coordinated omission).
 """
 
 import itertools
@@ -37,9 +37,9 @@ _ANSWERED = (
 
 
 class Hook(NamedTuple):
-    """One call: at (seconds after the start), what, of which agent (a number), session (a number) and turn (1, 2, …).
+    """One call. at: seconds after the start; the kind of hook; the numbers of agent, session and turn (1, 2, …).
 
-    Of a prompt: the turn that it begins. Of the end of a session: its last turn.
+    For a prompt, the turn is the one that it begins; for the end of a session, its last turn.
     """
 
     at: float
@@ -51,10 +51,11 @@ class Hook(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How conversations go. Times in seconds; pauses and replies are log-normal, given by median and sigma, and cut.
+    """The shape of conversations. Times are in seconds; pauses and replies are log-normal, given by median and sigma,
+    and limited.
 
-    turns: mean number of turns of a session (geometric). burst_share: of the sessions that begin, how many do so
-    together with `burst_size` - 1 others within two seconds. idle_share, reset_share: ends that the host tells of.
+    turns: the mean number of turns of a session (geometric). burst_share: the share of sessions that begin together
+    with `burst_size` - 1 others within two seconds. idle_share, reset_share: the shares of ends that the host reports.
     """
 
     turns: float = 8.0
@@ -71,10 +72,9 @@ class Shape:
 
 
 def plan(shape: Shape, *, load: float, seconds: float, weights: Sequence[float], seed: int) -> list[Hook]:
-    """Answer the hooks of `seconds` in their order, about `load` completed turns a second.
+    """Return the hooks of `seconds` in order, with about `load` completed turns per second.
 
-    weights: of each agent, its part of the sessions that begin. Turns of a session are numbered from the first that is
-    played.
+    weights: the share of each agent in new sessions. Turns of a session are numbered from the first one that is played.
     """
     draw = random.Random(seed)
     hooks: list[Hook] = []
@@ -87,8 +87,10 @@ def plan(shape: Shape, *, load: float, seconds: float, weights: Sequence[float],
 
 
 def _beginnings(shape: Shape, rate: float, seconds: float, draw: random.Random) -> Iterator[float]:
-    """Answer when sessions begin: a Poisson process of single ones and bursts, `rate` sessions a second altogether."""
-    # A share of all sessions comes in bursts: of the beginnings, that many fewer are bursts.
+    """Return the start times of sessions: a Poisson process of single ones and bursts, `rate` sessions per second
+    altogether.
+    """
+    # A share of all sessions comes in bursts, so the share of bursts among all starts is smaller.
     bursts = shape.burst_share / shape.burst_size
     singles = 1 - shape.burst_share
     at = -shape.history
@@ -124,12 +126,12 @@ def _log_normal(draw: random.Random, about: tuple[float, float], bounds: tuple[f
 
 
 def session_name(run: str, session: int) -> str:
-    """Answer the name of a session of a run; `run` has no '%' or '_'."""
+    """Return the name of a session of a run; `run` has no '%' or '_'."""
     return f"{run}-{session}"
 
 
 def messages(hook: Hook, seed: int = 0) -> list[dict[str, str]]:
-    """Answer what is said in a turn: of a session and turn always the same."""
+    """Return the messages of a turn: always the same for a session and turn."""
     draw = random.Random(f"{seed}/{hook.session}/{hook.turn}")
     who, place = draw.choice(_PEOPLE), draw.choice(_PLACES)
     said = draw.choice(_SAID).format(n=draw.randrange(100_000), who=who, place=place)

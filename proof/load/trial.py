@@ -1,4 +1,4 @@
-"""One trial: a plan is played against a deployment, watched, and waited for until nothing is left to flush."""
+"""One trial: play a plan against a deployment, watch it, and wait until everything is flushed."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,9 @@ _PLAYED_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one trial came to. turns: each completed turn; hooks: seconds from when a call should have begun to its
-    return, by kind; start: the moment of second 0; settled: whether everything was flushed in the end.
+    """The result of one trial. turns: each completed turn; hooks: the seconds from the planned start of a call to its
+    return, by kind;
+    start: the time of second 0; settled: True if everything was flushed in the end.
     """
 
     turns: list[Turn]
@@ -57,7 +58,7 @@ def run(
     old: str = NOTHING,
     seed: int = 0,
 ) -> Trial:
-    """Play `hooks`, which take `seconds`, as run `name`; wait at most `settle_seconds` until nothing is dirty."""
+    """Play `hooks`, which take `seconds`, as run `name`; wait at most `settle_seconds` until no session is dirty."""
     settings = deployment.settings
     crowd: Crowd | None = None
     watch = Watch(settings, lambda: roots(deployment, crowd), old=old)
@@ -109,7 +110,7 @@ def _put_together(
 
 
 def summary(trial: Trial) -> dict[str, Any]:
-    """Answer the trial in figures, as JSON has them."""
+    """Return the trial's figures as JSON."""
     flushed = [turn for turn in trial.turns if turn.from_due is not None]
     parts: dict[str, Any] = {
         "from_said": spread([turn.from_said for turn in flushed if turn.from_said is not None]),
@@ -144,13 +145,13 @@ def summary(trial: Trial) -> dict[str, Any]:
 
 
 def backlog(trial: Trial, seconds: float) -> list[tuple[float, float]]:
-    """Answer (second, due and unflushed sessions) while the plan was played."""
+    """Return (second, due and unflushed sessions) while the plan was played."""
     return trial.seen.series(trial.start, trial.start + seconds)
 
 
 def lags_of(turns: Sequence[Turn], agents: Mapping[int, bool], *, told: bool) -> list[float]:
-    """Answer seconds from due to memory of the turns of some agents (number → whether it counts); told: only of those
-    that were asked for, and did not wait to be found by a sweep.
+    """Return the seconds from due to memory for turns of some agents (a function of the number). told: only turns that
+    were requested, not found by a sweep.
     """
     return [
         turn.from_due

@@ -1,6 +1,7 @@
 """A thread that samples every second: due sessions, queues, Postgres' wait events, CPU use.
 
-A session is due when a flush of it may begin: it was asked for, or it is quiet, or it is dirty for long.
+A session is due when a flush may begin: because of a request, because it is quiet, or because it has been dirty for
+long.
 """
 
 import threading
@@ -34,8 +35,8 @@ NOTHING = "-"
 
 @dataclass(slots=True)
 class Look:
-    """One sample. at: Unix time; due: sessions due and not flushed, `old` of them of the watched name; queued: messages
-    in all queues.
+    """One sample. at: Unix time; due: the number of sessions due and not flushed, `old` of them with the watched name;
+    queued: the number of messages in all queues.
     """
 
     at: float
@@ -53,12 +54,14 @@ class Seen:
     errors: int = 0
 
     def series(self, start: float, end: float) -> list[tuple[float, float]]:
-        """Answer (seconds since `start`, due sessions) between two moments."""
+        """Return (seconds since `start`, due sessions) between two times."""
         return [(look.at - start, float(look.due)) for look in self.looks if start <= look.at <= end]
 
 
 class Watch:
-    """A context manager: looks while it is open. old: the beginning of names of sessions that are counted apart."""
+    """A context manager that samples while it is open. old: the prefix of names of sessions that are counted
+    separately.
+    """
 
     def __init__(self, settings: Settings, roots: Roots, *, old: str = NOTHING, seconds: float = 1.0) -> None:
         self.seen = Seen()
@@ -80,7 +83,7 @@ class Watch:
         self._thread.join(20)
 
     def cores(self) -> Cores:
-        """Answer who used the cores since the last call, or since the watch was made."""
+        """Return the use of the cores since the last call, or since the watch was made."""
         return self._meter.read()
 
     def _run(self) -> None:
@@ -102,7 +105,7 @@ class Watch:
 
 
 def count_due(connection: "psycopg.Connection[Any]", settings: Settings, old: str = NOTHING) -> tuple[int, int]:
-    """Answer (due sessions whose name begins with `old`, all due sessions)."""
+    """Return (due sessions whose name begins with `old`, all due sessions)."""
     flushing = settings.memory.auto_flush
     parameters = {"idle": flushing.idle_seconds, "age": flushing.max_dirty_age_seconds, "old": f"{old}%"}
     row = connection.execute(_DUE, parameters).fetchone()
@@ -110,13 +113,13 @@ def count_due(connection: "psycopg.Connection[Any]", settings: Settings, old: st
 
 
 def count_dirty(connection: "psycopg.Connection[Any]") -> int:
-    """Answer how many sessions hold turns that no flush has taken, due or not."""
+    """Count the sessions with turns that no flush has taken, due or not."""
     row = connection.execute(_DIRTY).fetchone()
     return 0 if row is None else int(row[0])
 
 
 def queues(client: "redis.Redis") -> Mapping[str, int]:
-    """Answer how many messages each queue holds."""
+    """Return the number of messages in each queue."""
     with client.pipeline(transaction=False) as pipeline:
         for name in QUEUES:
             pipeline.llen(name)

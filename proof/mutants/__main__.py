@@ -1,7 +1,7 @@
-"""Break each guarantee, one at a time, in a copy of the tree; a test must notice.
+"""Break each guarantee, one at a time, in a copy of the tree; a test must fail.
 
 Run: python -m proof.mutants [NAME …] [--write]. The unchanged copy must pass the same tests first. Exits with 1 if a
-mutant survives, or proves nothing. --write: docs/proof/mutants.md, too.
+mutant survives, or proves nothing. --write: also write docs/proof/mutants.md.
 """
 
 import argparse
@@ -26,7 +26,7 @@ noticed a mutant, no test would protect the guarantee. The unchanged copy passes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try the requested mutants (default: all). Returns the exit code."""
+    """Try the requested mutants (default: all). Return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", help="default: all")
     parser.add_argument("--write", action="store_true", help="write the report, too")

@@ -9,14 +9,14 @@ CATALOGUE = Path(__file__).with_name("catalogue.toml")
 
 
 class Unfit(Exception):
-    """A mutant that does not fit the code any more; the message says which, and why."""
+    """The mutant no longer fits the code; the message gives its name and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One promise, broken in one place.
+    """One guarantee, broken in one place.
 
-    file: from the root of the tree. old: a text that occurs exactly once; new: its replacement. tests: the
+    file: the path from the root of the tree. old: a text that occurs exactly once; new: its replacement. tests: the
     pytest node ids to run, one of which must fail. mistake: the number in docs/mistakes.md whose fix this reverts.
     """
 
@@ -29,14 +29,14 @@ class Mutant:
     mistake: int | None = None
 
     def path(self, root: Path) -> Path:
-        """The file that is broken. Raises Unfit if it is missing."""
+        """The broken file. Raises Unfit if it is missing."""
         path = root / self.file
         if not path.is_file():
             raise Unfit(f"{self.name}: there is no file {self.file}")
         return path
 
     def broken(self, text: str) -> str:
-        """The file's text with the mutation. Raises Unfit if the old text does not occur exactly once."""
+        """Return the file's text with the mutation. Raises Unfit if the old text does not occur exactly once."""
         count = text.count(self.old)
         if count != 1:
             raise Unfit(f"{self.name}: {self.file} holds the text to replace {count} times, not once")
@@ -44,7 +44,7 @@ class Mutant:
 
 
 def read_catalogue(path: Path = CATALOGUE) -> list[Mutant]:
-    """All mutants, in the order of the file. Raises Unfit for a name that is there twice."""
+    """Return all mutants, in the order of the file. Raises Unfit for a repeated name."""
     mutants = [
         Mutant(**{**entry, "tests": tuple(entry["tests"])})
         for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
@@ -56,7 +56,7 @@ def read_catalogue(path: Path = CATALOGUE) -> list[Mutant]:
 
 
 def chosen(mutants: Iterable[Mutant], names: Iterable[str]) -> list[Mutant]:
-    """Those with these names; all of them without any. Raises Unfit for a name that nothing has."""
+    """Return the mutants with these names, or all of them without names. Raises Unfit for an unknown name."""
     by_name = {mutant.name: mutant for mutant in mutants}
     if unknown := [name for name in names if name not in by_name]:
         raise Unfit(f"no mutant is called {unknown[0]}; there are: {', '.join(by_name)}")

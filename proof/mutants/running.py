@@ -24,8 +24,8 @@ _WHERE = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one run. verdict: passed, failed (a test noticed), or broken (nothing was proved: no test ran, it
-    could not be imported, it took too long). noticed: the first test that failed. tail: the end of what pytest said.
+    """The result of one run. verdict: passed, failed (a test noticed), or broken (nothing was proved: no test ran, a
+    test could not be imported, or it took too long). noticed: the first failed test. tail: the end of pytest's output.
     """
 
     verdict: str
@@ -35,7 +35,7 @@ class Outcome:
 
 
 def copy_tree(folder: Path) -> Path:
-    """Copy what git knows or would add. Answers the copy's root."""
+    """Copy the files that git knows or would add. Return the copy's root."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
     )
@@ -43,19 +43,19 @@ def copy_tree(folder: Path) -> Path:
         source, target = ROOT / name, folder / name
         if name and (source.is_file() or source.is_symlink()):
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target, follow_symlinks=False)  # slowwave_server is made of links
+            shutil.copy2(source, target, follow_symlinks=False)  # slowwave_server consists of links
     return folder
 
 
 def environment(copy: Path) -> dict[str, str]:
-    """Variables with which the copy is what Python imports."""
+    """Return variables with which Python imports the copy."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("SLOWWAVE_", "PYTEST_"))}
     data = os.environ.get("SLOWWAVE_SHARED", str(ROOT.parent / "shared"))
     return clean | {"PYTHONPATH": f"{copy}{os.pathsep}{copy / 'client' / 'src'}", "SLOWWAVE_SHARED": data}
 
 
 def check_imports(copy: Path) -> None:
-    """Raise RuntimeError unless all that is imported comes out of the copy: else every mutant would survive."""
+    """Raise RuntimeError unless all imports come from the copy, because every mutant would otherwise survive."""
     said = subprocess.run(
         [sys.executable, "-c", _WHERE], cwd=copy, env=environment(copy), capture_output=True, text=True, check=True
     )
@@ -82,7 +82,7 @@ def run_tests(copy: Path, tests: Sequence[str], *, processes: int = 0) -> Outcom
         return Outcome("broken", "", time.monotonic() - begun, f"not ended within {SECONDS_IN_ALL} s")
     seconds = time.monotonic() - begun
     noticed = _FAILED.search(done.stdout)
-    # 1: tests ran, and some failed. An error in a fixture or at collection is no failure of a promise.
+    # 1: tests ran, and some failed. An error in a fixture or at collection does not count as a failed guarantee.
     verdict = "passed" if done.returncode == 0 else "failed" if done.returncode == 1 and noticed else "broken"
     return Outcome(verdict, noticed[1] if noticed else "", seconds, (done.stdout + done.stderr)[-2000:])
 

@@ -1,1 +1,3 @@
-"""How many secrets the redaction finds, by kind, language and spelling, and how many ordinary sentences it spoils."""
+"""Measure the redaction: the share of found secrets by kind, language and spelling, and the damaged ordinary
+sentences.
+"""

@@ -1,7 +1,7 @@
 """`python -m proof.redaction [--data FOLDER] [--write]`: recall and false alarms of the redaction of secrets.
 
-Exit codes: 0 all bars hold, 1 one does not. --write: docs/proof/redaction.md too. Without the folder of data sets only
-the hard sentences of this project are read, and the page says so.
+Exit codes: 0 all bars are reached, 1 one is not. --write: also write docs/proof/redaction.md. Without the folder of
+data sets, only the hard sentences of this project are read, and the page says so.
 """
 
 import argparse
@@ -28,7 +28,7 @@ FEWEST = 500
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the page, and answer the exit code."""
+    """Measure, print the page, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m proof.redaction", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA, help="public data sets of ordinary conversations")
     parser.add_argument("--seed", type=int, default=SEED, help="another seed makes other values")
@@ -62,7 +62,7 @@ def _alarms(folder: Path, seed: int) -> list[Alarms]:
 
 
 def _broken(held: Recall, alarms: Sequence[Alarms]) -> list[str]:
-    """The bars that do not hold, in words."""
+    """Return the missed bars, in words."""
     core = {name: held.rate("core language", name) for name in held.names("core language")}
     low = [f"recall of core kinds in {name}: {rate:.1%}" for name, rate in core.items() if rate < LEAST_RECALL]
     loud = [

@@ -1,4 +1,4 @@
-"""Sentences with a secret in them: each kind in each language, and in hostile spellings."""
+"""Make sentences with a secret in them: each kind in each language, and in hostile spellings."""
 
 import re
 import tomllib
@@ -38,7 +38,7 @@ _BLOCKS = ("pem-private-key", "putty-key", "pgp-private-key")
 
 
 class Case(NamedTuple):
-    """A sentence with a secret. core: whether its kind is one of those that the bar of 95 % stands over."""
+    """A sentence with a secret. core: True if the bar of 95 % applies to its kind."""
 
     kind: str
     core: bool
@@ -49,7 +49,7 @@ class Case(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """One kind of secret, as data/kinds.toml has it."""
+    """One kind of secret, as defined in data/kinds.toml."""
 
     id: str
     group: str
@@ -65,7 +65,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def kinds() -> list[Kind]:
-    """All kinds, in the order of the file."""
+    """Return all kinds, in the order of the file."""
     return [
         Kind(name, group, one["name"], one.get("of", ""), one["form"], one.get("core", False))
         for group, of_group in load("kinds.toml").items()
@@ -74,9 +74,9 @@ def kinds() -> list[Kind]:
 
 
 def cases(half: str, seed: int) -> Iterator[Case]:
-    """Every kind in every language by each wording of this half ("fit" or "held"), then in each hostile spelling.
+    """Yield every kind in every language by each wording of this half ("fit" or "held"), then in each hostile spelling.
 
-    Values of the two halves differ too: they come from other seeds.
+    The values of the two halves differ, too, because they come from other seeds.
     """
     wordings, names, passing = load("wordings.toml"), load("names.toml"), load("passing.toml")
     first = 0 if half == "fit" else 1
@@ -100,9 +100,9 @@ def cases(half: str, seed: int) -> Iterator[Case]:
 
 
 def left(case: Case, shown: str) -> bool:
-    """Whether the text still contains a part of the secret: six characters in a row, or all of a shorter one.
+    """Return True if the text still contains a part of the secret: six consecutive characters, or all of a shorter one.
 
-    Blanks, case, look-alikes and invisible characters don't hide it.
+    Blanks, case, look-alikes and invisible characters are ignored.
     """
     told = _bare(shown)
     secret = [part for part in (_bare(part) for part in PUBLIC.split(case.value)) if part]
@@ -119,7 +119,7 @@ def _pairs() -> Iterator[tuple[str, str]]:
 
 
 def _called(kind: Kind, names: Mapping[str, Any], language: str) -> tuple[str, str]:
-    """The secret's name with its possessive, and without."""
+    """Return the secret's name with its possessive, and without."""
     group, entry = kind.name.split(".")
     mine = names[group][entry][language].format(of=kind.of)
     mine = re.sub(r"  +", " ", mine)
@@ -137,7 +137,7 @@ def _filled(wording: str, kind: Kind, names: Mapping[str, Any], language: str, v
 def _spelled(
     spelling: str, wording: str, kind: Kind, names: Mapping[str, Any], language: str, value: str, more: str
 ) -> str | None:
-    """The sentence in a hostile spelling; None if the value has no such spelling."""
+    """Return the sentence in a hostile spelling; None if the value has no such spelling."""
     mine, name = _called(kind, names, language)
     glued = language == "zh"
     said = f"{mine}是" if glued else f"{mine} {_IS[language]} "
@@ -170,7 +170,7 @@ def _broken(plain: str, kind: Kind, value: str) -> str | None:
 
 
 def _written(spelling: str, kind: Kind, value: str) -> str | None:
-    """As programs write it, under the secret's name in English letters or under what programs call it."""
+    """Return the value as programs write it, under the secret's name in English letters or its name in programs."""
     if "\n" in value or kind.group == "number":
         return None
     label = _LABELS[kind.group] if kind.id not in _OWN else _OWN[kind.id]

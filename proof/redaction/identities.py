@@ -1,4 +1,4 @@
-"""Made-up cards, accounts and ids of persons, with valid check digits."""
+"""Make invented cards, accounts and personal ids, with valid check digits."""
 
 import string
 from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ def _cnpj(random: Random) -> str:
 
 
 def _steuer(random: Random) -> str:
-    """Ten digits of which one stands twice, and a check digit of ISO 7064."""
+    """Return ten digits of which one occurs twice, and a check digit of ISO 7064."""
     kept = random.sample(range(10), 9)
     digits = [*kept, kept[random.randint(0, 8)]]
     random.shuffle(digits)
@@ -99,7 +99,7 @@ def _nie(random: Random) -> str:
 
 
 def _fiscale(random: Random) -> str:
-    """The Italian tax code with its check letter."""
+    """Return an Italian tax code with its check letter."""
     odd = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
     letters = "".join(random.choice("BCDFGLMNPRST") for _ in range(6))
     body = (
@@ -119,7 +119,7 @@ def _snils(random: Random) -> str:
 
 
 def _resident(random: Random) -> str:
-    """The Chinese resident's number with its check digit."""
+    """Return a Chinese resident's number with its check digit."""
     body = f"11010{random.randint(1, 9)}19{random.randint(50, 99)}{random.randint(1, 12):02}{random.randint(1, 28):02}"
     body += f"{random.randint(1, 999):03}"
     weights = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)

@@ -1,6 +1,6 @@
-"""Sentences of a second writer, who had seen neither the rules nor the wordings.
+"""Sentences of a second writer, who saw neither the rules nor the wordings.
 
-Every second sentence was at hand when the rules were fitted. The others are measured: no rule may be fitted on them.
+Every second sentence was available when the rules were fitted. The others are measured: no rule may be fitted on them.
 """
 
 import json
@@ -17,12 +17,12 @@ def _rows() -> list[Mapping[str, str]]:
 
 
 def independent_cases() -> Iterator[Case]:
-    """The sentences with a secret that no rule was fitted on."""
+    """Return the sentences with a secret on which no rule was fitted."""
     for row in _rows():
         if row["kind"] != ORDINARY:
             yield Case(row["kind"], False, row["lang"], "as people type", row["text"], row["secret"])
 
 
 def independent_ordinary() -> list[str]:
-    """The sentences without one, likewise."""
+    """Return the sentences without a secret on which no rule was fitted."""
     return [row["text"] for row in _rows() if row["kind"] == ORDINARY]

@@ -1,4 +1,4 @@
-"""Count what the redaction finds and what it spoils."""
+"""Count found secrets and damaged sentences."""
 
 import time
 from collections import Counter
@@ -12,7 +12,7 @@ EXAMPLES = 5
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How many secrets there were and how many were found, under each name of a grouping such as "kind"."""
+    """The numbers of secrets and of found ones, by each name of a grouping such as "kind"."""
 
     told: Counter[tuple[str, str]] = field(default_factory=Counter)
     found: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -26,11 +26,11 @@ class Recall:
         self.found.update(names if found else [])
 
     def rate(self, grouping: str, name: str) -> float:
-        """The share of secrets that were found."""
+        """Return the share of found secrets."""
         return self.found[grouping, name] / self.told[grouping, name]
 
     def names(self, grouping: str) -> list[str]:
-        """The names of a grouping, in the order in which they came."""
+        """Return the names of a grouping, in the order of their arrival."""
         return [name for group, name in self.told if group == grouping]
 
 
@@ -46,7 +46,7 @@ class Alarms:
 
     @property
     def per_thousand(self) -> float:
-        """False alarms in a thousand sentences."""
+        """Return the false alarms per thousand sentences."""
         return 1000 * len(self.spoilt) / max(1, self.sentences)
 
 
@@ -59,7 +59,7 @@ def measure_recall(cases: Iterable[Case], redact: Callable[[str], str]) -> Recal
 
 
 def measure_alarms(origin: str, sentences: Iterable[str], redact: Callable[[str], str]) -> Alarms:
-    """Redact every ordinary sentence, and keep those that changed. seconds: of a processor."""
+    """Redact every ordinary sentence, and keep those that changed. seconds: CPU seconds."""
     told = list(sentences)
     began = time.process_time()
     shown = [redact(text) for text in told]

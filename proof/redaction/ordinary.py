@@ -1,4 +1,4 @@
-"""Ordinary sentences, from public conversations and of this project: every redaction in them is a false alarm."""
+"""Ordinary sentences from public conversations and from this project: every redaction in them is a false alarm."""
 
 import json
 import re
@@ -16,13 +16,15 @@ _ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def sentences(folder: Path) -> dict[str, list[str]]:
-    """The sentences of each data set of the folder, in their order; a data set that is not there is left out."""
+    """Yield the sentences of each data set of the folder, in order; a missing data set is skipped."""
     found = {name: read(folder / file) for name, file, read in _SETS if (folder / file).is_file()}
     return {name: [part for text in texts for part in _parts(text)] for name, texts in found.items()}
 
 
 def hard(half: str, seed: int) -> Iterator[tuple[str, str]]:
-    """The language and the text of each hard sentence of a half ("fit" or "held"), with numbers from the seed."""
+    """Return the language and the text of each hard sentence of a half ("fit" or "held"), with numbers from
+    the seed.
+    """
     for language, forms in load("hard.toml")[half].items():
         for form in forms:
             random = Random(f"{seed} {form}")

@@ -1,4 +1,4 @@
-"""The page of the redaction: recall by kind, language and spelling, and false alarms."""
+"""Write the page of the redaction: recall by kind, language and spelling, and false alarms."""
 
 from collections.abc import Iterable, Sequence
 
@@ -54,7 +54,7 @@ def page(
     kinds: Sequence[Kind],
     bars: str,
 ) -> str:
-    """The whole page in Markdown. others: of a second writer's sentences."""
+    """Return the whole page in Markdown. others: the results of a second writer's sentences."""
     count = held.told["all", "all"]
     parts = [
         HEAD,

@@ -1,4 +1,4 @@
-"""Generated values of each kind of secret, from a seed: with valid check digits and forms; none belongs to anybody."""
+"""Generate values of each kind of secret from a seed, with valid check digits and forms; none belongs to anybody."""
 
 import base64
 import json
@@ -31,19 +31,19 @@ _WORDS = (
 
 
 def value_of(form: str, random: Random) -> str:
-    """A value of this form: classes of characters are drawn, "!name" calls a maker."""
+    """Return a value of this form: classes of characters are drawn, "!name" calls a maker."""
     if form.startswith("!"):
         return _MAKERS[form[1:]](random)
     return _CLASS.sub(lambda match: _drawn(match[1], int(match[2]), random), form)
 
 
 def _drawn(name: str, length: int, random: Random) -> str:
-    """Random characters of a class. Where the class has letters and digits, a value has both, as real ones do."""
+    """Return random characters of a class. If the class has letters and digits, a value has both, as real ones do."""
     alphabet = _CLASSES[name]
     while True:
         drawn = "".join(random.choice(alphabet) for _ in range(length))
         mixed = any(map(str.isdigit, drawn)) and any(map(str.isalpha, drawn))
-        # A value that ends in a sign would lose it to the sentence's own punctuation.
+        # A sign at the end of a value would look like the sentence's own punctuation.
         if (mixed or name == "D" or length < len("ab1")) and drawn[-1].isalnum() and drawn[0].isalnum():
             return drawn
 

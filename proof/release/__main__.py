@@ -1,4 +1,4 @@
-"""`python -m proof.release`: build the files of a release into a folder, or say why the release is impossible."""
+"""`python -m proof.release`: build the files of a release into a folder, or explain why the release is impossible."""
 
 import argparse
 import shutil

@@ -1,8 +1,8 @@
-"""Bills of materials: all that the client, the server and the image bring along, as it is locked, as CycloneDX.
+"""Write bills of materials in CycloneDX: all locked packages of the client, the server and the image.
 
-One for each: what the client needs, what the server needs with all extras that run, and what deploy/install.sh puts
-into the image. Tools of development are left out. Versions and licences of the first two are those of this environment,
-which must be the locked one; those of the third are read from an environment that is made for it.
+There are three bills: the packages of the client, those of the server with all run-time extras, and those that
+deploy/install.sh puts into the image. Development tools are excluded. Versions and licences of the first two come from
+this environment, which must be the locked one; those of the third come from an environment that is made for it.
 """
 
 import json
@@ -36,7 +36,7 @@ Requires = Callable[[str], Iterable[str]]
 
 
 def installed(name: str) -> Iterable[str]:
-    """From the metadata of an installed package; empty if it is not installed, for example for another system."""
+    """Return the metadata of an installed package; empty if it is not installed, for example for another system."""
     try:
         return distribution(name).requires or ()
     except PackageNotFoundError:
@@ -44,7 +44,7 @@ def installed(name: str) -> Iterable[str]:
 
 
 def write_bills(release: Release, into: Path) -> list[Path]:
-    """Write both. Raises NotReady where something is installed that is not the locked version."""
+    """Write both bills. Raises NotReady if an installed version differs from the locked one."""
     whole = environment_bill(release, Path(sys.executable), "--pyproject", str(release.root / "pyproject.toml"))
     require_locked(whole, (release.root / "requirements.lock").read_text(encoding="utf-8"))
     written = []
@@ -56,7 +56,7 @@ def write_bills(release: Release, into: Path) -> list[Path]:
 
 
 def part_of(whole: Bill, project: Mapping[str, Any], version: str, requires: Requires = installed) -> Bill:
-    """What a project needs, of the bill of an environment in which it is installed. project: as pyproject.toml says.
+    """Return the part of an environment's bill that a project needs. project: the project in pyproject.toml.
 
     Dependencies come from the packages' metadata, because a bill's own edges follow unrequested extras.
     """
@@ -77,7 +77,7 @@ def part_of(whole: Bill, project: Mapping[str, Any], version: str, requires: Req
 
 
 def _edges(project: Mapping[str, Any], requires: Requires) -> tuple[Names, dict[NormalizedName, Names]]:
-    """What a project names as needed, in all extras that run; and what each of these needs, all the way down."""
+    """Return the requirements of a project, in all run-time extras, and of each of these, recursively."""
     extras: Mapping[str, list[str]] = project.get("optional-dependencies", {})
     lines = [*project["dependencies"], *(line for name in extras if name not in NOT_RUNNING for line in extras[name])]
     own = canonicalize_name(project["name"])
@@ -111,7 +111,7 @@ def require_locked(whole: Bill, lock: str) -> None:
 
 
 def environment_bill(release: Release, python: Path, *more: str) -> Bill:
-    """The bill of the whole environment of an interpreter. more: options of cyclonedx-py. Raises NotReady."""
+    """Return the bill of the whole environment of an interpreter. more: options of cyclonedx-py. Raises NotReady."""
     options = (*more, "--output-reproducible", "--output-file", "-")
     done = subprocess.run(
         [sys.executable, "-m", "cyclonedx_py", "environment", *options, str(python)],
@@ -143,7 +143,7 @@ def write_image_bill(release: Release, into: Path) -> Path:
 
 
 def image_bill(whole: Bill, dockerfile: str, version: str) -> Bill:
-    """The bill of an environment as the image's, with the base image as a component."""
+    """Return the bill of an environment as the image's, with the base image as a component."""
     base = re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)[-1]
     tagged, _, digest = base.partition("@sha256:")
     name, _, tag = tagged.partition(":")

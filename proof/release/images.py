@@ -1,10 +1,10 @@
-"""`python -m proof.release.images [--check]`: pin each image that a deployment pulls to its tag's digest of today.
+"""`python -m proof.release.images [--check]`: pin each image that a deployment pulls to the present digest of its tag.
 
 A tag can be moved to another image; a digest can't. The digest is the SHA-256 of the manifest (or of the list of
 manifests if an image supports several architectures), which skopeo fetches from the registry of the image. If one
 registry does not answer, no file is changed. --check changes nothing and lists the images without a digest.
 
-Images built from this repository have no digest here: a push returns it.
+Images built from this repository have no digest here, because only a push returns it.
 """
 
 import argparse
@@ -29,38 +29,38 @@ DigestOf = Callable[[str], str]
 
 
 class NotAnswered(Exception):
-    """A registry did not tell the digest of an image; the message names both, and says what to do."""
+    """A registry did not return the digest of an image; the message names both and the fix."""
 
 
 def files(root: Path) -> Iterator[Path]:
-    """The files that name images."""
+    """Return the files that name images."""
     yield root / "compose.yaml"
     yield root / "deploy" / "Dockerfile"
     yield from sorted((root / "deploy" / "kubernetes").rglob("*.yaml"))
 
 
 def used(root: Path) -> set[str]:
-    """The third-party images in the files, with tag and digest."""
+    """Return the third-party images in the files, with tag and digest."""
     found = {image for file in files(root) for _, image in _USED.findall(file.read_text(encoding="utf-8"))}
     return {image for image in found if image.partition(":")[0] != OURS}
 
 
 def unpinned(root: Path) -> set[str]:
-    """Those of them without a digest."""
+    """Return those of them without a digest."""
     return {image for image in used(root) if "@sha256:" not in image}
 
 
 def listed(root: Path) -> dict[str, str]:
-    """The images that the list of unpinned ones holds, each with the reason."""
+    """Return the images in the list of unpinned ones, each with the reason."""
     lines = (root / UNPINNED).read_text(encoding="utf-8").splitlines()
     entries = (line.partition("  ") for line in lines if line and not line.startswith("#"))
     return {image: reason.strip() for image, _, reason in entries}
 
 
 def pin(root: Path, digest_of: DigestOf) -> dict[str, str]:
-    """Write the digest of each image behind its tag, and empty the list. Raises NotAnswered, and writes nothing then.
+    """Write the digest of each image behind its tag, and empty the list. Raises NotAnswered; nothing is then written.
 
-    Answers the digest of each image.
+    Return the digest of each image.
     """
     digests = {image: digest_of(image) for image in sorted({image.partition("@")[0] for image in used(root)})}
     for file in files(root):
@@ -78,7 +78,7 @@ def _pinned(image: str, digests: dict[str, str]) -> str:
 
 
 def ask_registry(image: str, options: Sequence[str] = ()) -> str:
-    """The digest that an image's tag has now. options: of skopeo itself. Raises NotAnswered."""
+    """Return the present digest of an image's tag. options: options of skopeo. Raises NotAnswered."""
     skopeo = shutil.which("skopeo")
     if skopeo is None:
         raise NotAnswered(
@@ -96,7 +96,7 @@ def ask_registry(image: str, options: Sequence[str] = ()) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code: 1 if an image has no digest, or if a registry did not answer."""
+    """Return the exit code: 1 if an image has no digest, or if a registry did not answer."""
     parser = argparse.ArgumentParser(prog="python -m proof.release.images", description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; list the images without a digest")
     if parser.parse_args(arguments).check:

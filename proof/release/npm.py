@@ -1,4 +1,4 @@
-"""The npm package of the TypeScript client, packed from a commit's own files, twice, and compared byte for byte."""
+"""Pack the npm package of the TypeScript client from a commit's own files, twice, and compare the two byte for byte."""
 
 import json
 import re
@@ -12,20 +12,20 @@ from proof.release.wheels import BuildFailed, digest, unpack
 
 PROJECT = Path("clients", "typescript")
 COMMANDS = (
-    ("npm", "ci", "--ignore-scripts"),  # each file must have the digest that package-lock.json gives
+    ("npm", "ci", "--ignore-scripts"),  # each file must have the digest in package-lock.json
     ("npm", "run", "build"),
-    ("npm", "pack", "--ignore-scripts"),  # what it would run is the build
+    ("npm", "pack", "--ignore-scripts"),  # the script that it would run is the build
 )
 
 
 def npm_version(version: str) -> str:
-    """A version as npm writes it: 1.2.0rc1 is 1.2.0-rc.1."""
+    """Return a version in npm's form: 1.2.0rc1 becomes 1.2.0-rc.1."""
     names = {"a": "alpha", "b": "beta", "rc": "rc"}
     return re.sub(r"(a|b|rc)(\d+)$", lambda found: f"-{names[found[1]]}.{found[2]}", version)
 
 
 def pack_twice(release: Release, into: Path) -> Path:
-    """Put the package into a folder. Raises BuildFailed, and NotReady for another version than the release's."""
+    """Put the package into a folder. Raises BuildFailed, and NotReady if its version differs from the release's."""
     with tempfile.TemporaryDirectory(prefix="slowwave-npm-") as folder:
         once, again = Path(folder, "once"), Path(folder, "again", "in a longer path")
         packed = []
@@ -39,7 +39,7 @@ def pack_twice(release: Release, into: Path) -> Path:
 
 
 def pack(project: Path, version: str) -> Path:
-    """Pack it from a private copy of the files. Returns the package. Raises BuildFailed, NotReady."""
+    """Pack a private copy of the files. Return the package. Raises BuildFailed, NotReady."""
     said = str(json.loads((project / "package.json").read_text(encoding="utf-8"))["version"])
     if said != npm_version(version):
         raise NotReady(f"{PROJECT}/package.json has the version {said}, the release is {npm_version(version)}")

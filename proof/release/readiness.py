@@ -1,4 +1,4 @@
-"""Whether a commit may be released: the tree has no uncommitted changes, and the changelog has the version."""
+"""Check whether a commit may be released: the tree has no uncommitted changes, and the changelog has the version."""
 
 import ast
 import re
@@ -12,12 +12,12 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+((a|b|rc)\d+)?")
 
 
 class NotReady(Exception):
-    """This can't be released; the message says why, and what to do."""
+    """The commit can't be released; the message gives the reason and the fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """root: the repository; epoch: the commit's time in seconds, which all built files use."""
+    """A release. root: the repository; epoch: the commit's time in seconds, which all built files use."""
 
     root: Path
     version: str
@@ -31,7 +31,7 @@ class Release:
         return f"v{self.version}"
 
     def next_steps(self, folder: Path) -> str:
-        """The remaining manual steps."""
+        """Return the remaining manual steps."""
         return (
             f"    git tag --sign {self.tag} {self.commit} && git push origin {self.tag}\n"
             f"    twine upload {folder}/slowwave-{self.version}-*.whl    # the client; the server goes to no index\n"
@@ -40,7 +40,7 @@ class Release:
 
 
 def find_release(root: Path) -> Release:
-    """The release of the checked-out commit. Raises NotReady."""
+    """Return the release of the checked-out commit. Raises NotReady."""
     version = read_version((root / VERSION_FILE).read_text(encoding="utf-8"))
     date, notes = read_entry((root / CHANGELOG).read_text(encoding="utf-8"), version)
     changed = _git(root, "status", "--porcelain")
@@ -55,7 +55,7 @@ def find_release(root: Path) -> Release:
 
 
 def read_version(text: str) -> str:
-    """The version that a module says. Raises NotReady where it says none, or one that no release can have."""
+    """Return the version in a module. Raises NotReady if it has none, or one that is invalid for a release."""
     for node in ast.parse(text).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "VERSION":
             version = str(ast.literal_eval(node.value))
@@ -66,7 +66,7 @@ def read_version(text: str) -> str:
 
 
 def read_entry(changelog: str, version: str) -> tuple[str, str]:
-    """Date and text of a version's entry. Raises NotReady if the entry is missing or empty."""
+    """Return date and text of a version's entry. Raises NotReady if the entry is missing or empty."""
     parts = re.split(r"^## (.+)$", changelog, flags=re.MULTILINE)
     entries = dict(zip(parts[1::2], parts[2::2], strict=True))
     for heading, said in entries.items():

@@ -1,4 +1,4 @@
-"""The wheels of client, judge and server, built from a commit's own files, twice, and compared byte for byte."""
+"""Build the wheels of client, judge and server from a commit's own files, twice, and compare them byte for byte."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ SUMS = "SHA256SUMS"
 
 
 class BuildFailed(Exception):
-    """A wheel could not be built, or not twice the same; the message says which."""
+    """A wheel could not be built, or its two builds differ; the message names it."""
 
 
 def build_twice(release: Release, into: Path) -> list[Path]:
@@ -39,7 +39,7 @@ def build_wheels(tree: Path, into: Path, epoch: int) -> list[Path]:
     """Build them from a private copy of the files, because building leaves traces. Raises BuildFailed."""
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch)}
     environment |= {"PIP_CONSTRAINT": str(CONSTRAINTS), "UV_CONSTRAINT": str(CONSTRAINTS)}
-    # uv trusts what this machine trusts, as pip does and the set-up.
+    # uv uses the machine's certificates, as pip and the set-up do.
     environment |= {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1"}
     installer = "uv" if Path(sys.executable).with_name("uv").exists() else "pip"
     options = ("--wheel", "--installer", installer, "--outdir", str(into))
@@ -52,7 +52,7 @@ def build_wheels(tree: Path, into: Path, epoch: int) -> list[Path]:
 
 
 def check_metadata(wheels: Iterable[Path]) -> None:
-    """What an index would refuse, or show wrongly. Raises BuildFailed."""
+    """Raise BuildFailed for metadata that an index would refuse or show wrongly."""
     command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, wheels)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -60,7 +60,7 @@ def check_metadata(wheels: Iterable[Path]) -> None:
 
 
 def write_sums(into: Path, files: Iterable[Path]) -> dict[str, str]:
-    """Write the file of digests, and answer them by file name."""
+    """Write the file of digests. Return the digests by file name."""
     sums = {file.name: digest(file) for file in files}
     lines = [f"{digest}  {name}\n" for name, digest in sorted(sums.items())]
     (into / SUMS).write_text("".join(lines), encoding="ascii")
@@ -68,7 +68,7 @@ def write_sums(into: Path, files: Iterable[Path]) -> dict[str, str]:
 
 
 def digest(file: Path) -> str:
-    """SHA-256, in hexadecimal."""
+    """Return the SHA-256, in hexadecimal."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 

@@ -2,9 +2,9 @@
 
     python -m proof.scale [--sessions 1000000] [--memories 1000000] [--fraction 0.01] [--keep FOLDER] [--write]
 
---keep: leave the loaded databases in that folder, or measure existing ones. --write: docs/proof/scale.md.
-Ends with 1 if an operation costs more than twice what it costs at the fraction. A tenth of the full size took 2 GB of
-disk and, on a machine with ten times as much to do as it has processors, 19 minutes to load.
+--keep: leave the loaded databases in this folder, or measure existing ones. --write: write docs/proof/scale.md. Exits
+with 1 if an operation costs more than twice its cost at the fraction. A tenth of the full size took 2 GB of disk and,
+on a machine with a load of ten times its processors, 19 minutes to load.
 """
 
 import argparse
@@ -45,18 +45,18 @@ TABLES = (
     "days",
     "memory_links",
 )
-# What forgets, or takes away, comes last.
+# Operations that forget or delete come last.
 OPERATIONS: tuple[Operation, ...] = (*writing.OPERATIONS, *reading.OPERATIONS, *keeping.OPERATIONS)
 _KEPT = "CREATE TABLE public.loaded (sessions bigint, memories bigint, until timestamptz, seconds double precision)"
 
 
 def say(text: str) -> None:
-    """Tell whoever watches."""
+    """Print a message."""
     print(f"{datetime.now(UTC):%H:%M:%S} {text}", flush=True)
 
 
 def load_all(server: Server, wanted: list[Sizes]) -> list[tuple[Sizes, float]]:
-    """Load missing data and read all files once. Returns the sizes and the seconds of loading."""
+    """Load missing data and read all files once. Return the sizes and the seconds of loading."""
     found = []
     for name, sizes in zip(NAMES, wanted, strict=True):
         url = server.url(name)
@@ -94,7 +94,7 @@ def _load_one(url: str, sizes: Sizes) -> None:
 
 
 def _bring_up(url: str) -> None:
-    """Migrate data of an earlier version, as an installation of that size would be."""
+    """Migrate data of an earlier version, as an installation of this size would be migrated."""
     engine = make_engine(url, statement_timeout_ms=0)
     migrate(engine)
     engine.dispose()
@@ -103,7 +103,7 @@ def _bring_up(url: str) -> None:
 
 
 def measure_all(places: list[Place], only: str, rounds: int) -> list[Line]:
-    """Every operation with `only` in its name, with at most `rounds` rounds."""
+    """Measure every operation with `only` in its name, with at most `rounds` rounds."""
     lines = []
     for operation in OPERATIONS:
         if only in operation.name:
@@ -115,7 +115,7 @@ def measure_all(places: list[Place], only: str, rounds: int) -> list[Line]:
 
 
 def describe(server: Server, loaded: list[tuple[Sizes, float]], load_now: tuple[float, float, float]) -> Setting:
-    """The measured data and machine, for the report."""
+    """Return the measured data and machine, for the report."""
     counts = []
     for table in TABLES:
         rows = []
@@ -132,7 +132,7 @@ def describe(server: Server, loaded: list[tuple[Sizes, float]], load_now: tuple[
 
 
 def run(options: argparse.Namespace, server: Server, scratch: Path) -> int:
-    """Load, measure, write. Returns 1 if an operation exceeds the bound."""
+    """Load, measure, write. Return 1 if an operation exceeds the bound."""
     now = datetime.now(UTC)
     large = Sizes(options.sessions, options.memories, now)
     small = Sizes(int(options.sessions * options.fraction), int(options.memories * options.fraction), now)

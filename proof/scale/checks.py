@@ -1,4 +1,4 @@
-"""Checks of the loaded data in SQL: it must be a database that the product could have made."""
+"""Check the loaded data in SQL: the product could have made this database."""
 
 from collections.abc import Callable
 
@@ -46,7 +46,7 @@ CHECKS = {
 
 
 def check(connection: psycopg.Connection[TupleRow], say: Callable[[str], None]) -> None:
-    """Raise AssertionError with the first of these that does not hold."""
+    """Raise AssertionError with the first violated check."""
     for what, statement in CHECKS.items():
         row = connection.execute(statement.encode()).fetchone()
         if row is None or row[0]:

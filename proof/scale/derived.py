@@ -1,4 +1,4 @@
-"""What follows from conversations and memories, in SQL: the ledger, days, passages, links, conflicts, the outbox."""
+"""Derive rows from conversations and memories, in SQL: the ledger, days, passages, links, conflicts, the outbox."""
 
 OF_SESSIONS = (
     # Windows of at most twenty events, contiguous up to the watermark (I2).

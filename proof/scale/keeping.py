@@ -1,4 +1,4 @@
-"""Operations in the background: consolidation, days, retention, forgetting, deliveries, what ticks."""
+"""Background operations: consolidation, days, retention, forgetting, deliveries, ticks."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -63,7 +63,7 @@ _DAY = (
 
 
 def add_memory(place: Place, number: int) -> None:
-    """A new memory in the scope of a million, a week old, much like one that is there."""
+    """Add a memory to the scope of a million, a week old, similar to an existing one."""
     text = place.statements[number % len(place.statements)].replace(" a ", f" a {number}th ", 1)
     at = place.now() - timedelta(days=8)
     place.run(_STORE, TEAM_SCOPE, f"{text} {place.now().timestamp():.0f}", content_hash(f"{text} {at}"), at, at)
@@ -71,7 +71,7 @@ def add_memory(place: Place, number: int) -> None:
 
 
 def one_pass(place: Place, _number: int, _: Any) -> None:
-    """A light pass over that scope: candidates, the guard, links, the run."""
+    """Run a light pass over this scope: candidates, the guard, links, the run."""
     order = Order(TEAM_SCOPE, "light", by="scale")
     report = consolidate(place.engine, order, settings=place.settings.memory.consolidation, clock=place.now)
     if (report.state, report.checked, report.failed) != ("completed", 1, 0):
@@ -79,7 +79,7 @@ def one_pass(place: Place, _number: int, _: Any) -> None:
 
 
 def add_note(place: Place, number: int) -> None:
-    """A note in working memory, for the same scope."""
+    """Add a note to working memory of the same scope."""
     text = place.statements[number % len(place.statements)]
     name = place.team_member(number).agent
     place.memory.remember(name, f"{text}, {place.now()}", 0.9, marked=True, scope=f"team:{TEAM}")
@@ -87,14 +87,14 @@ def add_note(place: Place, number: int) -> None:
 
 
 def working_cycle(place: Place, _number: int, _: Any) -> None:
-    """A cycle over it."""
+    """Run a cycle over it."""
     rules = place.settings.memory.consolidation
     if consolidate_working(place.engine, TEAM_SCOPE, settings=rules, clock=place.now).gathered != 1:
         raise RuntimeError("the cycle did not meet the note")
 
 
 def add_day(place: Place, number: int) -> DayRef:
-    """Twenty turns of today."""
+    """Add twenty turns of today."""
     ref = place.team_member(number)
     name = f"day-{place.now().timestamp()}"
     for _ in range(20):
@@ -104,14 +104,14 @@ def add_day(place: Place, number: int) -> DayRef:
 
 
 def summarize(place: Place, _number: int, day: DayRef) -> None:
-    """The summary of one agent's day."""
+    """Make the summary of one agent's day."""
     report = summarize_day(place.engine, day, settings=place.settings.memory.days, now=place.now())
     if report.outcome != "summarized":
         raise RuntimeError(f"the day was {report.outcome}")
 
 
 def look_at_days(place: Place, number: int) -> None:
-    """Nobody has summarised the last days, and a tick has looked at them; ten conversations go on."""
+    """Prepare days that nobody has summarised and that a tick has checked; ten conversations continue."""
     if number == 0:
         place.run(_LOOKED_AT)
         place.run("VACUUM slowwave.session_days")
@@ -119,27 +119,27 @@ def look_at_days(place: Place, number: int) -> None:
 
 
 def find_due(place: Place, _number: int, _: Any) -> None:
-    """A tick that asks which days are due."""
+    """Run the query for due days."""
     with place.engine.begin() as connection:
         due_days(connection, place.settings.memory.days, now=place.now(), limit=ENDED)
 
 
 def ask_people(place: Place, number: int) -> None:
-    """A question about each conflict, all of them open."""
+    """Ask about each conflict; all are open."""
     if number == 0:
         place.run(_ASK)
         place.run("ANALYZE slowwave.review_items")
 
 
 def read_questions(place: Place, _number: int, _: Any) -> None:
-    """`slowwave inbox list` and `slowwave inbox list`."""
+    """Run `slowwave inbox list` twice."""
     with place.engine.connect() as connection:
         if not list_questions(connection, TENANT, Asked()) or not list_conflicts(connection, TENANT):
             raise RuntimeError("there was no question")
 
 
 def find_ended(place: Place, _number: int, _: Any) -> None:
-    """The first hundred days that are over and not final."""
+    """Find the first hundred days that are over and not final."""
     with place.engine.connect() as connection:
         settle_ended(connection, now=place.now(), limit=ENDED)
         connection.rollback()
@@ -155,25 +155,25 @@ class _Some:
 
 
 def retain(place: Place, number: int, _: Any) -> None:
-    """Old events of ten agents' days, other days each round."""
+    """Remove old events of ten agents' days, other days in each round."""
     remove_old_events(place.engine, 500 - 2 * number, now=place.now(), go_on=_Some(DAYS_A_ROUND))
 
 
 def make_forgettable(place: Place, number: int) -> SessionRef:
-    """A conversation that was flushed."""
+    """Make a flushed conversation."""
     ref = make_dirty(place, number)
     flush(place, number, ref)
     return ref
 
 
 def forget(place: Place, _number: int, ref: SessionRef) -> None:
-    """Forget that conversation."""
+    """Forget this conversation."""
     target = Target.of_session(TENANT, ref.agent, ref.session)
     Forgetter(place.engine, place.redis, place.settings, place.now).forget(target, by="scale")
 
 
 def make_waiting(place: Place, number: int) -> None:
-    """Some memories wait for a backend."""
+    """Let some memories wait for a backend."""
     place.run(_WAIT, BACKEND, number * WAITING, WAITING)
 
 
@@ -186,25 +186,25 @@ def deliver(place: Place, _number: int, _: Any) -> None:
 
 
 def nothing_planned(place: Place, number: int) -> None:
-    """All jobs are due next year."""
+    """Make all jobs due next year."""
     if number == 0:
         place.run("UPDATE slowwave.maintenance_jobs SET next_due_at = now() + interval '1 year'")
 
 
 def tick(place: Place, _number: int, _: Any) -> None:
-    """A tick of maintenance that finds nothing due."""
+    """Run a tick of maintenance that finds no due job."""
     if Scheduler(place.engine, job_runners(), place.settings, clock=place.now, by="scale").tick().ran:
         raise RuntimeError("a job ran")
 
 
 def grown(place: Place, _number: int, _: Any) -> None:
-    """Which scopes have grown since their words were counted."""
+    """Find scopes that have grown since their words were counted."""
     with place.engine.begin() as connection:
         scopes_to_refresh(connection)
 
 
 def bounds(place: Place, _number: int, _: Any) -> None:
-    """Abandoned conversations."""
+    """Limit abandoned conversations."""
     wake_stale(place.engine, place.settings.memory.auto_flush, place.now())
     bound_sessions(place.engine, place.settings.memory.sessions, place.now())
 

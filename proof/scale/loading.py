@@ -1,7 +1,7 @@
 """Load the world into a migrated database: events by COPY, derived rows by the rules of the product.
 
-Indexes are made after the rows, and triggers of foreign keys are off meanwhile; proof.scale.checks then counts what
-must hold. Two processes load at a time.
+Indexes are made after the rows, and triggers of foreign keys are off during the load; proof.scale.checks then checks
+the rows. Two processes load at a time.
 """
 
 import random
@@ -44,7 +44,7 @@ T = TypeVar("T")
 SESSIONS_A_CHUNK = 5_000
 MEMORIES_A_CHUNK = 5_000
 PROCESSES = 2
-# Every so-manieth conversation of an agent's own scope left a memory there.
+# Every nth conversation of an agent's own scope left a memory there.
 OWN_EVERY = 20
 
 _SESSIONS = (
@@ -123,7 +123,7 @@ def _load_sessions(url: str, sizes: Sizes, first: int) -> None:
 
 def _session(talk: Talk, seen: datetime, since: datetime) -> tuple[Any, ...]:
     turns, done = (talk.events + 1) // 2, (talk.processed + 1) // 2
-    # Not due yet: measuring makes due what it wants to be due.
+    # Not due yet: a measurement makes its own sessions due.
     waits = (since, seen, seen + timedelta(days=365)) if talk.dirty else (None, seen, None)
     place = f"s{talk.id}"
     return (talk.id, talk.agent, talk.scope, place, talk.events, turns, talk.processed, done, *waits, talk.begun)
@@ -149,7 +149,7 @@ def _events(talk: Talk, said: Iterable[Said]) -> Iterator[tuple[Any, ...]]:
 def _passages(stems: Stems, spoken: Iterable[tuple[Talk, Sequence[Said]]]) -> Iterator[tuple[Any, ...]]:
     for talk, said in spoken:
         told = [(one.sentences, _speaker(talk, one) or one.kind, one.at) for one in said[: talk.processed]]
-        # Sentences of the proof are short: each event is one passage.
+        # Sentences in this data are short, so each event is one passage.
         for seq, vector in enumerate(stems.vectors(talk.scope, told), 1):
             yield talk.id, seq, len(" ".join(told[seq - 1][0])), talk.scope, vector
 
@@ -160,13 +160,13 @@ def _speaker(talk: Talk, one: Said) -> str | None:
 
 @lru_cache(maxsize=1)
 def stems_of(url: str) -> Stems:
-    """Each process asks once."""
+    """Return the stems; each process computes them once."""
     with psycopg.connect(url) as connection:
         return Stems(connection)
 
 
 def _memories(sizes: Sizes) -> Iterator[tuple[int, int, int, str]]:
-    """(number, scope, session, text): the team's memories, and now and then one of an agent's own scope."""
+    """Yield (number, scope, session, text): the team's memories, and sometimes one of an agent's own scope."""
     _, agents = agents_of(sizes.sessions)
     own = [place for place, agent in enumerate(agents, 1) if scope_of(agent) != TEAM_SCOPE][::OWN_EVERY]
     team = [place for place, agent in enumerate(agents, 1) if scope_of(agent) == TEAM_SCOPE]
@@ -197,12 +197,12 @@ def _load_memories(url: str, sizes: Sizes, rows: list[tuple[int, int, int, str]]
 
 
 def _begun(sizes: Sizes, session: int) -> datetime:
-    """About when a conversation began; a memory is as old as that."""
+    """Return the approximate start of a conversation, which is the age of a memory."""
     return sizes.now - timedelta(days=730 * (1 - (session - 0.5) / sizes.sessions) ** 1.5, minutes=30)
 
 
 def _id(sizes: Sizes, number: int) -> UUID:
-    """In the order of their numbers, before all that the database will make."""
+    """Return an id in the order of the numbers, before all ids that the database will make."""
     at = int((sizes.now - timedelta(days=1000)).timestamp() * 1000) + number
     return UUID(int=(at << 80) | (7 << 76) | (2 << 62) | number)
 

@@ -1,4 +1,4 @@
-"""Times an operation at both sizes in turn, and counts the buffers that it touches.
+"""Time an operation at both sizes in turn, and count the buffers that it touches.
 
 The two databases are in one server and alternate within each round, in changing order, so a disturbance affects both.
 Buffers are counted in separate rounds, because reading the counters costs time.
@@ -26,8 +26,8 @@ Step = Callable[[Place, int], Any]
 class Operation:
     """One operation of the product. prepare: untimed setup; undo: untimed restore.
 
-    The result of prepare is run's third argument. rounds: how often it is timed at each size. plan_as: the same over a
-    connection that can be traced, if run uses one that can't.
+    The result of prepare is run's third argument. rounds: the number of timed runs at each size. plan_as: the same
+    operation over a traceable connection, if run uses one that can't be traced.
     """
 
     name: str
@@ -40,8 +40,8 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Of each round the milliseconds, and those on a processor (backends and this process; a busy machine makes the
-    former longer, hardly the latter); of the rounds in which they were counted, the buffers.
+    """The milliseconds of each round, and the CPU milliseconds (backends and this process; a busy machine lengthens the
+    former, hardly the latter); for the rounds in which they were counted, the buffers.
     """
 
     milliseconds: list[float] = field(default_factory=list)
@@ -50,29 +50,29 @@ class Timing:
 
     @property
     def median(self) -> float:
-        """The middle of the rounds, in ms."""
+        """Return the median of the rounds, in ms."""
         return statistics.median(self.milliseconds)
 
     @property
     def on_cpu(self) -> float:
-        """The middle of the milliseconds on a processor."""
+        """Return the median of the CPU milliseconds."""
         return statistics.median(self.cpu)
 
     @property
     def p95(self) -> float:
-        """The 95th percentile, in ms."""
+        """Return the 95th percentile, in ms."""
         return statistics.quantiles(self.milliseconds, n=20)[-1]
 
     @property
     def touched(self) -> float:
-        """The middle of the counted rounds."""
+        """Return the median of the buffers in the counted rounds."""
         return statistics.median(self.buffers)
 
 
 def measure(operation: Operation, places: Sequence[Place]) -> list[Timing]:
     """Time an operation in each of these databases."""
     found = [Timing() for _ in places]
-    # What a database that is in use reads again and again is in its caches; the smaller one's all is after a few.
+    # A database in use has its hot pages cached; the smaller one is completely cached after a few rounds.
     number, warm = 0, operation.rounds // 2
     for number in range(warm + operation.rounds):
         order = list(zip(places, found, strict=True))
@@ -92,7 +92,7 @@ def measure(operation: Operation, places: Sequence[Place]) -> list[Timing]:
 
 
 def _count_buffers(operation: Operation, place: Place, number: int) -> int:
-    """Buffers that all backends touched meanwhile, less those of asking."""
+    """Count the buffers that all backends touched, without those of the count itself."""
     given = operation.prepare(place, number)
     before = _read_counter(place)
     operation.run(place, number, given)
@@ -102,7 +102,7 @@ def _count_buffers(operation: Operation, place: Place, number: int) -> int:
 
 
 def _read_counter(place: Place) -> int:
-    """After every backend has handed in its figures: idle ones do that within a second when told to."""
+    """Read the counter after every backend has reported its figures; idle ones report within a second on request."""
     place.settle()
     place.run(_SETTLE)
     return int(place.run(_BUFFERS)[0][0])

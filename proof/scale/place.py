@@ -44,7 +44,9 @@ _STATEMENTS = "SELECT m.content FROM slowwave.memories m WHERE m.scope_id = %s O
 
 @dataclass(frozen=True)
 class Place:
-    """name: what the report calls it. Samples: of sessions (some write to the team's scope), rare words, memories."""
+    """One loaded database. name: its name in the report. Samples: sessions (some write to the team's scope), rare
+    words, memories.
+    """
 
     name: str
     sizes: Sizes
@@ -62,16 +64,16 @@ class Place:
     statements: tuple[str, ...]
 
     def now(self) -> datetime:
-        """The real time: hooks take it from the database."""
+        """Return the real time, because hooks take it from the database."""
         return datetime.now(UTC)
 
     def run(self, statement: str, *values: object) -> list[TupleRow]:
-        """Rows of a statement; committed."""
+        """Return the rows of a committed statement."""
         found = self.connection.execute(statement.encode(), values or None)
         return found.fetchall() if found.description else []
 
     def settle(self) -> None:
-        """Let every backend of this place hand in its figures of buffers."""
+        """Let every backend of this database report its buffer figures."""
         for engine in (self.engine, self.flusher.engine):
             idle = [engine.connect() for _ in range(POOLED)]
             for connection in idle:
@@ -83,13 +85,13 @@ class Place:
         self.run(_HAND_IN)
 
     def cpu_ms(self) -> float:
-        """Milliseconds that this database's backends and this process were on a processor so far."""
+        """Return the CPU milliseconds of this database's backends and this process so far."""
         pids = self.watcher.execute(_PIDS, (self.connection.info.dbname,)).fetchall()
         spent = sum(int((Path("/proc") / str(pid) / "schedstat").read_text("ascii").split()[0]) for (pid,) in pids)
         return spent / 1e6 + time.process_time() * 1000
 
     def team_member(self, number: int) -> SessionRef:
-        """One of the conversations in the team's scope; another one for each number."""
+        """Return a conversation in the team's scope, another one for each number."""
         return self.team[number % len(self.team)]
 
 
@@ -115,7 +117,7 @@ def open_place(name: str, url: str, broker_url: str, spool: Path, sizes: Sizes) 
     )
     memory = Memory(settings)
     try:
-        # The watcher looks from another database, so that its own work is not counted.
+        # The watcher connects to another database, so that its own work is not counted.
         watching = psycopg.connect(url, dbname="postgres", autocommit=True)
         with psycopg.connect(url, autocommit=True) as connection, watching as watcher:
             names = _samples(connection, sizes)

@@ -1,4 +1,4 @@
-"""Operations that read: contexts, searches, reports."""
+"""Reading operations: contexts, searches, reports."""
 
 import random
 from typing import Any
@@ -24,36 +24,36 @@ COMMON = ("Maya", "painted", "borrowed", "teapot")
 
 
 def plain_context(place: Place, number: int, _: Any) -> None:
-    """What an agent asks for before its first word."""
+    """Read the context that an agent requests before its first word."""
     ref = place.team_member(number)
     context(place.connection, TENANT, ref.agent, scopes=SCOPES, now=place.now())
 
 
 def asked_context(place: Place, number: int, _: Any) -> None:
-    """The same with a question."""
+    """Read the same with a question."""
     ref = place.team_member(number)
     question = f"What about {several(place, number)}?"
     context(place.connection, TENANT, ref.agent, query=question, scopes=SCOPES, now=place.now())
 
 
 def several(place: Place, number: int) -> str:
-    """Four words of a memory."""
+    """Return four words of a memory."""
     words = place.statements[number % len(place.statements)].split()
     return " ".join(random.Random(number).sample(words, k=min(4, len(words))))
 
 
 def search_rare(place: Place, number: int, _: Any) -> None:
-    """One word that was said once."""
+    """Search for one word that occurs once."""
     _search(place, number, place.rare[number % len(place.rare)])
 
 
 def search_common(place: Place, number: int, _: Any) -> None:
-    """One word that a tenth, or a hundredth, of all say."""
+    """Search for one word that a tenth, or a hundredth, of all documents contain."""
     _search(place, number, COMMON[number % len(COMMON)])
 
 
 def search_several(place: Place, number: int, _: Any) -> None:
-    """Four words of a memory."""
+    """Search for four words of a memory."""
     _search(place, number, several(place, number))
 
 
@@ -68,7 +68,7 @@ def status(place: Place, _number: int, _: Any) -> None:
 
 
 def doctor(place: Place, _number: int, _: Any) -> None:
-    """What `slowwave doctor` asks of Postgres."""
+    """Run the queries of `slowwave doctor` to Postgres."""
     memory = place.settings.memory
     list(check_postgres(place.engine))
     with place.engine.connect() as connection:
@@ -82,14 +82,14 @@ def doctor(place: Place, _number: int, _: Any) -> None:
 
 
 def why(place: Place, number: int, _: Any) -> None:
-    """`slowwave session why` of a conversation."""
+    """Run `slowwave session why` for a conversation."""
     with place.engine.connect() as connection:
         ref = place.own[number % len(place.own)]
         why_waiting(connection, place.queue, ref, place.settings.memory.auto_flush, now=place.now())
 
 
 def tidy(place: Place, number: int) -> None:
-    """What the sweeps before left of rows that they wrote again and again is taken away, as autovacuum does."""
+    """Vacuum rows that earlier sweeps rewrote repeatedly, as autovacuum does."""
     if number == 0:
         place.run("VACUUM slowwave.sessions")
 

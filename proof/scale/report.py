@@ -1,4 +1,4 @@
-"""The report: a table of what each operation costs at both sizes, ratio first."""
+"""Write the report: a table of each operation's cost at both sizes, ratio first."""
 
 import os
 import platform
@@ -22,28 +22,30 @@ class Line:
 
     @property
     def ratio(self) -> float:
-        """How many times the median of the small size."""
+        """Return the median divided by that of the small size."""
         return self.large.median / self.small.median
 
     @property
     def cpu_ratio(self) -> float:
-        """The same of the time on a processor, which hardly depends on who else is on the machine."""
+        """Return the same ratio for CPU time, which hardly depends on other load."""
         return self.large.on_cpu / max(self.small.on_cpu, 0.001)
 
     @property
     def buffer_ratio(self) -> float:
-        """The same of the buffers."""
+        """Return the same ratio for buffers."""
         return self.large.touched / max(self.small.touched, 1)
 
     @property
     def holds(self) -> bool:
-        """Whether it costs at most twice as much."""
+        """Return True if it costs at most twice as much."""
         return self.ratio <= BOUND
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The measured data and machine. counts: rows of the largest tables at (small, large); loading: seconds."""
+    """The measured data and machine. counts: the rows of the largest tables at (small, large); loading: the seconds of
+    loading.
+    """
 
     small: Sizes
     large: Sizes
@@ -55,7 +57,7 @@ class Setting:
 
 
 def machine() -> str:
-    """The machine in a sentence."""
+    """Describe the machine in a sentence."""
     model = next(
         (
             line.partition(":")[2].strip()
@@ -69,7 +71,7 @@ def machine() -> str:
 
 
 def as_markdown(lines: Sequence[Line], setting: Setting) -> str:
-    """The page docs/proof/scale.md."""
+    """Return the page docs/proof/scale.md."""
     broken = [line.name for line in lines if not line.holds]
     verdict = (
         "No operation costs more than twice as much." if not broken else f"**More than twice: {', '.join(broken)}.**"

@@ -24,35 +24,35 @@ _READ_BYTES = 1 << 22
 
 
 class Server:
-    """A running server. url: of its database `postgres`; data: the folder of its files."""
+    """A running server. url: the URL of its database `postgres`; data: the folder of its files."""
 
     def __init__(self, url: str, data: Path) -> None:
         self._url = url
         self._data = data
 
     def url(self, name: str) -> str:
-        """The URL of one of its databases."""
+        """Return the URL of one of its databases."""
         return self._url.replace("/postgres?", f"/{name}?")
 
     def settings(self) -> list[tuple[str, str]]:
-        """Those that matter here, as they are."""
+        """Return the relevant settings with their values."""
         with psycopg.connect(self._url) as connection:
             asked = "SELECT s.name, current_setting(s.name) FROM unnest(%s::text[]) AS s (name)"
             return [(name, value) for name, value in connection.execute(asked, (list(SHOWN),)).fetchall()]
 
     def create(self, name: str) -> None:
-        """An empty database that replaces any database with this name."""
+        """Create an empty database that replaces any database of this name."""
         with psycopg.connect(self._url, autocommit=True) as connection:
             connection.execute(f"DROP DATABASE IF EXISTS {name}".encode())
             connection.execute(f"CREATE DATABASE {name}".encode())
 
     def has(self, name: str) -> bool:
-        """Whether there is a database of this name."""
+        """Return True if a database of this name exists."""
         with psycopg.connect(self._url) as connection:
             return connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,)).fetchone() is not None
 
     def prepare(self, *, loading: bool) -> None:
-        """Set it up for loading or for measuring."""
+        """Configure it for loading or for measuring."""
         with psycopg.connect(self._url, autocommit=True) as connection:
             connection.execute("ALTER SYSTEM RESET ALL")
             for name, value in (_LOADING if loading else _MEASURING).items():
@@ -70,7 +70,7 @@ class Server:
 
 @contextmanager
 def running_server(keep: Path | None) -> Iterator[Server]:
-    """A server in a temporary folder; with `keep`, in that permanent folder."""
+    """Run a server in a temporary folder; with `keep`, in this permanent folder."""
     folder = keep or Path(tempfile.mkdtemp(prefix="slowwave-scale-"))
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / "data"

@@ -1,7 +1,7 @@
-"""Search vectors of loaded events, as flushes write them, put together from sentences that Postgres has stemmed once.
+"""Build search vectors of loaded events, as flushes write them, from sentences that Postgres has stemmed once.
 
-The lexemes, their weights and how often each occurs are those of slowwave.passage_search_vectors; their positions are
-not, and search reads none.
+The lexemes, their weights and their frequencies equal those of slowwave.passage_search_vectors; the positions differ,
+but search reads none.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _SCOPE = "\0"
 
 
 class Stems:
-    """The stemmed words of every sentence that events are made of."""
+    """The stemmed words of all sentences of which events consist."""
 
     def __init__(self, connection: "psycopg.Connection[psycopg.rows.TupleRow]") -> None:
         self._words: Mapping[str, Sequence[str]] = dict(connection.execute(_STEM, [list(sentences())]).fetchall())
@@ -30,7 +30,9 @@ class Stems:
         }
 
     def vectors(self, scope: int, spoken: Sequence[tuple[Sequence[str], str, datetime]]) -> Iterator[str]:
-        """The vector of each event, in tsvector's text form. spoken: of each its sentences, its speaker, its time."""
+        """Return the vector of each event, in tsvector's text form. spoken: the sentences, the speaker and the time of
+        each event.
+        """
         before: tuple[Sequence[str], ...] = ((), ())
         for said, speaker, at in spoken:
             parts = [*self._all(said, "A"), _items(speaker.lower().split(), "A"), _date(at)]

@@ -1,7 +1,7 @@
-"""Agents, conversations and texts of the loaded data: the same sizes make the same world.
+"""Agents, conversations and texts of the loaded data. The same sizes give the same world.
 
-Agents have from 1 to 10,000 conversations, conversations from 2 to 200 events, both with a heavy tail; they spread over
-two years with a growing rate. A fifth of the agents write to one team's scope, which has a million memories; the
+Agents have from 1 to 10,000 conversations, conversations from 2 to 200 events, both with a heavy tail; they are spread
+over two years with a growing rate. A fifth of the agents write to one team's scope, which has a million memories; the
 others write to their own. Word frequencies follow Zipf's law, so some words are common and some rare.
 """
 
@@ -27,14 +27,14 @@ TEAM_EVERY = 5
 SENTENCES = 30_000
 FEW_WORDS = 4
 RARE = "bcdfghjklmnpqrstvwxz"
-# How often a conversation has at least so many events: 2, 3, … 200. The mean is ten.
+# The share of conversations with at least this many events: 2, 3, … 200. The mean is ten.
 _TAIL = 0.97
 _RECENT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much there is: sessions, memories of the team's scope. now: the time at which the data ends."""
+    """The sizes: numbers of sessions and of memories in the team's scope. now: the time at which the data ends."""
 
     sessions: int
     memories: int
@@ -53,7 +53,7 @@ class Talk(NamedTuple):
 
     @property
     def processed(self) -> int:
-        """The watermark."""
+        """Return the watermark."""
         return max(0, self.events - 4) if self.dirty else self.events
 
 
@@ -68,7 +68,7 @@ class Said(NamedTuple):
 
 @lru_cache(maxsize=2)
 def agents_of(sessions: int) -> tuple[int, tuple[int, ...]]:
-    """How many agents there are, and the agent (from 1) of each session in its order."""
+    """Return the number of agents, and the agent (from 1) of each session in order."""
     draw = random.Random(sessions)
     places, agent = [1] * max(1, sessions // 100), 1
     while len(places) < sessions:
@@ -80,26 +80,28 @@ def agents_of(sessions: int) -> tuple[int, tuple[int, ...]]:
 
 
 def scope_of(agent: int) -> int:
-    """The scope that an agent's conversations write to: the team's, or its own, which follows the team's."""
+    """Return the scope of an agent's conversations: the team's, or its own; the numbers of own scopes follow the
+    team's.
+    """
     return TEAM_SCOPE if agent % TEAM_EVERY == 0 else agent + 1
 
 
 def talks(sizes: Sizes, first: int, last: int) -> Iterator[Talk]:
-    """Conversations number `first` to `last`, the oldest first."""
+    """Return conversations number `first` to `last`, oldest first."""
     _, agents = agents_of(sizes.sessions)
     draw = random.Random(f"{sizes.sessions}/{first}")
     for number in range(first, last + 1):
         age = DAYS_BACK * (1 - (number - 0.5) / sizes.sessions) ** 1.5
         agent = agents[number - 1]
         events = min(LONGEST, int(2 * (1 - draw.random()) ** -_TAIL))
-        # Begun within the last day, as life has it: what is older was flushed long ago.
+        # Begun within the last day, as in reality: older ones were flushed long ago.
         recent = number > sizes.sessions * (1 - _RECENT)
         begun = sizes.now - timedelta(days=age, minutes=30)
         yield Talk(number, agent, scope_of(agent), events, begun, recent and draw.random() < 0.98)
 
 
 def said_in(talk: Talk, now: datetime) -> Iterator[Said]:
-    """The events of a conversation: a user and an assistant in turn, at times with days between them."""
+    """Return the events of a conversation: a user and an assistant in turn, at times with days between them."""
     draw = random.Random(talk.id)
     at, step = talk.begun, min(timedelta(seconds=90), (now - talk.begun) / (talk.events + 1))
     pool = sentences()
@@ -114,17 +116,17 @@ def said_in(talk: Talk, now: datetime) -> Iterator[Said]:
 
 @lru_cache(maxsize=1)
 def sentences() -> tuple[str, ...]:
-    """The vocabulary of events."""
+    """Return the vocabulary of events."""
     life, speech = Life(5), Speech(5)
     return tuple(life.statement() + "." if place % 3 else speech.sentence(FEW_WORDS, 18) for place in range(SENTENCES))
 
 
 def statements(seed: int) -> Iterator[str]:
-    """Texts of memories: an endless sequence of distinct statements, one value for each attribute."""
+    """Yield texts of memories: an endless sequence of distinct statements, with one value for each attribute."""
     life, told = Life(seed), set[int]()
     while True:
         text = life.statement(changes=False)
-        # A digest takes a tenth of the room of the text.
+        # A digest takes a tenth of the text's space.
         if (digest := hash(text)) not in told:
             told.add(digest)
             yield text

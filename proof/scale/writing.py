@@ -1,4 +1,4 @@
-"""Operations that write: hooks, sweeps, flushes."""
+"""Writing operations: hooks, sweeps, flushes."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ _ALL_DUE = (
     "UPDATE slowwave.sessions SET flush_due_at = now() - interval '1 minute', invalidated_at = last_seq"
     " WHERE dirty_since IS NOT NULL AND flush_due_at > now()"
 )
-# Within what a session may wait by the settings: what is further off a sweep takes for a fault of a clock.
+# Within the time that a session may wait by the settings: a sweep takes a later time for the fault of a clock.
 _NONE_DUE = (
     "UPDATE slowwave.sessions SET flush_due_at = now() + interval '10 minutes'"
     " WHERE dirty_since IS NOT NULL AND flush_due_at < now() + interval '5 minutes'"
@@ -33,26 +33,26 @@ _FEW_DUE = (
 
 
 def capture_known(place: Place, number: int, _: Any) -> None:
-    """A turn in a conversation that is there."""
+    """Capture a turn in an existing conversation."""
     ref = place.own[number % len(place.own)]
     place.memory.turn_completed(ref.agent, ref.session, TURN)
 
 
 def capture_new(place: Place, number: int, _: Any) -> None:
-    """The first turn of a conversation."""
+    """Capture the first turn of a conversation."""
     ref = place.own[number % len(place.own)]
     place.memory.turn_completed(ref.agent, f"new-{place.now().timestamp()}", TURN)
 
 
 def make_all_due(place: Place, number: int) -> None:
-    """All dirty conversations are due, a hundredth of all there are: those that a round took are so again."""
+    """Make all dirty conversations due, a hundredth of all; those that a round flushed become due again."""
     place.run(_ALL_DUE)
     if number == 0:
         place.run("VACUUM slowwave.sessions")
 
 
 def make_few_due(place: Place, number: int) -> None:
-    """Twenty of the dirty conversations are due, each of another agent."""
+    """Make twenty dirty conversations due, each of another agent."""
     place.run(_NONE_DUE)
     if number == 0:
         place.run("VACUUM slowwave.sessions")
@@ -60,7 +60,9 @@ def make_few_due(place: Place, number: int) -> None:
 
 
 def run_sweep(place: Place, _number: int, _: Any) -> None:
-    """One cycle of the sweep, its offers included. It takes as many of the smaller backlog as of the larger one."""
+    """Run one cycle of the sweep, including its offers. It takes as many sessions of the smaller backlog as of the
+    larger one.
+    """
     rules = place.settings.memory.auto_flush
     capped = rules.batch.model_copy(update={"max_sessions_per_cycle": FEW})
     report = sweep(place.engine, place.queue, rules.model_copy(update={"batch": capped}), place.now())
@@ -69,12 +71,12 @@ def run_sweep(place: Place, _number: int, _: Any) -> None:
 
 
 def empty_broker(place: Place, _number: int) -> None:
-    """A worker has taken what the sweep offered."""
+    """Empty the broker, as if a worker had taken the offers."""
     place.redis.flushdb()
 
 
 def make_dirty(place: Place, number: int) -> SessionRef:
-    """A conversation of the team with six new turns, offered."""
+    """Make a conversation of the team with six new turns, and offer it."""
     ref = SessionRef(TENANT, place.team_member(number).agent, f"flush-{place.now().timestamp()}")
     for turn in range(6):
         said = {"role": "user", "content": f"Number {number}-{turn}: Priya moved to Bergen and bought a red kayak."}
@@ -92,35 +94,35 @@ def flush(place: Place, _number: int, ref: SessionRef) -> None:
 
 
 def make_boostable(place: Place, _number: int) -> None:
-    """The largest agent has dirty conversations that are not invalidated yet."""
+    """Give the largest agent dirty conversations that are not invalidated yet."""
     for name in range(BOOSTED):
         place.memory.turn_completed(LARGEST, f"other-{name}", TURN)
 
 
 def boost(place: Place, _number: int, _: Any) -> None:
-    """A prompt arrives for the largest agent."""
+    """Boost: a prompt arrives for the largest agent."""
     if not place.memory.prompt_arrived(LARGEST, "here"):
         raise RuntimeError("there was nothing to boost")
 
 
 def plan_capture(place: Place, agent: str, session: str) -> None:
-    """What the client sends for a turn."""
+    """Return the statement that the client sends for a turn."""
     events = json.dumps([{"kind": part["role"], "step": n, "content": part["content"]} for n, part in enumerate(TURN)])
     place.run(_CAPTURE, TENANT, agent, session, events)
 
 
 def plan_known(place: Place, number: int, _: Any) -> None:
-    """A turn in a conversation that is there."""
+    """Return the plan for a turn in an existing conversation."""
     plan_capture(place, place.own[number].agent, place.own[number].session)
 
 
 def plan_new(place: Place, number: int, _: Any) -> None:
-    """The first turn of a conversation."""
+    """Return the plan for the first turn of a conversation."""
     plan_capture(place, place.own[number].agent, "planned")
 
 
 def plan_boost(place: Place, _number: int, _: Any) -> None:
-    """What the client sends for a prompt."""
+    """Return the statement that the client sends for a prompt."""
     place.run("SELECT * FROM slowwave.boost_sessions(%s, %s, 'here', %s)", TENANT, LARGEST, BOOSTED)
 
 

@@ -1,1 +1,1 @@
-"""Sizing: measured unit costs of every operation, and the workers and servers that a load needs by them."""
+"""Sizing: measured unit costs of every operation, and the workers and servers that a load therefore needs."""

@@ -21,9 +21,10 @@ class Costs:
 
     flush: a window of one turn, including its message; flush_taken: a window of a batch, without a message of its own;
     flush_turn: each further turn of either. side: follow-up tasks of a flush (the day's summary and others). spread:
-    standard deviation over mean of a flush's time. wal_flush_seconds: one write of Postgres' log to the disk, which
-    waiting commits share. sweep: each session that a sweep enqueues. *_bytes: stored in Postgres (with indexes), in its
-    log, or in Valkey, and the memory of a worker with one process. machine: the measured machine.
+    the standard deviation of a flush's time divided by its mean. wal_flush_seconds: the seconds of one write of
+    Postgres' log to the disk, which waiting commits share. sweep: the cost of each session that a sweep enqueues.
+    *_bytes: the bytes stored in Postgres (with indexes), in its log, or in Valkey, and the memory of a worker with one
+    process. machine: the measured machine.
     """
 
     machine: str = "nominal"
@@ -47,12 +48,12 @@ class Costs:
     worker_bytes: float = 120e6
 
     def save(self, file: Path) -> None:
-        """Write it as JSON."""
+        """Write the costs as JSON."""
         file.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
 
 
 def load_costs(file: Path) -> Costs:
-    """Read what `save` wrote. Raises OSError and ValueError."""
+    """Read the output of `save`. Raises OSError and ValueError."""
     tree = json.loads(file.read_text(encoding="utf-8"))
     kinds = {each.name: each.type for each in fields(Costs)}
     values: dict[str, Any] = {name: Cost(**value) if kinds[name] is Cost else value for name, value in tree.items()}

@@ -20,12 +20,12 @@ class Spent:
     here: float
 
     def since(self, other: "Spent") -> "Spent":
-        """The use since `other`."""
+        """Return the use since `other`."""
         return Spent(self.postgres - other.postgres, self.workers - other.workers, self.here - other.here)
 
 
 def spent() -> Spent:
-    """The current values. An ended process counts with its parent, which has waited for the process."""
+    """Return the current values. An ended process counts with its parent, which has waited for the process."""
     postgres = workers = 0.0
     for pid in descendants(os.getpid()):
         words = _words(pid)
@@ -38,7 +38,7 @@ def spent() -> Spent:
 
 
 def resident_bytes(pid: int) -> int:
-    """The memory of a process with its share of shared pages; 0 if the process has ended."""
+    """Return the memory of a process with its share of shared pages; 0 if the process has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith("Pss:"):
@@ -47,7 +47,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """Its children, theirs, and so on."""
+    """Return the children of a process, recursively."""
     for child in children_of(pid):
         yield child
         yield from descendants(child)
@@ -60,7 +60,7 @@ def _words(pid: int) -> list[str]:
 
 
 def _seconds(pid: int) -> float:
-    """User and system time of a process and of those of its children that have ended."""
+    """Return user and system time of a process and of its ended children."""
     with suppress(OSError):
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
         return sum(int(fields[place]) for place in (11, 12, 13, 14)) / _TICK

@@ -1,4 +1,4 @@
-"""What one of each operation costs on this machine: real servers, real workers, CPU by who spends it."""
+"""Measure the cost of one operation of each kind on this machine: real servers, real workers, CPU by process."""
 
 import os
 import platform
@@ -47,7 +47,7 @@ _OF_SESSIONS = {"sessions", "session_days"}
 
 
 class Bytes(TypedDict):
-    """What stays in Postgres, of each."""
+    """Stored bytes in Postgres per operation."""
 
     turn_bytes: float
     memory_bytes: float
@@ -57,14 +57,14 @@ class Bytes(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a batch of operations spent: CPU by process, and Valkey's own count."""
+    """The cost of a batch of operations: CPU by process, and Valkey's own count."""
 
     cpu: Spent
     valkey: float
     seconds: float
 
     def each(self, times: int, idle: "Tally | None" = None) -> Cost:
-        """The cost of one operation, with workers as the caller, without the idle cost."""
+        """Return the cost of one operation, with workers as the caller, without the idle cost."""
         part = 0.0 if idle is None else self.seconds / idle.seconds
         rest = Spent(0.0, 0.0, 0.0) if idle is None else idle.cpu
         valkey = self.valkey - part * (0.0 if idle is None else idle.valkey)
@@ -73,14 +73,14 @@ class Tally:
 
 
 class Meter:
-    """Tallies between two moments."""
+    """Measures between two moments."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._at = (spent(), self._valkey(), time.monotonic())
 
     def read(self) -> Tally:
-        """The use since creation or the last reading."""
+        """Return the use since creation or the last reading."""
         before, self._at = self._at, (spent(), self._valkey(), time.monotonic())
         now = self._at
         return Tally(now[0].since(before[0]), now[1] - before[1], now[2] - before[2])
@@ -91,7 +91,7 @@ class Meter:
 
 
 def measure(flushes: int) -> Costs:
-    """Measure with so many flushes of each size; some minutes."""
+    """Measure with this many flushes of each size; takes some minutes."""
     costs = _of_flushes_alone(flushes)
     return replace(costs, flush_taken=_taken(flushes))
 
@@ -112,7 +112,9 @@ def _of_flushes_alone(flushes: int) -> Costs:
 
 
 def _taken(flushes: int) -> Cost:
-    """Of a window that a worker goes on with: few messages, each with a long row of sessions behind it."""
+    """Return the cost of windows with which a worker continues a batch: few messages, each with a long row of sessions
+    behind it.
+    """
     with Site(**ON_REQUEST, **{"memory.auto_flush.batch_seconds": LONGEST}) as site:
         refs = [SessionRef("default", f"agent{n}", f"taken{n}") for n in range(flushes)]
         _captures(site, refs, [])
@@ -170,7 +172,7 @@ def _sweeps(site: Site, due: int) -> Cost:
             raise RuntimeError(f"sweeps took {taken} of {due} sessions that are due: what one costs is not known")
     tally = meter.read()
     engine.dispose()
-    # What offers cost Valkey is counted with them.
+    # Valkey's cost of offers is included.
     return Cost(tally.cpu.here / taken, tally.cpu.postgres / taken)
 
 
@@ -190,7 +192,7 @@ def _flushes(site: Site, short: list[SessionRef], long: list[SessionRef], costs:
     of_long, _ = _drained(site, before + len(long))
     memory = sum(resident_bytes(pid) for pid in descendants(worker)) + resident_bytes(worker)
     rows = site.connection.execute(_TIMES, (len(short),))
-    times = sorted(float(row[0]) for row in rows)[: int(0.99 * len(short))]  # without what the machine did besides
+    times = sorted(float(row[0]) for row in rows)[: int(0.99 * len(short))]  # without other work of the machine
     further = Cost(
         max(0.0, of_long.caller - flush.caller) / (LONG - 1),
         max(0.0, of_long.postgres - flush.postgres) / (LONG - 1),
@@ -200,7 +202,7 @@ def _flushes(site: Site, short: list[SessionRef], long: list[SessionRef], costs:
 
 
 def _drained(site: Site, flushes: float) -> tuple[Cost, Cost]:
-    """Of one flush from now to so many in the ledger; of what each brings after it."""
+    """Return the cost per flush until the ledger has this many, including follow-up tasks."""
     began = site.value(FLUSHES)
     meter = Meter(site)
     site.until_flushed(flushes)
@@ -214,7 +216,7 @@ def _drained(site: Site, flushes: float) -> tuple[Cost, Cost]:
 
 
 def _wal_flush_seconds(site: Site) -> float:
-    """How much longer a commit takes that waits for the disk."""
+    """Return how much longer a commit takes if it waits for the disk."""
     medians = []
     for mode in (b"on", b"off"):
         site.connection.execute(b"SET synchronous_commit = " + mode)

@@ -1,4 +1,4 @@
-"""What a million turns a day need, reckoned from the costs: workers, Postgres, Valkey, disk, calls of a model."""
+"""Compute the needs of a million turns per day from the costs: workers, Postgres, Valkey, disk, model calls."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,11 @@ GB = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """turns_per_flush: read by one window. peak: the busiest time over the mean. busy: how full a part may be then.
+    """Assumptions. turns_per_flush: the number of turns in one window. peak: the busiest load divided by the mean.
+    busy: the highest load of a part at this time.
 
-    contexts_per_turn: how often a reply reads a context. model_seconds, tokens: of one call, if there is a model.
-    queued: messages that wait at once, at the worst.
+    contexts_per_turn: the number of contexts that a reply reads. model_seconds, tokens: of one call, if a model is
+    used. queued: the highest number of waiting messages.
     """
 
     turns_per_flush: float = 4.0
@@ -28,7 +29,9 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Per million turns a day. Cores and slots are of the busiest time; commits and writes are a second, then."""
+    """Needs per million turns per day. Cores and slots are for the busiest time; commits and writes are per second at
+    this time.
+    """
 
     worker_processes: float
     model_slots: float
@@ -69,7 +72,7 @@ def needs(costs: Costs, assumed: Assumed) -> Needs:
 
 
 def _per_turn(costs: Costs, turns: float) -> Cost:
-    """What a turn costs from its capture to its memories, without what the client takes."""
+    """Return the cost of a turn from its capture to its memories, without the client's."""
     further = (turns - 1) / turns
     each = 1 / turns
     shared = (costs.flush, costs.side, costs.sweep)

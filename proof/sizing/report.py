@@ -1,4 +1,4 @@
-"""docs/proof/sizing.md, generated from measured costs."""
+"""Write docs/proof/sizing.md from measured costs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -34,7 +34,7 @@ _NEEDS: Mapping[str, tuple[str, str]] = {
 
 
 def written(costs: Costs, assumed: Assumed) -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = (_head(costs), _million(costs, assumed), _costs(costs), _limits())
     return "\n".join(line for part in parts for line in part)
 

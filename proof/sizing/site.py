@@ -1,4 +1,4 @@
-"""A Postgres, a Valkey and the requested workers, in a temporary folder."""
+"""Run a Postgres, a Valkey and the requested workers, in a temporary folder."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ QUIET = 0.2
 
 
 class Site:
-    """changed: settings that differ from their defaults, by key. A context manager."""
+    """A context manager with the servers. changed: settings that differ from their defaults, by key."""
 
     def __init__(self, **changed: object) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="slowwave-sizing-"))
@@ -60,7 +60,7 @@ class Site:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def start_worker(self, processes: int, queues: tuple[str, ...] = QUEUES) -> int:
-        """Start one; answer its pid when it is ready."""
+        """Start one worker. Return its pid when it is ready."""
         log = self._folder / f"worker-{len(self._programs)}.log"
         options = ("-Q", ",".join(queues), "-c", str(processes), "-l", "INFO", "-n", f"w{len(self._programs)}@sizing")
         pid = self._start(log, "worker", *options, "--without-gossip", "--without-mingle")
@@ -68,7 +68,7 @@ class Site:
         return pid
 
     def stop_programs(self) -> None:
-        """Kill the workers, with all that they started."""
+        """Kill the workers, and all processes that they started."""
         for program in self._programs:
             with suppress(ProcessLookupError):
                 os.killpg(program.pid, signal.SIGKILL)
@@ -76,16 +76,16 @@ class Site:
         self._programs.clear()
 
     def value(self, statement: str) -> float:
-        """The first column of the only row."""
+        """Return the first column of the only row."""
         row = self.connection.execute(statement.encode()).fetchone()
         return 0.0 if row is None or row[0] is None else float(row[0])
 
     def until_flushed(self, flushes: float, seconds: float = DEADLINE_SECONDS) -> None:
-        """Return when there are so many in the ledger. Raises TimeoutError."""
+        """Return when the ledger has this many rows. Raises TimeoutError."""
         until(lambda: self.value(FLUSHES) >= flushes, seconds, f"{flushes:.0f} flushes")
 
     def until_quiet(self, spent: Callable[[], float], seconds: float = DEADLINE_SECONDS) -> None:
-        """Return when all queues are empty and the CPU that workers take is next to none for a second."""
+        """Return when all queues are empty and workers use almost no CPU for a second."""
 
         def quiet() -> bool:
             if any(self.redis.llen(queue) for queue in QUEUES):
@@ -110,4 +110,4 @@ class Site:
 
 
 def _silent(_part: str, _line: str) -> None:
-    """Ignore the event: the report has the result."""
+    """Ignore the event, because the report has the result."""
