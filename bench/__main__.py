@@ -1,8 +1,8 @@
 """Every measured comparison, one after the other, then one table.
 
-Run: python -m bench [PART …] [--beside CLONE] [--markdown FILE] [--rows FOLDER]. Each part runs in a separate
-process, never two at once. Parts that read public data sets are skipped, with a message, if the data is missing.
-With a folder of rows a part can be measured again by itself: the table holds the last measurement of each part.
+Run: python -m bench [PART …] [--beside CLONE] [--markdown FILE] [--rows FOLDER]. Each part runs in a separate process,
+one after the other. Parts that read public data sets are skipped, with a message, if the data is missing. With a folder
+of rows, a part can be measured again alone: the table has the last measurement of each part.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def data_folder() -> Path:
 
 
 def measured(part: str, rows: Path) -> bool:
-    """Run one part and replace its old rows; False if it ended with an error."""
+    """Run one part and replace its old rows. Return False if it ended with an error."""
     print(f"\n== {part}: {PARTS[part]}", flush=True)
     if part in NEEDS_DATA and not (data_folder() / NEEDS_DATA[part]).is_file():
         print(f"left out: no {NEEDS_DATA[part]} in {data_folder()}")
@@ -81,7 +81,7 @@ def measured(part: str, rows: Path) -> bool:
 
 
 def main() -> int:
-    """Run the requested parts (default: all), print the table; 1 if a part failed or a bound does not hold."""
+    """Run the requested parts (default: all), and print the table. Return 1 if a part failed or a bound is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
     parser.add_argument("--beside", type=Path, help="another clone, set up, whose search the part recall compares with")

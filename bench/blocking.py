@@ -1,13 +1,14 @@
-"""Whether similar memories find each other by their keys, beside MinHash LSH (datasketch, threshold 0.5).
+"""Measure whether similar memories find each other by block keys, compared with MinHash LSH (datasketch, threshold
+0.5).
 
-Run: python -m bench.blocking. Reads value-swaps.jsonl and sick-dev.jsonl. Two questions, each for both:
+Run: python -m bench.blocking. Reads value-swaps.jsonl and sick-dev.jsonl. There are two figures for each method:
 
-    share a key      of pairs that people labelled as similar, the share with a common key of both texts
+    share a key      among pairs that people labelled as similar, the share with a common key of both texts
     are found        the share of these pairs in which one text is a candidate of the other, in a scope with all texts
                      of the sets; each key is probed as a pass does: the newest few, those that share most first
 
-It also measures the cost of a memory: keys (rows of an index) and µs, without reading. Exits with 1 if a bound does not
-hold.
+It also measures the cost of a memory: keys (rows of an index) and µs, without parsing. Exits with 1 if a bound is
+missed.
 """
 
 import json
@@ -51,7 +52,7 @@ class Pair:
 
 
 def load() -> tuple[list[Pair], list[str]]:
-    """The pairs, and all texts of the sets in an order that is independent of their content."""
+    """Return the pairs, and all texts of the sets in an order that is independent of their content."""
     pairs: list[Pair] = []
     texts: dict[str, None] = {}
     for file in dict.fromkeys(file for file, _ in KINDS.values()):
@@ -66,7 +67,7 @@ def load() -> tuple[list[Pair], list[str]]:
 
 
 def ours(text: str) -> Sequence[Hashable]:
-    """The keys of this project."""
+    """Return Slowwave's block keys."""
     return block_keys(read(text))
 
 
@@ -117,7 +118,7 @@ def timed(keys_of: KeysOf, texts: Sequence[str]) -> float:
 
 
 def main() -> int:
-    """Measure, print, judge."""
+    """Measure, print, and check the bounds."""
     pairs, texts = load()
     ways: dict[str, KeysOf] = {"keys of blocking": ours, "MinHash LSH": Lsh()}
     keys = {way: {text: keys_of(text) for text in texts} for way, keys_of in ways.items()}

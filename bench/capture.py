@@ -1,11 +1,11 @@
-"""What the hooks cost beside a bare INSERT of two rows by the same driver, on a Postgres that syncs every commit.
+"""Measure the hooks, compared with a bare INSERT of two rows by the same driver, on a Postgres that syncs every commit.
 
 Run: python -m bench.capture [--turns 1500] [--lines 20000]. It starts its own Postgres and Valkey.
 The calls are interleaved, so that a noisy neighbour disturbs all of them equally. Prints medians, and exits with 1
 unless
 
 - a durable `turn_completed` takes at most 1.5 bare inserts, and one in the background at most a twentieth of one;
-- a turn that is ingested in batches takes at most a twentieth of the same turn with a commit of its own;
+- a turn that is imported in batches takes at most a twentieth of the same turn with its own commit;
 - `prompt_arrived` with five sessions to boost takes at most half of a durable commit.
 
 Flushes never run here.
@@ -41,7 +41,7 @@ CREATE TABLE bare (
     session text, seq bigint, role text, content text, at timestamptz, PRIMARY KEY (session, seq)
 )"""
 BARE = "INSERT INTO bare VALUES (%s, %s, %s, %s, now()), (%s, %s, %s, %s, now())"
-# Fewer than the threshold: a turn that makes a flush due also costs an offer, and has a separate row.
+# Fewer than the threshold: a turn that makes a flush due also costs an offer, and has its own row.
 TURNS_A_SESSION = 4
 BACKGROUND = "turn_completed, background"
 ONE_BY_ONE = "conversations, one commit a turn"
@@ -50,7 +50,7 @@ INGESTED = "conversations, ingested, a turn"
 
 @contextmanager
 def servers() -> Iterator[Settings]:
-    """A fresh Postgres and Valkey, migrated, for the time of the run."""
+    """Run a fresh, migrated Postgres and Valkey for the block."""
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     postgres = get_server(folder / "data", cleanup_mode="delete")
     try:
@@ -130,7 +130,7 @@ class Calls:
 
 
 def measure(calls: Calls, rounds: int) -> dict[str, list[float]]:
-    """Make each call in turn; answer µs per call, without the first tenth of the rounds."""
+    """Make each call in turn. Return the µs per call, without the first tenth of the rounds."""
     taken: dict[str, list[float]] = {name: [] for name in calls.all()}
     dice = random.Random(1)
     for calls.place in range(rounds):
@@ -158,7 +158,7 @@ def conversations(agent: str, turns: int) -> list[dict[str, str]]:
 
 
 def one_commit_a_turn(memory: Memory, run: int, turns: int) -> float:
-    """Record conversations turn by turn; answer µs per turn."""
+    """Record conversations turn by turn. Return the µs per turn."""
     messages = conversations(f"Lena {run}", turns)
     begin = time.perf_counter()
     for place in range(0, 2 * turns, 2):
@@ -169,7 +169,7 @@ def one_commit_a_turn(memory: Memory, run: int, turns: int) -> float:
 
 
 def ingested(memory: Memory, run: int, turns: int) -> float:
-    """Import a file of such conversations; answer µs per turn."""
+    """Import a file of such conversations. Return the µs per turn."""
     lines = [json.dumps(message) for message in conversations(f"Tomas {run}", turns)]
     begin = time.perf_counter()
     report = ingest(lines, memory.store)
@@ -206,7 +206,7 @@ def main() -> int:
 
 
 def tell(medians: dict[str, float]) -> None:
-    """Note the rows of the one table."""
+    """Note the rows of the common table."""
     durable, boost = "turn_completed, durable", "prompt_arrived, five to boost"
     commit, bare = "BEGIN, INSERT of two rows, COMMIT", "INSERT of two rows, autocommit"
     for part, ours, than, turned, bound in (

@@ -1,4 +1,4 @@
-"""What every page of the console takes with 100,000 memories in one scope, beside `/` of the same server.
+"""Measure every page of the console with 100,000 memories in one scope, compared with `/` of the same server.
 
 Run: python -m bench.console [--size 100000] [--rounds 60] [--only /graph]. The pages are those of the route table;
 pages with filters come in several forms. Each page takes turns with `/`, over one connection, logged in as an
@@ -46,7 +46,7 @@ NO_PAGE = {
     "/days/show": "there are no days here; a day is as long as it is",
 }
 STATED = (
-    # Relations: a few names occur in many of them, many names in a few.
+    # Relations: many relations have a few frequent names, and few relations have the many rare names.
     """CREATE TEMP TABLE placed AS
        SELECT id, valid_from, row_number() OVER (ORDER BY valid_from) - 1 AS place FROM slowwave.memories""",
     "CREATE UNIQUE INDEX ON placed (place)",
@@ -74,7 +74,7 @@ STATED = (
        SELECT 1, id, 'two values', (ARRAY['low', 'medium', 'high'])[1 + id %% 3],
               %(now)s + id * interval '1 minute', 1
        FROM slowwave.memory_conflicts WHERE status = 'open'""",
-    # All were created when they were said, a third was promoted since: 833 of these in the last week.
+    # All were created when they were said; a third was promoted later, 833 of these in the last week.
     """INSERT INTO slowwave.memory_changes (memory_id, action, after, reason, made_at)
        SELECT id, 'created', '{"status": "inbox", "confidence": 0.8}', 'states a fact', valid_from FROM placed""",
     """INSERT INTO slowwave.memory_changes (memory_id, run_id, action, before, after, reason, made_at)
@@ -115,7 +115,7 @@ def populate(connection: Connection, size: int, now: datetime) -> None:
 
 
 def addresses(connection: Connection, now: datetime) -> Iterator[str]:
-    """Every measured page; pages with filters in the forms that read most."""
+    """Return every measured page; pages with filters in the forms that read most."""
     for page in PAGES:
         if page.method == "GET" and page.path not in NO_PAGE:
             path = page.path
@@ -147,7 +147,7 @@ def addresses(connection: Connection, now: datetime) -> Iterator[str]:
 
 @contextmanager
 def serving(url: str, broker: str) -> Iterator[int]:
-    """The port of a console on these servers, started with `slowwave console`."""
+    """Run a console on these servers with `slowwave console`. Yield its port."""
     engine = make_engine(url)
     with engine.begin() as connection:
         cheap = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
@@ -197,7 +197,9 @@ class Browser:
             raise SystemExit(f"nobody could log in: {status}")
 
     def reader(self, path: str) -> Callable[[int], object]:
-        """Reads a page, and ends the bench on an error. Only a page far back may be refused, with a message."""
+        """Return a function that reads a page, and ends the bench on an error. Only a distant page may be refused, with
+        a message.
+        """
 
         def read(_: int) -> None:
             status, page = self.ask("GET", path)
@@ -209,7 +211,7 @@ class Browser:
 
 
 def measure(browser: Browser, paths: list[str], size: int, rounds: int) -> bool:
-    """Print and note the time of each page; answers whether all pages are within their bounds."""
+    """Print and note the time of each page. Return True if all pages are within their bounds."""
     print(f"{'page':<58}{'median':>9}{'p95':>9}  ms   {'/':>7}  times")
     slowest = 0.0
     for path in paths:
@@ -226,7 +228,7 @@ def measure(browser: Browser, paths: list[str], size: int, rounds: int) -> bool:
 
 
 def main() -> int:
-    """Start the servers, measure, and remove everything; 1 if a page is too slow."""
+    """Start the servers, measure, and remove everything. Return 1 if a page is too slow."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=60)

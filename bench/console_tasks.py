@@ -1,8 +1,9 @@
-"""The ten tasks of the console's three people, done in Chromium by keyboard alone: keys and seconds of each.
+"""Do the ten tasks of the console's three kinds of users in Chromium, by keyboard only, and count keys and seconds of
+each.
 
-Run: python -m bench.console_tasks. It starts a stack and tells a story to four tenants. Each of them is used in one
-window: 1280 or 400 pixels wide, light or dark. Seconds are those of the browser and the console: nobody reads or
-thinks. Every character that is typed counts as a key.
+Run: python -m bench.console_tasks. It starts a stack and records a story for four tenants, one for each window: 1280 or
+400 pixels wide, light or dark. Seconds are those of the browser and the console, without reading and thinking. Every
+typed character counts as a key.
 """
 
 import shutil
@@ -44,7 +45,7 @@ class Keyboard:
         self.keys += len(words)
 
     def see(self, words: str, *, role: Literal["heading", "status"] = "heading") -> None:
-        """Wait until a heading or the message of a form has these words, and the page hears keys."""
+        """Wait until a heading or a form's message has these words, and the page accepts keys."""
         self.page.get_by_role(role, name=None if role == "status" else words).filter(has_text=words).first.wait_for()
         self.page.wait_for_load_state()
 
@@ -170,7 +171,7 @@ TASKS = (
 
 
 def do_all(page: Page, tasks: tuple[Task, ...] = TASKS) -> list[tuple[int, float]]:
-    """The keys and the seconds of each task; each begins on the list of agents."""
+    """Do each task, beginning on the list of agents. Return its keys and seconds."""
     taken = []
     for task in tasks:
         page.goto("/agents")
@@ -183,7 +184,7 @@ def do_all(page: Page, tasks: tuple[Task, ...] = TASKS) -> list[tuple[int, float
 
 
 def main() -> int:
-    """Do all tasks in all windows, print the table; 1 if ten conflicts take too long."""
+    """Do all tasks in all windows, and print the table. Return 1 if ten conflicts take too long."""
     chromium = shutil.which("chromium")
     if chromium is None:
         raise SystemExit("no chromium on this machine: apt install chromium")

@@ -1,8 +1,8 @@
-"""What `context()` takes at 10,000 memories and 30 days with summaries, beside a bare read by primary key.
+"""Measure `context()` at 10,000 memories and 30 days with summaries, compared with a bare read by primary key.
 
-Run: python -m bench.context [--size 10000] [--rounds 300] [--budgets 1000]. Reads take turns on one connection. This
-bench counts the tokens of a thousand random budgets, in three forms, a second time. If the public data sets exist, it
-compares the estimate of tokens with tokenizers of models, on lines as they appear in a context.
+Run: python -m bench.context [--size 10000] [--rounds 300] [--budgets 1000]. Reads take turns on one connection. The
+bench also counts the tokens of contexts with a thousand random budgets, in three forms, a second time. If the public
+data sets exist, it compares the estimate of tokens with tokenizers of models, on lines as they appear in a context.
 """
 
 import argparse
@@ -50,7 +50,7 @@ Connection = psycopg.Connection[TupleRow]
 
 
 def add_days(connection: Connection, speech: Speech, now: datetime) -> None:
-    """Summaries of the last days, their counts, a few running conversations, a few contradictions."""
+    """Add summaries of the last days, their counts, a few running conversations, a few contradictions."""
     for back in range(DAYS):
         day = (now - timedelta(days=back)).date()
         for version in range(1, VERSIONS + 1):
@@ -96,7 +96,7 @@ COUNTS = (
 
 
 def take_turns(tasks: Mapping[str, Callable[[int], object]], rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of each task, one after the other in each round, after ten warm-up rounds."""
+    """Run each task, one after the other in each round, after ten warm-up rounds. Return the milliseconds."""
     taken: dict[str, list[float]] = {name: [] for name in tasks}
     for number in range(-10, rounds):
         for name, task in tasks.items():
@@ -108,7 +108,7 @@ def take_turns(tasks: Mapping[str, Callable[[int], object]], rounds: int) -> dic
 
 
 def measure(connection: Connection, memories: Sequence[str], speech: Speech, now: datetime, rounds: int) -> None:
-    """Print and note how long each kind of context takes."""
+    """Print and note the time of each kind of context."""
     asked = [speech.question(memories[(n * 7919) % len(memories)]) for n in range(rounds + 10)]
     (key,) = connection.execute("SELECT id FROM slowwave.memories ORDER BY id OFFSET 4000 LIMIT 1").fetchone() or ("",)
 
@@ -135,7 +135,7 @@ def measure(connection: Connection, memories: Sequence[str], speech: Speech, now
         middle, slow = statistics.median(times), statistics.quantiles(times, n=20)[-1]
         print(f"{name:<52} p50 {middle:6.2f} ms   p95 {slow:6.2f} ms   {middle / bare:6.1f} bare reads")
         note(Row("context", name, middle, "a read by primary key", bare, "ms", middle / bare))
-        if name == "context":  # what an agent requests before its first word
+        if name == "context":  # the context that an agent requests before its first word
             of = f"{name}, of {BOUND_MS:g} ms"
             note(Row("context", of, middle, "allowed", BOUND_MS, "ms", middle / BOUND_MS, "<= 1"))
 
@@ -197,7 +197,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 @contextmanager
 def library(size: int, speech: Speech, now: datetime) -> Iterator[tuple[Connection, list[str]]]:
-    """A Postgres with `size` memories and days, and the texts of the memories; removed afterwards."""
+    """Run a Postgres with `size` memories and days for the block. Yield it and the texts of the memories."""
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     server = get_server(folder / "data", cleanup_mode="delete")
     try:
@@ -216,7 +216,7 @@ def library(size: int, speech: Speech, now: datetime) -> Iterator[tuple[Connecti
 
 
 def main() -> int:
-    """Measure all parts; returns 0."""
+    """Measure all parts. Return 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--size", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=300)

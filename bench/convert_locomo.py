@@ -2,8 +2,8 @@
 
     python bench/convert_locomo.py FILE.json > events.jsonl
 
-A conversation is an agent, each of its sessions a session. The first speaker is the user, the second the assistant.
-A session's time is read as UTC, and each turn is one minute later than the previous one. Needs only Python.
+A conversation becomes an agent, each of its sessions a session. The first speaker is the user, the second the
+assistant. A session's time is read as UTC, and each turn is one minute later than the previous one. Needs only Python.
 """
 
 import json
@@ -19,7 +19,7 @@ USAGE = "usage: python bench/convert_locomo.py FILE.json > events.jsonl"
 
 
 def events(entry: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """One conversation as events, session after session. Raises KeyError and ValueError if the form is wrong."""
+    """Yield one conversation as events, session after session. Raises KeyError and ValueError if the form is wrong."""
     said = entry["conversation"]
     for session in sorted((key for key in said if re.fullmatch(r"session_\d+", key)), key=_number):
         begun = datetime.strptime(said[f"{session}_date_time"], TIME_FORM).replace(tzinfo=UTC)
@@ -40,7 +40,7 @@ def _number(session: str) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the lines of a file to stdout; 0, or 2 with a sentence on stderr."""
+    """Write the lines of a file to stdout. Return 0, or 2 with a sentence on stderr."""
     if len(arguments) != 1:
         sys.stderr.write(f"{USAGE}\n")
         return 2

@@ -27,7 +27,7 @@ END_MARK = "###STOP###"
 
 @dataclass(frozen=True, slots=True)
 class SampleDay:
-    """One day. sessions: name and events of each, in the order in which they began."""
+    """One day. sessions: the name and the events of each, in the order of their starts."""
 
     title: str
     sessions: tuple[tuple[str, tuple[Event, ...]], ...]
@@ -43,7 +43,7 @@ class SampleDay:
         return merge_lines(parts, max_words=max_words).text
 
     def told(self) -> str:
-        """The conversation in readable form."""
+        """Return the conversation in readable form."""
         parts: list[str] = []
         for session, events in self.sessions:
             parts.append(f"#### Session {session}")
@@ -52,7 +52,7 @@ class SampleDay:
 
 
 def tau_days() -> list[SampleDay]:
-    """Each dialogue as a day, without the mark with which the simulated customer ends it."""
+    """Yield each dialogue as a day, without the mark with which the simulated customer ends it."""
     days: list[SampleDay] = []
     for dialogue in tau_data.dialogues(data_file(tau_data.FILE)):
         said = (replace(event, content=event.content.replace(END_MARK, "").strip()) for event in dialogue.events)

@@ -1,11 +1,11 @@
-"""Do our summaries of days say what people would? ROUGE against LoCoMo's own session summaries.
+"""Compare Slowwave's summaries of days with people's: ROUGE against LoCoMo's own session summaries.
 
 Every session is a separate day (no two sessions of a conversation share a calendar day). In a second run, three
 consecutive sessions are one day, and their summaries are joined. The baselines have exactly the same number of words:
 the first sentences (lead), a random pick (mean of five seeds) and a plain LexRank (TF-IDF cosine, PageRank of
-networkx), each with and without the speaker's name before the sentence; for each metric the better of the two
-counts. Our summary is measured as rendered, headings included. Weights were chosen on three conversations; the
-other two are held out.
+networkx), each with and without the speaker's name before the sentence; for each metric the better of the two counts.
+Slowwave's summary is measured as rendered, including headings. Weights were chosen on three conversations; the other
+two are held out.
 
     .venv/bin/python -m bench.days        (data: $SLOWWAVE_SHARED or ../shared, data/locomo-dev.json)
 """
@@ -51,7 +51,7 @@ class Day:
 
 
 def sessions_as_days() -> list[Day]:
-    """Every session as a day."""
+    """Return every session as a day."""
     loaded = json.loads(data_file("locomo-dev.json").read_text(encoding="utf-8"))
     return [day for entry in loaded for day in _days_of(entry)]
 
@@ -77,7 +77,7 @@ def _days_of(entry: dict[str, Any]) -> Iterator[Day]:
 
 
 def joined(days: Sequence[Day]) -> list[Day]:
-    """Three consecutive sessions of a conversation as one day; the rest of a conversation is left out."""
+    """Return three consecutive sessions of a conversation as one day; the rest of a conversation is excluded."""
     found: list[Day] = []
     for _, group in groupby(days, key=lambda day: day.conversation):
         own = list(group)
@@ -89,7 +89,7 @@ def joined(days: Sequence[Day]) -> list[Day]:
 
 
 def ours(day: Day, max_words: int) -> str:
-    """The summary of a day, as a reader sees it."""
+    """Return the summary of a day as a reader sees it."""
     parts = [
         summarize_segment(segment.events, session=session, agent=day.conversation)
         for session, events in day.sessions
@@ -120,7 +120,7 @@ def at_random(seed: int) -> Pick:
 
 
 def lexrank(sentences: Sequence[str]) -> Sequence[int]:
-    """The sentences by PageRank in the graph of similar sentences."""
+    """Return the sentences sorted by PageRank in the graph of similar sentences."""
     counts = [Counter(re.findall(r"\w+", sentence.lower())) for sentence in sentences]
     frequency = Counter(word for count in counts for word in count)
     units = [_unit(count, frequency, len(counts)) for count in counts]
@@ -142,7 +142,9 @@ def _unit(count: Counter[str], frequency: Counter[str], total: int) -> dict[str,
 
 
 def picked(sentences: Sequence[str], pick: Pick, words: int) -> str:
-    """Sentences as `pick` ranks them until there are `words` words (the last one cut), in the order of the day."""
+    """Return sentences in the order of `pick` until there are `words` words (the last one cut), in the order of the
+    day.
+    """
     chosen: list[tuple[int, str]] = []
     for at in pick(sentences):
         if words <= 0:
@@ -171,7 +173,7 @@ def mean(scores: Sequence[Scores]) -> Scores:
 
 
 def scores_of(day: Day, max_words: int, judge: Judge) -> dict[str, Scores]:
-    """Scores of our summary, and of the baselines at the same length, with names and without."""
+    """Return the scores of Slowwave's summary, and of the baselines at the same length, with and without names."""
     text = ours(day, max_words)
     words = len(text.split())
     found = {"ours": judge(day.reference, text)}
@@ -186,7 +188,7 @@ def scores_of(day: Day, max_words: int, judge: Judge) -> dict[str, Scores]:
 
 
 def show(title: str, scored: Sequence[dict[str, Scores]]) -> list[tuple[float, str, float]]:
-    """Print the means. Returns for each metric our score, the best baseline and its score."""
+    """Print the means. Return for each metric Slowwave's score, the best baseline and its score."""
     means = {way: mean([scores[way] for scores in scored]) for way in scored[0]}
     print(f"\n{f'{len(scored)} {title}':<46}" + "".join(f"{name:>10}" for name in METRICS))
     for way, figures in means.items():

@@ -1,8 +1,9 @@
-"""What a day costs as it grows: its first summary, and the next one after twenty new events.
+"""Measure the cost of a day as it grows: its first summary, and the next one after twenty new events.
 
 Run: python -m bench.days_size [--rounds 3] [--small 2000] [--large 20000]. Each round has new days, of four
 conversations, without similar sentences. Events are written in bulk and counted as capture would count them; the clock
-runs while a day is read, summarised and committed. The bound: ten times the events cost at most twelve times as much.
+runs while a day is read, summarised and committed. The bound is that ten times the events cost at most twelve times as
+much.
 """
 
 import argparse
@@ -27,7 +28,7 @@ MOST_GROWTH = 12.0
 
 
 def add_events(connection: "psycopg.Connection[tuple[object, ...]]", agent: str, said: list[str]) -> None:
-    """Events of today, distributed over the sessions of an agent, which is created if it is new."""
+    """Add events of today to the sessions of an agent, which is created if it is new."""
     connection.execute(
         "INSERT INTO slowwave.agents (tenant, name) VALUES ('default', %s) ON CONFLICT DO NOTHING", (agent,)
     )
@@ -58,7 +59,7 @@ def add_events(connection: "psycopg.Connection[tuple[object, ...]]", agent: str,
 
 
 def timed(engine: Engine, day: DayRef, *, reads: int) -> float:
-    """Seconds of one summary, which must have read `events` events."""
+    """Make one summary, which must read `events` events. Return the seconds."""
     began = time.perf_counter()
     report = summarize_day(engine, day, settings=Days(), now=NOW)
     seconds = time.perf_counter() - began
@@ -68,7 +69,9 @@ def timed(engine: Engine, day: DayRef, *, reads: int) -> float:
 
 
 def cost(engine: Engine, url: str, name: str, size: int, seed: int) -> tuple[float, float]:
-    """Seconds of the first summary of a day of `size` events, and of the next one after `MORE` further events."""
+    """Return the seconds of the first summary of a day of `size` events, and of the next one after `MORE` further
+    events.
+    """
     statements = Statements(seed)
     with psycopg.connect(url) as connection:
         add_events(connection, name, statements.take(size))
@@ -90,7 +93,7 @@ def main() -> int:
     large: list[tuple[float, float]] = []
     with empty_database() as (engine, settings):
         cost(engine, settings.database_url, "warm", 200, 0)
-        for number in range(options.rounds):  # alternating, so that a slow minute of the machine affects both
+        for number in range(options.rounds):  # alternate, so that a slow minute of the machine affects both
             seed = 3 * number + 1
             small.append(cost(engine, settings.database_url, f"before-{number}", options.small, seed))
             large.append(cost(engine, settings.database_url, f"large-{number}", options.large, seed + 1))

@@ -1,4 +1,4 @@
-"""Sessions that are due, created in bulk: the start of the benchmarks of flushes and sweeps."""
+"""Create due sessions in bulk, for the benchmarks of flushes and sweeps."""
 
 import itertools
 import random
@@ -23,7 +23,7 @@ LINES = (
 def make_due_sessions(
     connection: psycopg.Connection, agents: Iterable[tuple[str, int]], *, due_ago: float = 1.0, seed: int = 1
 ) -> list[SessionRef]:
-    """Write sessions of one turn each, due since `due_ago` seconds, for each (agent, count). Returns all sessions.
+    """Write sessions of one turn each, due for `due_ago` seconds, for each (agent, count). Return all sessions.
 
     The texts contain different numbers, so that no two sessions say exactly the same.
     """

@@ -28,7 +28,7 @@ class CachedEmbedder:
         self._file.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)")
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """The vectors of some texts."""
+        """Return the vectors of some texts."""
         keys = [hashlib.sha256(f"{self.name}\0{text}".encode()).digest() for text in texts]
         known = {key: vector for key in keys if (vector := self._known(key)) is not None}
         missing = [(key, text) for key, text in zip(keys, texts, strict=True) if key not in known]
@@ -47,11 +47,11 @@ class CachedEmbedder:
 
 
 class CachedModels:
-    """The source of models for an indexing, with the file before the embedder of the settings."""
+    """The source of models for an indexing, with the file in front of the embedder of the settings."""
 
     def __init__(self, embedders: Any) -> None:
         self.own = CachedEmbedder(embedders.own)
 
     def named(self, name: str) -> CachedEmbedder | None:
-        """The embedder of the settings, if it has that name."""
+        """Return the embedder of the settings, if it has this name."""
         return self.own if name == self.own.name else None

@@ -1,4 +1,4 @@
-"""What becomes a memory, on every data set, beside two baselines and version 1 of the rules: one table.
+"""Compare extractors on every data set with two baselines and version 1 of the rules, in one table.
 
 Each data set is a module with `measure`; each column is an extractor of `bench.replay.compared`. Windows go directly to
 the extractor, without a database.
@@ -41,7 +41,7 @@ OURS = "present"
 
 
 def table(found: Mapping[tuple[str, str], Figures], columns: Sequence[str]) -> str:
-    """One row per data set and metric, one column per extractor."""
+    """Print one row per data set and metric, one column per extractor."""
     width = max(len(f"{name}: {what}") for name, what in found) + 2
     lines = [" " * width + "".join(f"{column:>14}" for column in columns)]
     for (name, what), figures in found.items():

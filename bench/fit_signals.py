@@ -1,12 +1,12 @@
-"""Fits the weights of the signals that decide which sentences are kept; prints the table of
+"""Fit the weights of the signals that decide which sentences are kept; print the table of
 `domain/extraction/weights.py`.
 
-A logistic regression over the named signals. Each sentence is a row. People judged utterances, not sentences, so
-the loss has two halves: an utterance is kept if any of its sentences is kept (noisy or); within a kept utterance, a
-sentence counts as kept if it shares words with the memory that the person wrote. L2 keeps the weights small; the
-signals set by hand keep their weights.
+The model is a logistic regression over the named signals, with one row per sentence. People judged utterances, not
+sentences, so the loss has two halves: an utterance is kept if any of its sentences is kept (noisy or); within a kept
+utterance, a sentence counts as kept if it shares words with the memory that the person wrote. L2 keeps the weights
+small; the signals set by hand keep their weights.
 
-Run: python -m bench.fit_signals. It first fits on one half of the dialogues and judges the other, both ways, then on
+Run: python -m bench.fit_signals. It first fits on each half of the dialogues and measures on the other, then fits on
 all.
 """
 
@@ -30,7 +30,7 @@ Row = tuple[list[tuple[str, ...]], list[float], bool]
 
 
 def rows(dialogue: list) -> list[Row]:
-    """The utterances of one dialogue as the fit needs them."""
+    """Return the utterances of one dialogue in the form for the fit."""
     scorer = RougeScorer(["rouge1"], use_stemmer=True)
     found: list[Row] = []
     previous: str | None = None
@@ -45,7 +45,7 @@ def rows(dialogue: list) -> list[Row]:
 
 
 def fit(data: list[Row], names: list[str]) -> np.ndarray:
-    """Weights in the order of `names`, the bias last."""
+    """Return weights in the order of `names`, the bias last."""
     column = {name: at for at, name in enumerate(names)}
     x, offset, owner, wanted = [], [], [], []
     for at, (parts, like, kept) in enumerate(data):
@@ -62,7 +62,7 @@ def fit(data: list[Row], names: list[str]) -> np.ndarray:
 
 
 def descend(x: np.ndarray, offset: np.ndarray, owner: np.ndarray, wanted: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Adam on the mean of both losses."""
+    """Minimise the mean of both losses with Adam."""
     weights, mean, square = (np.zeros(x.shape[1]) for _ in range(3))
     for step in range(1, STEPS + 1):
         p = 1 / (1 + np.exp(-(x @ weights + offset)))
@@ -80,7 +80,7 @@ def descend(x: np.ndarray, offset: np.ndarray, owner: np.ndarray, wanted: np.nda
 
 
 def judge(data: list[Row], names: list[str], weights: np.ndarray, threshold: float) -> tuple[float, float, float]:
-    """Precision, recall and F1 of "an utterance is kept when one of its sentences reaches the threshold"."""
+    """Return precision, recall and F1 of "an utterance is kept if one of its sentences reaches the threshold"."""
     weigh = dict(zip(names, weights[:-1], strict=True)) | HAND_SET
     hits = kept = people = 0
     for parts, _, by_people in data:
@@ -93,7 +93,7 @@ def judge(data: list[Row], names: list[str], weights: np.ndarray, threshold: flo
 
 
 def main() -> None:
-    """Both held-out judgements, then the table of all dialogues."""
+    """Print both held-out measurements, then the table of all dialogues."""
     every = [rows(dialogue) for dialogue in dialogues(data_file("msc-memories-dev.jsonl"))]
     halves = [[row for one in every[start::2] for row in one] for start in (0, 1)]
     whole = halves[0] + halves[1]

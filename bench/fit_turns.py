@@ -26,7 +26,7 @@ Row = tuple[str, Mapping[str, float], bool]
 
 
 def rows() -> Iterator[Row]:
-    """All turns of the development persons, in the windows that a flush cuts."""
+    """Return all turns of the development persons, in the windows that a flush cuts."""
     bounds = ExtractorSettings()
     for person in realmem_data.people(data_file(realmem_data.FILE)):
         for session in person.sessions:
@@ -44,18 +44,18 @@ def rows() -> Iterator[Row]:
 
 
 def f1(data: list[Row], weights: Mapping[str, float]) -> float:
-    """F1 of the turns above the threshold that the rules use."""
+    """Return the F1 of the turns above the threshold of the rules."""
     kept = [gold for _, row, gold in data if logistic.score(row, weights) >= WORTH]
     return 2 * sum(kept) / max(len(kept) + sum(gold for _, _, gold in data), 1)
 
 
 def fit(data: list[Row]) -> dict[str, float]:
-    """The weights for these turns."""
+    """Return the weights for these turns."""
     return logistic.fit([row for _, row, _ in data], [float(gold) for *_, gold in data], [1.0] * len(data), PENALTY)
 
 
 def main() -> None:
-    """Print F1 on each person that was left out, and write the weights if asked."""
+    """Print F1 for each person that was left out, and write the weights on request."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help=f"write {TARGET.name}")
     options = parser.parse_args()

@@ -37,7 +37,7 @@ Row = tuple[Mapping[str, float], float, float]
 
 
 def of_readers(pairs: Sequence[str]) -> list[Row]:
-    """The labelled memories of all piles, each given as PILE=LABELS."""
+    """Return the labelled memories of all piles, each given as PILE=LABELS."""
     found: list[Row] = []
     for pair in pairs:
         pile, _, labels = pair.partition("=")
@@ -54,7 +54,7 @@ def of_readers(pairs: Sequence[str]) -> list[Row]:
 
 
 def of_turns() -> Iterator[Row]:
-    """The statements that the rules make of single turns of people, with the gold label of their turn."""
+    """Return the statements that the rules make from single turns of people, with the gold label of their turn."""
     rules = RulesExtractor()
     for name in ("msc", "locomo"):
         for turn in labelled.turns(name):
@@ -66,19 +66,21 @@ def of_turns() -> Iterator[Row]:
 
 
 def _of_turn(turn: labelled.Turn, content: str) -> float:
-    """The label that a turn gives a statement: 1 if its gold memory says the same, less if it says something else."""
+    """Return the label that a turn gives a statement: 1 if its gold memory says the same, less if it says something
+    else.
+    """
     if not turn.gold:
         return 0.0
     return 1.0 if turn.alike([content])[0] >= ALIKE else OF_GOLD_TURN
 
 
 def fit(rows: Sequence[Row]) -> dict[str, float]:
-    """The weights for these labels."""
+    """Return the weights for these labels."""
     return logistic.fit([row for row, _, _ in rows], [y for _, y, _ in rows], [w for _, _, w in rows], PENALTY)
 
 
 def main() -> None:
-    """Print the AUC of useful against junk on labels that were left out, and write the weights if asked."""
+    """Print the AUC of useful against junk on labels that were left out, and write the weights on request."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("piles", nargs="+", metavar="PILE=LABELS")
     parser.add_argument("--write", action="store_true", help=f"write {TARGET.name}")

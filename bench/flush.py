@@ -1,4 +1,4 @@
-"""Flush throughput with the rules extractor, beside a Celery task that only inserts one row and commits.
+"""Measure flush throughput with the rules extractor, compared with a Celery task that only inserts one row and commits.
 
 Run: python -m bench.flush [--messages 2000] [--rounds 5]. Both run with two prefork processes on the same servers, with
 the same flags, in turn; throughput is the number of commits between the first and the last, over the time between them.
@@ -42,7 +42,7 @@ def wait_until(done: Callable[[], bool], what: str, seconds: float = 0.0) -> Non
 
 @contextmanager
 def running_stack() -> Iterator[Stack]:
-    """A separate stack with two processes and without Flower, removed afterwards."""
+    """Run a separate stack with two processes and without Flower for the block."""
     with tempfile.TemporaryDirectory(prefix="slowwave-bench-") as folder:
         options = StackOptions(data=Path(folder) / "data", flower=False, concurrency=2)
         with Stack(options, lambda _part, _line: None) as stack:
@@ -67,7 +67,7 @@ class Bench:
         return 0 if row is None else int(row[0])
 
     def flushes(self, name: str, messages: int) -> float:
-        """Flushes per second over `messages` sessions, each of a different agent."""
+        """Flush `messages` sessions, each of a different agent. Return the flushes per second."""
         before = self.count("slowwave.flushes")
         with psycopg.connect(self.settings.database_url) as connection:
             refs = make_due_sessions(connection, [(f"{name}-{n}", 1) for n in range(messages)])
@@ -76,7 +76,7 @@ class Bench:
         return self.rate("slowwave.flushes", messages)
 
     def inserts(self, messages: int) -> float:
-        """Inserts per second over as many messages."""
+        """Insert as many rows. Return the inserts per second."""
         before = self.count("bench_rows")
         with self.redis.pipeline(transaction=False) as pipeline:
             for number in range(messages):
@@ -88,7 +88,7 @@ class Bench:
         return self.rate("bench_rows", messages)
 
     def rate(self, table: str, messages: int) -> float:
-        """Commits per second over the last `messages` rows of a table."""
+        """Return the commits per second over the last `messages` rows of a table."""
         row = self.connection.execute(
             f"SELECT extract(epoch FROM max(committed_at) - min(committed_at)) FROM"
             f" (SELECT committed_at FROM {table} ORDER BY id DESC LIMIT {messages}) AS last"
@@ -115,7 +115,7 @@ def main() -> int:
 
 
 def measure(stack: Stack, messages: int, rounds: int) -> tuple[list[float], list[float]]:
-    """Both sides in turn, after one short warm-up round each. Returns (flushes, inserts) per second."""
+    """Measure both sides in turn, after one short warm-up round each. Return (flushes, inserts) per second."""
     bench = Bench(stack)
     urls = {"SLOWWAVE_DATABASE_URL": stack.settings.database_url, "SLOWWAVE_BROKER_URL": stack.settings.broker_url}
     flags = ["-c", "2", "--without-gossip", "--without-mingle", "--loglevel", "INFO"]  # the URLs of the stack's workers

@@ -1,10 +1,11 @@
-"""What HTTP costs: recording beside the durable hook and beside a bare FastAPI route that inserts two rows; context
-beside the same call in this process; requests per second and core; 200 agents with ten turns each, at once.
+"""Measure the cost of HTTP: recording compared with the durable hook and with a bare FastAPI route that inserts two
+rows; context compared with the same call in this process; requests per second and core; 200 agents with ten turns each,
+at once.
 
 Run: python -m bench.gateway [--rounds 600] [--agents 200]. It starts its own Postgres and Valkey, `slowwave serve` with
-a separate login, a key and counted limits that are never reached, and the bare route on uvicorn, one process each.
-Single calls take turns over persistent connections, from one client. Prints medians, and exits with 1 unless recording
-over HTTP takes at most 1.5 bare routes, and context over HTTP at most 1.5 direct calls.
+a separate login, a key and rate limits that are never reached, and the bare route on uvicorn, one process each. Single
+calls take turns over persistent connections, from one client. Prints medians, and exits with 1 unless recording over
+HTTP takes at most 1.5 bare routes, and context over HTTP at most 1.5 direct calls.
 """
 
 import argparse
@@ -51,7 +52,7 @@ class Caller:
         self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
 
     def post(self, path: str, body: object) -> bytes:
-        """The answer; an error ends the bench."""
+        """Return the answer; an error ends the bench."""
         self._connection.request("POST", path, json.dumps(body), self._headers)
         answer = self._connection.getresponse()
         read = answer.read()
@@ -67,7 +68,7 @@ class Sides:
         self.gateway, self.bare, self.key = gateway, bare, key
 
     def caller(self, side: str) -> Callable[[str, int], object]:
-        """Records a turn (agent, number) on a side, over a separate connection."""
+        """Return a function that records a turn (agent, number) on a side, over a separate connection."""
         if side == "gateway":
             there = Caller(self.gateway[0], self.key)
             return lambda agent, number: there.post(
@@ -77,14 +78,14 @@ class Sides:
         return lambda agent, number: here.post(f"/turns/{agent}", {"messages": TURN, "seq": 2 * number})
 
     def processor(self, side: str) -> float:
-        """CPU seconds of a side's process."""
+        """Return the CPU seconds of a side's process."""
         fields = Path(f"/proc/{getattr(self, side)[1]}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
 def started(command: tuple[str, ...], variables: dict[str, str], asked: int) -> Iterator[tuple[int, int]]:
-    """The port and the id of a process. asked: 0 if the process prints its port."""
+    """Return the port and the id of a process. asked: the requested port, 0 if the process prints its port."""
     process = subprocess.Popen(
         [sys.executable, *command], env=os.environ | variables, stderr=subprocess.PIPE if not asked else None, text=True
     )
@@ -119,7 +120,7 @@ def _wait(port: int) -> None:
 
 @contextmanager
 def sides(settings: Settings) -> Iterator[Sides]:
-    """Both sides, on the same servers."""
+    """Run both sides on the same servers."""
     engine = make_engine(settings.database_url)
     with engine.begin() as connection:
         apply_grants(connection)
@@ -141,7 +142,7 @@ def sides(settings: Settings) -> Iterator[Sides]:
 
 
 def one_by_one(settings: Settings, both: Sides, rounds: int) -> bool:
-    """Single calls in turn; returns whether the bounds hold."""
+    """Make single calls in turn. Return True if the bounds are reached."""
     gateway, bare = both.caller("gateway"), both.caller("bare")
     reader = Caller(both.gateway[0], both.key)
     with Memory(settings) as memory:
@@ -177,7 +178,7 @@ def one_by_one(settings: Settings, both: Sides, rounds: int) -> bool:
 
 
 def at_once(both: Sides, agents: int, turns: int) -> None:
-    """All agents at once: the total time, and the CPU time per request of the answering process."""
+    """Let all agents call at once. Return the total time, and the CPU time per request of the answering process."""
     found = {}
     for side in ("bare", "gateway"):
         times: list[float] = []
@@ -212,7 +213,7 @@ def _talk(both: Sides, side: str, agent: int, turns: int, times: list[float]) ->
 
 
 def main() -> int:
-    """Start the servers, measure, and remove them; 1 if a bound does not hold."""
+    """Start the servers, measure, and remove them. Return 1 if a bound is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=600)
     parser.add_argument("--agents", type=int, default=200)

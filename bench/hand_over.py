@@ -15,7 +15,7 @@ LOOK_AGAIN_SECONDS = 0.5
 
 
 def main(folder: Path, name: str) -> int:
-    """Hand one prompt over; the driver ends the program at its timeout."""
+    """Pass one prompt on; the driver ends the program at its timeout."""
     prompt = sys.stdin.read()
     stem = f"{name}-{sha256(prompt.encode()).hexdigest()[:8]}"
     (folder / f"{stem}.prompt.txt").write_text(prompt, encoding="utf-8")

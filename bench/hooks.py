@@ -1,4 +1,5 @@
-"""How long a coding agent's host waits for its hooks: the whole program, including the start of the interpreter.
+"""Measure how long a coding agent's host waits for its hooks: the whole program, including the start of the
+interpreter.
 
 Run: python -m bench.hooks [--rounds 100] [--memories 300]. It starts its own Postgres, writes conversation files of
 Claude Code into a temporary home, and runs `slowwave hook` as a host does. The baseline, in turn with the hooks, is an
@@ -33,7 +34,7 @@ Run = Callable[[int], "subprocess.CompletedProcess[bytes]"]
 
 
 def taken(runs: dict[str, Run], rounds: int) -> Times:
-    """Milliseconds of each command, wall time and CPU time, measured in turn."""
+    """Run each command in turn. Return the milliseconds of wall time and CPU time."""
     times: Times = {name: ([], []) for name in runs}
     for number in range(rounds):
         for name, run in runs.items():
@@ -47,7 +48,7 @@ def taken(runs: dict[str, Run], rounds: int) -> Times:
 
 
 def _worked() -> float:
-    """CPU seconds of ended child processes; the helper behind the hooks is not among them."""
+    """Return the CPU seconds of ended child processes, without the helper behind the hooks."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -63,7 +64,7 @@ def tell(times: Times, where: str = "") -> None:
 
 
 def hooks(home: Home) -> dict[str, Run]:
-    """The three hooks for which a person waits."""
+    """Return the three hooks for which a person waits."""
     talk = ClaudeCode(home, "talk")
 
     def turn(number: int) -> "subprocess.CompletedProcess[bytes]":

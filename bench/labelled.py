@@ -1,8 +1,8 @@
 """Turns with gold labels from MSC, RealMem and LoCoMo, for fitting a score on several data sets.
 
-People labelled turns, not sentences. A turn is positive if a gold memory names it; then at least one of its
-sentences is worth keeping, but the label does not say which (multiple-instance labels). `alike` says how much each
-sentence shares with the gold memories of its turn: a hint, not a label.
+People labelled turns, not sentences. A turn is positive if a gold memory names it. At least one of its sentences is
+then worth keeping, but the label does not say which (multiple-instance labels). `alike` says how much each sentence
+shares with the gold memories of its turn: a hint, not a label.
 
     rows(turns("realmem"), features)       the input of a fit, with any features
     leave_one_out(("msc", …), fit, judge)  F1 on each set, fitted on all sets and on the others alone
@@ -35,7 +35,7 @@ Row = fit_signals.Row
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn with its label. group: the person or conversation, which a split must not cut; gold: its memories."""
+    """One turn with its label. group: the person or conversation, which a split must not divide; gold: its memories."""
 
     group: str
     event: Event
@@ -44,11 +44,11 @@ class Turn:
 
     @property
     def sentences(self) -> list[str]:
-        """Its sentences, without code and logs."""
+        """Return its sentences, without code and logs."""
         return list(sentences(without_machinery(self.event.content)))
 
     def alike(self, parts: Sequence[str]) -> list[float]:
-        """The similarity of each part to its nearest gold memory: Dice of content words."""
+        """Return the similarity of each part to its nearest gold memory: Dice of content words."""
         golds = [terms(gold) for gold in self.gold]
         return [max((_dice(terms(part), gold) for gold in golds), default=0.0) for part in parts]
 
@@ -58,12 +58,12 @@ def _dice(a: frozenset[str], b: frozenset[str]) -> float:
 
 
 def turns(name: str) -> Iterator[Turn]:
-    """The labelled turns of a data set: msc, realmem or locomo."""
+    """Return the labelled turns of a data set: msc, realmem or locomo."""
     yield from SETS[name]()
 
 
 def sessions(name: str) -> Iterator[list[Turn]]:
-    """The same turns, session by session."""
+    """Return the same turns, session by session."""
     found: list[Turn] = []
     for turn in turns(name):
         if turn.before is None and found:
@@ -75,7 +75,9 @@ def sessions(name: str) -> Iterator[list[Turn]]:
 
 
 def rows(labelled: Iterator[Turn], features: Callable[[Turn, str, int], Features]) -> list[Row]:
-    """The input of a fit. features: of a turn, one of its sentences, and the place of the sentence in the turn."""
+    """Return the input of a fit. features: a function of a turn, one of its sentences, and the sentence's position in
+    the turn.
+    """
     found: list[Row] = []
     for turn in labelled:
         if parts := turn.sentences:
@@ -85,14 +87,14 @@ def rows(labelled: Iterator[Turn], features: Callable[[Turn, str, int], Features
 
 
 def signals_v1(turn: Turn, sentence: str, place: int) -> Features:
-    """The signals of version 1."""
+    """Return the signals of version 1."""
     before = turn.before.content if turn.before else None
     return signals(sentence, Seen.after(before) if place == 0 else Seen())
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """F1 on one data set. seen: fitted on all sets; unseen: fitted on the others."""
+    """F1 on one data set. seen: fitted on all sets; unseen: fitted on the other sets."""
 
     seen: float
     unseen: float
@@ -101,7 +103,7 @@ class Held:
 def leave_one_out(
     sets: Mapping[str, list[Row]], fit: Callable[[list[Row]], Model], judge: Callable[[Model, list[Row]], float]
 ) -> dict[str, Held]:
-    """F1 on each data set of a model fitted on all sets, and of one fitted without that set."""
+    """Return F1 on each data set of a model fitted on all sets, and of one fitted without this set."""
     whole = fit([row for found in sets.values() for row in found])
     held = {}
     for name, found in sets.items():
@@ -138,7 +140,7 @@ def _locomo() -> Iterator[Turn]:
 
 
 def _facts(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The facts that people observed, by the dia_id of their turn; a fact may name several turns."""
+    """Return the facts that people observed, by the dia_id of their turn; a fact may name several turns."""
     facts: dict[str, tuple[str, ...]] = {}
     for by_speaker in entry["observation"].values():
         for told in by_speaker.values():
@@ -171,7 +173,7 @@ def fit_v1(data: list[Row]) -> Weights:
 
 
 def judge_v1(model: Weights, data: list[Row]) -> float:
-    """F1 of turns on a data set."""
+    """Return F1 of turns on a data set."""
     return fit_signals.judge(data, model.names, model.values, model.threshold)[2]
 
 

@@ -1,6 +1,6 @@
-"""LoCoMo's dev conversations, and what captures and flushes them: servers of their own, and the flusher of a worker.
+"""LoCoMo's development conversations, separate servers for them, and the flusher of a worker.
 
-Every conversation is an agent, every session of it a session; questions are those of categories 1 to 4.
+Every conversation becomes an agent, each of its sessions a session; questions are those of categories 1 to 4.
 """
 
 import json
@@ -77,7 +77,7 @@ def _conversation(entry: dict[str, Any]) -> Conversation:
 
 
 def categories(folder: Path) -> dict[str, list[int]]:
-    """The category of each question that `conversations` gives, in the same order."""
+    """Return the category of each question of `conversations`, in the same order."""
     found: dict[str, list[int]] = {}
     for entry in json.loads((folder / "locomo-dev.json").read_text(encoding="utf-8")):
         said = entry["conversation"]
@@ -95,7 +95,7 @@ def categories(folder: Path) -> dict[str, list[int]]:
 
 @contextmanager
 def servers() -> Iterator[Settings]:
-    """A Postgres and a Valkey for this run alone, migrated, removed afterwards."""
+    """Run a migrated Postgres and Valkey for this run."""
     folder = Path(tempfile.mkdtemp(prefix="slowwave-locomo-"))
     postgres = get_server(folder / "data", cleanup_mode="delete")
     try:
@@ -112,7 +112,7 @@ def servers() -> Iterator[Settings]:
 
 
 def flush(flusher: Flusher, agent: str, sessions: Sequence[str]) -> int:
-    """Flush every session to its end. Returns the number of new memories."""
+    """Flush every session to its end. Return the number of new memories."""
     stored = 0
     for session in sessions:
         ref, more = SessionRef("default", agent, session), True
@@ -128,7 +128,7 @@ def flush(flusher: Flusher, agent: str, sessions: Sequence[str]) -> int:
 
 @contextmanager
 def flusher_of(settings: Settings, extractor: Extractor | None = None) -> Iterator[Flusher]:
-    """The flusher of a worker on these servers; by default with the present rules."""
+    """Return the flusher of a worker on these servers; by default with the present rules."""
     auto_flush = AutoFlush()
     queue = FlushQueue(redis_from_url(settings.broker_url))
     engine = make_engine(settings.database_url).execution_options(isolation_level="AUTOCOMMIT")

@@ -1,4 +1,5 @@
-"""LoCoMo without a database: which turns become memories, against the turns that people observed a fact in.
+"""Measure LoCoMo without a database: the turns that become memories, compared with the turns with a fact by people's
+labels.
 
 Run: python -m bench.extraction --sets locomo
 """
@@ -9,7 +10,7 @@ from slowwave_server.domain.evaluation import Agreement, Carried, agreement, car
 
 
 def measure(compared: Compared) -> dict[str, float]:
-    """All figures of one extractor, by name."""
+    """Return all figures of one extractor, by name."""
     total, words, made, count = Agreement(), Carried(), 0, 0
     for session in sessions("locomo"):
         found = memories(compared.extractor, [turn.event for turn in session], session[0].group)

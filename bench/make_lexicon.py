@@ -1,4 +1,4 @@
-"""Writes domain/similarity/wordnet.tsv: the part of WordNet 3.0 that the similarity needs, as one compact table.
+"""Write domain/similarity/wordnet.tsv: the part of WordNet 3.0 that the similarity needs, as one compact table.
 
 Run: python -m bench.make_lexicon FOLDER, with FOLDER the `dict` folder of WordNet (Debian's package wordnet-base has it
 as /usr/share/wordnet). The table takes only single words that occur in WordNet's tagged texts or in its definitions,
@@ -68,7 +68,7 @@ class WordNet:
         ]
 
     def opposites(self) -> set[tuple[str, str]]:
-        """Pairs that are marked as antonyms, and pairs of words whose nearest adjectives are antonyms."""
+        """Return pairs that are marked as antonyms, and pairs of words whose nearest adjectives are antonyms."""
         found = set()
         for (part, _), synset in self.synsets.items():
             for sign, offset, other, words in synset.pointers:
@@ -88,7 +88,7 @@ class WordNet:
         return {word for word in first if self.uses["a", word] >= 3}
 
     def wider(self, part: str, offset: str, depth: int) -> list[str]:
-        """The words of the wider senses, the nearest first, without those that apply to nearly everything."""
+        """Return the words of the wider senses, the nearest first, without those that apply to nearly everything."""
         found: dict[str, None] = {}
         level = [offset]
         for _ in range(depth):
@@ -103,7 +103,7 @@ class WordNet:
         return list(found)
 
     def knows(self, part: str, word: str) -> bool:
-        """Whether a word is common enough."""
+        """Return True if a word is common enough."""
         return self.uses[part, word] > 0 or self.mentions[word] >= MENTIONS
 
 
@@ -125,7 +125,7 @@ def _synsets(folder: Path, part: str) -> list[tuple[tuple[str, str], Synset]]:
 
 
 def _capitals(folder: Path, part: str) -> Iterator[str]:
-    """Words that WordNet writes with a capital in one sense and never without, in lower case."""
+    """Return words, in lower case, that WordNet writes with a capital in one sense and never without."""
     found: dict[str, bool] = {}
     for line in (folder / f"data.{PARTS[part]}").read_text("ascii").splitlines():
         if not line.startswith("  "):
@@ -147,7 +147,7 @@ def _index(folder: Path, part: str) -> list[tuple[str, list[str]]]:
 
 
 def entries(wordnet: WordNet) -> dict[str, Entry]:
-    """Every kept word with its data."""
+    """Yield every kept word with its data."""
     kept: dict[str, Entry] = defaultdict(Entry)
     for (part, word), offsets in wordnet.senses.items():
         if not WORD.match(word) or not wordnet.knows(part, word):
@@ -166,7 +166,7 @@ def entries(wordnet: WordNet) -> dict[str, Entry]:
 
 
 def _stands_for(wordnet: WordNet, kept: dict[str, Entry], form: str, word: str) -> bool:
-    """Whether `form` is more often a form of `word` than a word by itself ("rent" is not a form of "rend")."""
+    """Return True if `form` is more often a form of `word` than a word by itself ("rent" is not a form of "rend")."""
     own, its = (sum(wordnet.uses[part, one] for part in PARTS) for one in (form, word))
     return word in kept and WORD.match(form) is not None and its >= own
 

@@ -1,9 +1,10 @@
-"""What a model costs for the same conversations: calls and tokens per 100 turns, and the delay until a memory exists.
+"""Measure a model's cost for the same conversations: calls and tokens per 100 turns, and the delay until a memory
+exists.
 
 Run: python -m bench.model_cost [--turns 100] [--latency 0.3] [--pace 0.25]. One endpoint on loopback, with the same
-latency for every contestant, keeps one memory of each user message. Slowwave reads windows in its workers, at default
+latency for every system, makes one memory of each user message. Slowwave reads windows in its workers, at default
 settings and in bulk; mem0 (`infer=True`) and Agno's memory manager are called at each turn, as their documentation
-shows. Embedded texts are not counted for any contestant.
+shows. Embedded texts are not counted for any system.
 """
 
 import argparse
@@ -41,7 +42,7 @@ _PLACES = ("Lisbon", "Oslo", "Ghent", "Porto", "Bergen", "Turin", "Basel", "Cork
 
 @dataclass
 class Counted:
-    """The requests of one contestant. waits: seconds that a turn waited for memory; lags: seconds until a memory
+    """The requests of one system. waits: the seconds that a turn waited for memory; lags: the seconds until a memory
     existed.
     """
 
@@ -53,7 +54,7 @@ class Counted:
 
 
 class Judge:
-    """The endpoint's answers: a memory of each user message, in the form that the contestant's prompt requires."""
+    """The endpoint's answers: a memory of each user message, in the form that the system's prompt requires."""
 
     def __init__(self, latency: float) -> None:
         self._latency = latency
@@ -102,7 +103,7 @@ def _ours(seq: str, name: str, said: str) -> dict[str, Any]:
 
 
 def conversation(turns: int) -> list[tuple[str, str]]:
-    """(user, assistant) texts, each turn with something to keep; the same at each call."""
+    """Return (user, assistant) texts, each turn with a statement to keep; the same at each call."""
     random_ = random.Random(11)
     told = []
     for number in range(turns):
@@ -113,7 +114,9 @@ def conversation(turns: int) -> list[tuple[str, str]]:
 
 
 def by_slowwave(fake: FakeModel, told: Sequence[tuple[str, str]], latency: float, pace: float) -> Counted:
-    """A separate stack with default settings; pace 0: all turns arrive at once, as after an import."""
+    """Run Slowwave on a separate stack with default settings. pace: 0 if all turns arrive at once, as after an
+    import.
+    """
     judge = Judge(latency)
     fake.answer = judge
     model = {"DRIVER": "openai", "MODEL": "fake-1", "BASE_URL": fake.base_url, "API_KEY": "unused"}
@@ -162,7 +165,7 @@ def _await_memories(url: str, turns: int, counted: Counted) -> None:
 
 
 def by_mem0(fake: FakeModel, told: Sequence[tuple[str, str]], latency: float) -> Counted:
-    """mem0 with vectors in memory; the turn waits for `add`, as in its documentation."""
+    """Run mem0 with vectors in memory; the turn waits for `add`, as in its documentation."""
     os.environ["MEM0_TELEMETRY"] = "False"
     from mem0 import Memory as Mem0  # noqa: PLC0415 - reads that variable when it is imported
 
@@ -185,7 +188,7 @@ def by_mem0(fake: FakeModel, told: Sequence[tuple[str, str]], latency: float) ->
 
 
 def by_agno(fake: FakeModel, told: Sequence[tuple[str, str]], latency: float) -> Counted:
-    """Agno's memory manager on SQLite, called for each user message as an agent with user memories does."""
+    """Run Agno's memory manager on SQLite, called for each user message as an agent with user memories does."""
     from agno.db.sqlite import SqliteDb  # noqa: PLC0415 - an extra
     from agno.memory import MemoryManager  # noqa: PLC0415 - an extra
     from agno.models.openai.like import OpenAILike  # noqa: PLC0415 - an extra
@@ -216,7 +219,7 @@ def _time(counted: Counted, add: Callable[[], int]) -> None:
 
 
 def report(found: Mapping[str, Counted], turns: int) -> None:
-    """One table, and the rows of the comparison with mem0."""
+    """Print one table, and note the rows of the comparison with mem0."""
     each = 100 / turns
     print(f"{'per 100 turns':30}{'calls':>10}{'tokens':>10}{'memories':>10}{'a turn waits':>14}{'lag p50':>9}")
     for name, one in found.items():

@@ -1,13 +1,14 @@
-"""Does the rules extractor keep what people keep, and say what they say? Multi-Session Chat against `RulesExtractor`.
+"""Compare `RulesExtractor` with people on Multi-Session Chat: the utterances that each keeps, and the words of the
+memories.
 
-Keep: an utterance counts as kept if a candidate names it among its sources; it is right if a person wrote a memory for
-it. The baselines are "keep everything" and "keep every utterance with a first-person verb".
+Keeping: an utterance counts as kept if it is a source of a candidate; this is right if a person wrote a memory for it.
+The baselines are "keep everything" and "keep every utterance with a first-person verb".
 
-Say: ROUGE-L (F, stemmed) of the joined candidates against the memory that the person wrote; the baseline is the raw
+Wording: ROUGE-L (F, stemmed) of the joined candidates against the memory that the person wrote; the baseline is the raw
 utterance. People wrote "I like horses", the extractor "Maya likes horses", so the comparison has three forms:
-unchanged, where each name for an "I" counts as an error; in the third person, where version 1 of the rules changes
-the person of the written memory and of the raw utterance, sentence by sentence; and in the first person, where only
-the extractor's names become "I" and "my". "kept" are utterances that a person and the extractor kept; "all" are all
+unchanged, where each name for an "I" counts as an error; in the third person, where version 1 of the rules changes the
+person of the written memory and of the raw utterance, sentence by sentence; and in the first person, where only the
+extractor's names become "I" and "my". "kept" are utterances that a person and the extractor kept; "all" are all
 utterances that a person kept, with an empty extraction counting 0.
 
 The weights were fitted on the whole development file; `bench/fit_signals.py` shows the same metric on held-out
@@ -42,7 +43,7 @@ START = datetime(2024, 3, 4, 9, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One utterance, its extraction, and whether its dialogue is in the first half (even) or the second."""
+    """One utterance, its extraction, and True if its dialogue is in the first half (even)."""
 
     turn: Utterance
     said: str
@@ -50,7 +51,7 @@ class Judged:
 
 
 def events_of(turns: Sequence[Utterance]) -> tuple[Event, ...]:
-    """A dialogue as events: the first speaker is the user, the second the assistant, both by name."""
+    """Return a dialogue as events: the first speaker is the user, the second the assistant, both by name."""
     kinds: dict[str, EventKind] = dict(zip(NAMES.values(), ("user", "assistant"), strict=True))
     return tuple(
         Event(at, kinds.get(turn.speaker, "user"), "user", turn.text, START + timedelta(minutes=at), name=turn.speaker)
@@ -59,14 +60,14 @@ def events_of(turns: Sequence[Utterance]) -> tuple[Event, ...]:
 
 
 def extract(turns: Sequence[Utterance], extractor: Extractor) -> list[str]:
-    """The extraction of each utterance of a dialogue, in order; "" if it keeps nothing."""
+    """Return the extraction of each utterance of a dialogue, in order; "" if nothing is kept."""
     events = events_of(turns)
     found = memories(extractor, events, "helper")
     return [" ".join(one.content for one in found if event.seq in one.sources) for event in events]
 
 
 def judge(every: Sequence[Sequence[Utterance]], extractor: Extractor) -> list[Judged]:
-    """All utterances with their extractions."""
+    """Return all utterances with their extractions."""
     return [
         Judged(turn, text, number % 2)
         for number, turns in enumerate(every)
@@ -75,7 +76,7 @@ def judge(every: Sequence[Sequence[Utterance]], extractor: Extractor) -> list[Ju
 
 
 def measure(compared: Compared) -> dict[str, float]:
-    """The figures of one extractor that `bench.extraction` puts in its table, by name."""
+    """Return the figures of one extractor that `bench.extraction` puts in its table, by name."""
     judged = judge(list(dialogues(data_file(FILE))), compared.extractor)
     kept = keeping(judged, lambda one: one.said != "")
     words = sum((carried(one.turn.memory, (one.said,)) for one in judged if one.turn.memory), Carried())
@@ -88,7 +89,7 @@ def measure(compared: Compared) -> dict[str, float]:
 
 
 class Kept(NamedTuple):
-    """How well a rule keeps the utterances that people keep."""
+    """Precision and recall of a rule against the utterances that people keep."""
 
     precision: float
     recall: float
@@ -102,7 +103,7 @@ class Kept(NamedTuple):
 
 
 def keeping(judged: Sequence[Judged], keeps: Callable[[Judged], bool]) -> Kept:
-    """Precision and recall of a rule that keeps utterances."""
+    """Return precision and recall of a rule that keeps utterances."""
     ours = [one for one in judged if keeps(one)]
     people = sum(one.turn.memory != "" for one in judged)
     hits = sum(one.turn.memory != "" for one in ours)
@@ -110,18 +111,18 @@ def keeping(judged: Sequence[Judged], keeps: Callable[[Judged], bool]) -> Kept:
 
 
 def in_third_person(text: str, speaker: str) -> str:
-    """Any text, sentence by sentence, with the change of person of version 1 of the rules."""
+    """Return any text, sentence by sentence, with the change of person of version 1 of the rules."""
     other = next((name for name in NAMES.values() if name != speaker), None)
     return " ".join(third_person(sentence, Speaker(speaker, other)) for sentence in sentences(text))
 
 
 def has_first_person_verb(one: Judged) -> bool:
-    """The second baseline."""
+    """Return True if a text has a first-person verb: the second baseline."""
     return FIRST_PERSON_VERB.search(one.turn.text) is not None
 
 
 def in_first_person(text: str, speaker: str) -> str:
-    """The extractor's text with "I" and "my" for the speaker's name; the verbs stay in the third person."""
+    """Return the extractor's text with "I" and "my" for the speaker's name; the verbs stay in the third person."""
     return text.replace(f"{speaker}'s", "my").replace(speaker, "I")
 
 
@@ -142,7 +143,7 @@ class Said(NamedTuple):
 
 
 def saying(judged: Sequence[Judged]) -> list[Said]:
-    """The extractor's words and the raw utterance against the written memory, by change of person."""
+    """Compare the extractor's words and the raw utterance with the written memory, by change of person."""
     scorer = RougeScorer(["rougeL"], use_stemmer=True)
 
     def alike(reference: str, text: str) -> float:
@@ -173,20 +174,20 @@ def saying(judged: Sequence[Judged]) -> list[Said]:
 
 
 def tell(judged: Sequence[Judged]) -> None:
-    """Note the rows of the one table."""
+    """Note the rows of the common table."""
     rules = keeping(judged, lambda one: one.said != "").f1
     for than, keeps in (("keep everything", lambda _: True), ("first-person verb", has_first_person_verb)):
         beside = keeping(judged, keeps).f1
         note(Row("MSC", "F1 of what is kept", rules, than, beside, "", rules / beside, ">= 1"))
     for said in saying(judged):
         what = f"ROUGE-L of what is said, {said.label}"
-        # Unchanged, the persons differ by design (a memory names its speaker): reported, without a bound.
+        # In the unchanged form, the persons differ by design (a memory names its speaker): reported, without a bound.
         bound = "" if said.label == "as it is" else ">= 1"
         note(Row("MSC", what, said.rules, "raw utterance", said.raw, "", said.rules / said.raw, bound))
 
 
 def report(judged: Sequence[Judged], title: str) -> None:
-    """Prints the figures of a set of utterances."""
+    """Print the figures of a set of utterances."""
     print(f"{title}: {len(judged)} utterances, people kept {sum(one.turn.memory != '' for one in judged)}")
     print(f"  rules                     {keeping(judged, lambda one: one.said != '')}")
     print(f"  keep everything           {keeping(judged, lambda _: True)}")
@@ -196,7 +197,7 @@ def report(judged: Sequence[Judged], title: str) -> None:
 
 
 def main() -> None:
-    """All dialogues, and each half by itself."""
+    """Print the figures of all dialogues, and of each half."""
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else data_file(FILE)
     if not path.exists():
         sys.exit(f"{path} is not there: set SLOWWAVE_SHARED to the folder that holds data/")

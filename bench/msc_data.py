@@ -20,14 +20,16 @@ class Utterance:
 
 
 def data_file(name: str) -> Path:
-    """The path of a shared data file: `$SLOWWAVE_SHARED/data`, else `../shared/data` beside the repository."""
+    """Return the path of a shared data file: in `$SLOWWAVE_SHARED/data`, or else in `../shared/data` beside the
+    repository.
+    """
     shared = os.environ.get("SLOWWAVE_SHARED")
     root = Path(shared) if shared else Path(__file__).resolve().parents[2] / "shared"
     return root / "data" / name
 
 
 def dialogues(path: Path) -> Iterator[list[Utterance]]:
-    """The dialogues of an MSC memories file (JSON lines), in order."""
+    """Return the dialogues of an MSC memories file (JSON lines), in order."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             turns = json.loads(line)["dialog"]

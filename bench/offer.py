@@ -1,4 +1,4 @@
-"""What an offer costs beside a PING and beside the two usual libraries for unique Celery tasks.
+"""Measure an offer, compared with a PING and with the two usual libraries for unique Celery tasks.
 
 Run: python -m bench.offer [--calls 5000] [--url redis://…]. Without a URL it starts its own Valkey, AOF on. The
 calls are interleaved, so that a noisy neighbour disturbs all of them equally. Prints one table of medians, and
@@ -29,7 +29,7 @@ Calls = dict[str, Callable[[], object]]
 
 @contextmanager
 def server(url: str | None) -> Iterator[str]:
-    """Give the URL of the server to measure on: the named one, or a fresh one for the time of the run."""
+    """Yield the URL of the server to measure: the named one, or a fresh one for the run."""
     if url:
         yield url
         return
@@ -40,7 +40,7 @@ def server(url: str | None) -> Iterator[str]:
 
 
 def our_calls(url: str) -> Calls:
-    """PING, an offer of a pending session, and an offer of a new one, all by one client."""
+    """Return PING, an offer of a pending session, and an offer of a new one, all by one client."""
     redis = redis_from_url(url)
     queue = FlushQueue(redis, ticket_seconds=3600)
     known = SessionRef("default", "Maya", "known")
@@ -60,7 +60,7 @@ def our_calls(url: str) -> Calls:
 
 
 def library_calls(url: str) -> Calls:
-    """Both libraries' `apply_async` of a task that is already queued."""
+    """Return both libraries' `apply_async` of a task that is already queued."""
     app = Celery("bench", broker=url, backend=url)
     app.conf.ONCE = {"backend": "celery_once.backends.Redis", "settings": {"url": url, "default_timeout": 3600}}
 
@@ -82,7 +82,7 @@ def library_calls(url: str) -> Calls:
 
 
 def measure(calls: Calls, rounds: int) -> dict[str, list[float]]:
-    """Make each call in turn, `rounds` times after a tenth of that as warm-up. Returns µs per call."""
+    """Make each call in turn, `rounds` times after a tenth of this number as warm-up. Return µs per call."""
     taken: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(rounds + rounds // 10):
         for name, call in calls.items():
@@ -94,7 +94,7 @@ def measure(calls: Calls, rounds: int) -> dict[str, list[float]]:
 
 
 def main() -> int:
-    """Measure, print, judge."""
+    """Measure, print, and check the bounds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=5000)
     parser.add_argument("--url")

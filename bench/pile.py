@@ -24,12 +24,12 @@ LABELS = ("useful", "marginal", "junk")
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """All lines of a file of JSON lines."""
+    """Return all lines of a file of JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def merge(samples: Sequence[Path], seed: int, out: Path) -> int:
-    """Write the pile and its key. Returns the number of lines."""
+    """Write the pile and its key. Return the number of lines."""
     known = {row["id"]: row for path in samples for row in read(key_path(path))}
     rows = [row for path in samples for row in read(path)]
     random.Random(seed).shuffle(rows)
@@ -39,7 +39,9 @@ def merge(samples: Sequence[Path], seed: int, out: Path) -> int:
 
 
 def auc(useful: Sequence[float], junk: Sequence[float]) -> float | None:
-    """How often a value of `useful` exceeds a value of `junk`, a tie counting half; None if one of them is empty."""
+    """Return how often a value of `useful` exceeds a value of `junk`, where a tie counts half; None if one of them is
+    empty.
+    """
     if not useful or not junk:
         return None
     return sum((a > b) + 0.5 * (a == b) for a in useful for b in junk) / (len(useful) * len(junk))
@@ -63,7 +65,7 @@ def count(keys: Mapping[int, dict[str, Any]], labels: Mapping[int, str]) -> None
 
 
 def main() -> int:
-    """Merge, or count; 2 if a label is unknown."""
+    """Merge, or count. Return 2 if a label is unknown."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--seed", type=int, default=7)

@@ -1,4 +1,5 @@
-"""PrecisionMemBench, its 77 retrieval cases and 12 session turns by its own rules, beside its published results.
+"""Run PrecisionMemBench, its 77 retrieval cases and 12 session turns by its own rules, and compare with published
+results.
 
 Every user is an agent, and each scope of a user is a room that only this user reads. A belief is one message in a
 session named by the belief's id, so the sources of a hit name the belief. Slowwave gets no other information about a
@@ -62,7 +63,7 @@ class Asked:
 
 
 class Store:
-    """Beliefs in Slowwave. prefix: of the names of agents and rooms, so that two stores share nothing."""
+    """Beliefs in Slowwave. prefix: the prefix of names of agents and rooms, so that two stores share nothing."""
 
     def __init__(self, recorder: Recorder, reader: Memory, prefix: str) -> None:
         self._recorder, self._reader, self._prefix = recorder, reader, prefix
@@ -82,7 +83,7 @@ class Store:
         self._recorder.settle()
 
     def ask(self, case: Mapping[str, Any], name: str, user: str, query: str) -> Asked:
-        """Search, by the first scope of the case."""
+        """Search, in the first scope of the case."""
         agent, scope = self._names(user, case["scope"][0])
         hits = self._reader.search(agent, query, LIMIT, scopes=[scope]) if query.strip() else []
         found = tuple((session, relevance(hit)) for hit in hits for session, _ in hit.sources)
@@ -93,25 +94,25 @@ class Store:
 
 
 def relevance(hit: Hit) -> float:
-    """The relevance of a hit; 1 if hits have none."""
+    """Return the relevance of a hit; 1 if hits have none."""
     found = getattr(hit, "relevance", None)
     return 1.0 if found is None else float(found)
 
 
 def loaded(name: str) -> Any:
-    """One file of the benchmark."""
+    """Return one file of the benchmark."""
     return json.loads(data_file(f"precisionmem-{name}.json").read_text(encoding="utf-8"))
 
 
 def ask_cases(store: Store) -> list[Asked]:
-    """The 77 cases, over the beliefs of the seed."""
+    """Ask the 77 cases, over the beliefs of the seed."""
     store.add(*loaded("beliefs.seed"))
     cases = loaded("retrieval.cases")
     return [store.ask(case, case["caseId"], case.get("userId", USER), case["query"]) for case in cases]
 
 
 def ask_sessions(store: Store) -> list[Asked]:
-    """The 12 turns; between them, beliefs are added, and recorded again with more aliases."""
+    """Ask the 12 turns; between them, beliefs are added, and recorded again with more aliases."""
     store.add(*loaded("beliefs.seed"))
     asked = []
     for session in loaded("session-retrieval.cases"):
@@ -126,7 +127,7 @@ def ask_sessions(store: Store) -> list[Asked]:
 
 
 def judged(asked: Asked, floor: float, pinned: frozenset[str]) -> Verdict:
-    """The verdict without hits below a relevance."""
+    """Return the verdict without hits below a relevance."""
     names = [name for name, relevant in asked.found if relevant >= floor]
     built = build(asked.known, lambda *_: names, asked.user, asked.case, asked.query)
     if "turnIndex" in asked.case:
@@ -147,13 +148,13 @@ class Score:
     of_others: int
 
     def line(self) -> str:
-        """One line of the table."""
+        """Return one line of the table."""
         cases = f"{self.active:>6} {self.passed:>6} {self.precision:>9.3f} {self.recall:>6.3f}"
         return f"{cases} {self.turns:>5} {self.drift:>6.3f} {self.of_others:>6}"
 
 
 def score(cases: Sequence[Verdict], turns: Sequence[Verdict], known: Mapping[str, Belief]) -> Score:
-    """Compute the metrics. of_others: cases with a hit from another user."""
+    """Compute the metrics. of_others: the number of cases with a hit from another user."""
     return Score(
         active=sum(one.kind == "active" for one in cases),
         passed=sum(not one.failures for one in cases),
@@ -166,7 +167,7 @@ def score(cases: Sequence[Verdict], turns: Sequence[Verdict], known: Mapping[str
 
 
 def measure() -> dict[str, tuple[list[Asked], list[Asked]]]:
-    """The hits of search by words and with vectors for every case and turn."""
+    """Return the hits of search by words and with vectors for every case and turn."""
     with recall_memories() as (words, vectors, recorder, _):
         return {
             name: (ask_cases(Store(recorder, reader, f"{name} cases")), ask_sessions(Store(recorder, reader, name)))
@@ -213,7 +214,7 @@ def main() -> int:
 
 
 def tell(way: str, ours: Score) -> None:
-    """Note the rows of the one table, beside the best published system by other authors than the benchmark's."""
+    """Note the rows of the common table, with the best published system by other authors than the benchmark's."""
     name, best = list(PUBLISHED.items())[1]
     figures = (
         ("active passes of 43", ours.active, best[0], 30, ">= 1"),

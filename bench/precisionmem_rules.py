@@ -1,13 +1,14 @@
-"""The rules of PrecisionMemBench (tenurehq/precisionMemBench, MIT): the content of a context, and when a case passes.
+"""The rules of PrecisionMemBench (tenurehq/precisionMemBench, MIT): the content of a context, and the condition of a
+pass.
 
 They are the rules of its runner for external systems. The system stores beliefs as text and answers a search with ids.
 The runner's own index provides the pinned facts, the open questions and the participants of relations; the system only
 provides search. A search uses the first scope of a case, and at most 20 results count; pinned facts among the results
 are dropped, and they use places of the budget.
 
-    active passes   passed cases with a precision above 0: search had to find something, and found nothing else
-    precision       mean over the cases that returned, or had to return, something
-    drift           session turns: 1 - precision; 0 if nothing was returned
+    active passes   passed cases with a precision above 0: search found expected beliefs, and no others
+    precision       mean over the cases with returned or expected beliefs
+    drift           for session turns: 1 - precision; 0 without returned beliefs
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -65,13 +66,13 @@ class Verdict:
 
 
 def belief_text(belief: Belief) -> str:
-    """The text that the runner gives a system to store."""
+    """Return the text that the runner gives a system to store."""
     parts = (belief["canonical_name"], *belief["aliases"], belief["content"], belief.get("why_it_matters"))
     return " ".join(part for part in parts if part)
 
 
 def build(index: Mapping[str, Belief], search: Search, user: str, case: Mapping[str, Any], query: str) -> Built:
-    """The context of one query."""
+    """Return the context of one query."""
     scopes, most = case["scope"], case.get("budget", {}).get("maxBeliefs", MOST_BELIEFS)
     own = [b for b in index.values() if b["user_id"] == user and set(b["scope"]) & set(scopes) and b["pinned"]]
     pinned = [b["_id"] for b in own if b["type"] != "open_question" and not b["superseded_by"] and not b["resolved_at"]]
@@ -91,7 +92,7 @@ def build(index: Mapping[str, Belief], search: Search, user: str, case: Mapping[
 
 
 def judge_case(case: Mapping[str, Any], built: Built, pinned_in_seed: frozenset[str]) -> Verdict:
-    """One of the 77 cases. The prelude is not judged: the runner makes it itself."""
+    """Judge one of the 77 cases. The prelude is not judged, because the runner makes it itself."""
     wanted = case["expect"].get("relevantBeliefs", {})
     failures = _tiers(case["expect"], built, {*built.pinned, *built.relevant})
     only, found = wanted.get("shouldOnlyInclude"), set(built.relevant)
@@ -112,7 +113,7 @@ def judge_case(case: Mapping[str, Any], built: Built, pinned_in_seed: frozenset[
 
 
 def judge_turn(case: str, turn: Mapping[str, Any], built: Built) -> Verdict:
-    """One turn of a session."""
+    """Judge one turn of a session."""
     wanted = turn["expect"].get("relevantBeliefs", {})
     shown = {*built.pinned, *built.relevant}
     failures = _tiers(turn["expect"], built, shown)
@@ -128,12 +129,12 @@ def judge_turn(case: str, turn: Mapping[str, Any], built: Built) -> Verdict:
 
 
 def drift(verdict: Verdict) -> float:
-    """The share of the results that do not belong to the turn."""
+    """Return the share of the results that do not belong to the turn."""
     return 0.0 if verdict.precision is None else 1 - verdict.precision
 
 
 def _tiers(expect: Mapping[str, Any], built: Built, shown: set[str]) -> list[str]:
-    """The failures of the three tiers."""
+    """Return the failures of the three tiers."""
     failures: list[str] = []
     wanted = expect.get("relevantBeliefs", {})
     failures += [

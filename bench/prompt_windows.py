@@ -1,8 +1,8 @@
 """Windows of every data set in the form of a model's prompt: with earlier memories, and the preceding lines.
 
-Known memories are those that people wrote for earlier turns: of earlier sessions (RealMem, LoCoMo) or of the earlier
-half of the dialogue (MSC). For tau-bench they are the memories that the rules find in another call of the same
-customer, dated a day earlier.
+Known memories are those that people wrote for earlier turns, in earlier sessions (RealMem, LoCoMo) or in the first half
+of the dialogue (MSC). For tau-bench they are the memories that the rules find in another call of the same customer,
+dated a day earlier.
 """
 
 import json
@@ -52,7 +52,7 @@ class Drawn:
 class Told:
     """One session of a scope, and the memories that people wrote for the session.
 
-    earlier: the sessions of the scope before it. done: the number of its events that were read before the first window.
+    earlier: the earlier sessions of the scope. done: the number of its events that were read before the first window.
     """
 
     events: tuple[Event, ...]
@@ -62,7 +62,7 @@ class Told:
 
 
 def drawn(seed: int, of_each: int) -> list[Drawn]:
-    """`of_each` windows of every data set, in the order of `SETS`; the same for the same seed."""
+    """Return `of_each` windows of every data set, in the order of `SETS`; the same for the same seed."""
     found: list[Drawn] = []
     for kind, sessions in SETS.items():
         windows = [place for told in sessions() for place in _windows(told)]
@@ -72,7 +72,7 @@ def drawn(seed: int, of_each: int) -> list[Drawn]:
 
 
 def _windows(told: Told) -> Iterator[tuple[Told, Window]]:
-    """The windows of a session as flushes cut them, without windows with hardly any speech."""
+    """Return the windows of a session as flushes cut them, without windows with hardly any speech."""
     done = told.done
     while done < len(told.events):
         window = cut_window(
@@ -98,7 +98,9 @@ def _drawn(name: str, told: Told, window: Window) -> Drawn:
 
 
 def _known(earlier: Sequence[Remembered], words: set[str], day: date) -> tuple[KnownMemory, ...]:
-    """The memories that share the most words with the window, then the newest of the day, as `ScopeKnowledge` does."""
+    """Return the memories that share the most words with the window, then the newest of the day, as `ScopeKnowledge`
+    does.
+    """
 
     def shared(one: Remembered) -> float:
         found = set(WORD.findall(one[1].lower()))
@@ -140,7 +142,7 @@ def _tau() -> Iterator[Told]:
 
 
 def _locomo() -> Iterator[Told]:
-    """Two people who talk to each other; neither is the agent."""
+    """Return sessions of two people who talk to each other; neither is the agent."""
     for entry in json.loads(data_file(LOCOMO).read_text(encoding="utf-8")):
         lines = [line | {"role": "user"} for line in convert_locomo.events(entry)]
         sessions = sorted(talks_of(lines), key=lambda talk: talk.events[0].happened_at)
@@ -157,7 +159,7 @@ def _observed(said: Mapping[str, Sequence[tuple[str, object]]], events: Sequence
 
 
 def _msc() -> Iterator[Told]:
-    """The second half of each dialogue comes in a window of its own."""
+    """Return sessions in which the second half of each dialogue is a separate window."""
     for turns in msc_data.dialogues(data_file(msc.FILE)):
         events = msc.events_of(turns)
         remembered = [

@@ -1,5 +1,4 @@
-"""How a reader extracts memories from windows of every data set, through the `command` driver, and which pass the
-checks.
+"""Let a reader extract memories from windows of every data set, through the `command` driver, and check them.
 
 The program of the driver (`bench/hand_over.py`) writes each prompt to a file in FOLDER and waits for the file with the
 answer. All windows are sent at the same time. A reader, a person or a model without an API, answers the files in any
@@ -40,7 +39,7 @@ Facts = Sequence[Sequence[str]]
 
 @dataclass(slots=True)
 class Driven:
-    """An AskModel without a budget: the driver alone. data: its last answer."""
+    """An AskModel without a budget: only the driver. data: its last answer."""
 
     driver: CommandDriver
     seconds: float
@@ -64,13 +63,13 @@ class Knows:
     known: KnownContext
 
     def read(self, context: ExtractionContext, words: str, before: object) -> KnownContext:  # noqa: ARG002 - the contract's
-        """The same for every window."""
+        """Return the same memories for every window."""
         return self.known
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A window with its answer. refused: each memory that the checks dropped, with its reason."""
+    """A window with its answer. refused: each memory that the checks dropped, with the reason."""
 
     drawn: Drawn
     extraction: Extraction
@@ -78,7 +77,7 @@ class Read:
     refused: tuple[tuple[str, str], ...]
 
     def kept(self, facts: Facts) -> list[bool]:
-        """Whether a memory contains each fact."""
+        """Return for each fact True if a memory contains it."""
         texts = [memory.content for memory in self.extraction.candidates]
         return [any(all(re.search(word, text, re.IGNORECASE) for word in fact) for text in texts) for fact in facts]
 
@@ -94,7 +93,7 @@ def read(one: Drawn, folder: Path, seconds: float) -> Read:
 
 
 def _refused(items: Sequence[Any], one: Drawn) -> list[tuple[str, str]]:
-    """Check each memory by itself, because the extraction only counts the reasons."""
+    """Check each memory separately, because the extraction only counts the reasons."""
     asked = read_window(one.window, one.context)
     checked = [(item, read_answer([item], asked, one.context, one.known).dropped) for item in items]
     return [(why, str(item.get("content", item))) for item, dropped in checked for why in dropped]
@@ -128,7 +127,7 @@ def tell(found: Sequence[Read], facts: Mapping[str, Facts]) -> None:
 
 
 def main() -> int:
-    """Hand the prompts over, wait for the answers, print."""
+    """Pass the prompts on, wait for the answers, print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=7)

@@ -1,12 +1,12 @@
-"""RealMem: which turns become memories, and whether memories alone answer later questions.
+"""Measure RealMem: the turns that become memories, and whether memories alone answer later questions.
 
 Turns: precision, recall and F1 of the turns that are the source of a memory, against those with a gold memory, over
 all persons together.
 
 Later questions: for a question with evidence in earlier sessions, BM25 with stemming searches only the memories of
 those sessions, over their text with its date. Found: one of the first ten memories has a source that is a gold turn of
-the question; or one of those that fit in 1,000 tokens, best first, each counted with its date. This search replaces
-the real one; `python -m bench.realmem_search` measures the real one.
+the question; or one of those that fit in 1,000 tokens, best first, each counted with its date. This search stands in
+for the real one, which `python -m bench.realmem_search` measures.
 
 Run: python -m bench.extraction --sets realmem
 """
@@ -44,7 +44,7 @@ def remember(person: Person, extractor: Extractor) -> Remembered:
 
 
 def turns(remembered: Remembered, role: str | None = None) -> Agreement:
-    """How well the turns agree with the gold turns; role: only the turns of user or assistant."""
+    """Return how well the turns agree with the gold turns. role: only the turns of user or assistant."""
     total = Agreement()
     for session, found in zip(remembered.person.sessions, remembered.by_session, strict=True):
         counted = {event.seq for event in session.events if role in {None, event.kind}}
@@ -54,7 +54,7 @@ def turns(remembered: Remembered, role: str | None = None) -> Agreement:
 
 
 def gold_words(remembered: Remembered) -> Carried:
-    """How many content words of gold memories occur in the memories of their turns."""
+    """Return how many content words of gold memories occur in the memories of their turns."""
     total = Carried()
     for session, found in zip(remembered.person.sessions, remembered.by_session, strict=True):
         for seq, golds in session.gold.items():
@@ -65,7 +65,7 @@ def gold_words(remembered: Remembered) -> Carried:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether a question's evidence is among the first ten memories, and within 1,000 tokens."""
+    """True if a question's evidence is among the first ten memories, and True if it is within 1,000 tokens."""
 
     first: bool
     within: bool
@@ -89,7 +89,7 @@ def questions(remembered: Remembered) -> list[Answer]:
 
 
 def judged(hits: Sequence[tuple[set[Source], int]], asked: Question) -> Answer:
-    """The evidence among hits, best first: the sources of each, and the tokens of its text."""
+    """Return the position of the evidence among hits, best first: the sources of each, and the tokens of its text."""
     within, left = False, BUDGET
     for sources, tokens in hits:
         left -= tokens
@@ -100,7 +100,7 @@ def judged(hits: Sequence[tuple[set[Source], int]], asked: Question) -> Answer:
 
 
 def measure(compared: Compared) -> dict[str, float]:
-    """All figures of one extractor, by name."""
+    """Return all figures of one extractor, by name."""
     remembered = [remember(person, compared.extractor) for person in people(data_file(FILE))]
     agreed = {role: sum((turns(one, role) for one in remembered), Agreement()) for role in (None, "user", "assistant")}
     words = sum((gold_words(one) for one in remembered), Carried())

@@ -1,4 +1,4 @@
-"""RealMem: sessions of a user and an assistant in projects that go on for weeks, with the memories that people keep.
+"""Read RealMem: sessions of a user and an assistant in projects over weeks, with the memories that people keep.
 
 A memory names its source turn, counted from 1. 0 and -1 mean no turn (schedules, summaries of several sessions): such
 memories are left out. The gold of a later question is the `memory_used` of its answer, located among the memories of
@@ -32,7 +32,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that has evidence in earlier sessions. before: the number of sessions that are earlier."""
+    """A question that has evidence in earlier sessions. before: the number of earlier sessions."""
 
     text: str
     before: int
@@ -57,7 +57,7 @@ def people(path: Path) -> Iterator[Person]:
 
 
 def _session(entry: dict[str, Any], place: int, ordered: list[dict[str, Any]]) -> Session:
-    """The sessions of one day begin at 8 o'clock, an hour apart; a turn takes a minute."""
+    """Return a session. The sessions of one day begin at 8 o'clock, an hour apart; a turn takes a minute."""
     earlier_that_day = sum(other["day"] == entry["day"] for other in ordered[:place])
     begun = datetime.fromisoformat(entry["day"]).replace(tzinfo=UTC) + timedelta(hours=FIRST_HOUR + earlier_that_day)
     events = tuple(
@@ -93,5 +93,5 @@ def _questions(ordered: list[dict[str, Any]]) -> Iterator[Question]:
 
 
 def _text(content: object) -> str:
-    """A memory's text; one of the set is an object."""
+    """Return a memory's text; one memory of the set is an object."""
     return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)

@@ -1,9 +1,9 @@
-"""RealMem through the real pipeline: whether memories alone answer later questions, by the search of Slowwave itself.
+"""Measure RealMem through the real pipeline: do memories alone answer later questions, by Slowwave's own search?
 
 Every person is an agent, one for each extractor. Sessions are captured and flushed in order; the questions of a session
 with evidence in earlier sessions are asked before the session is captured. "Found" is counted as in bench/realmem.py: a
-gold turn among the sources of the first ten memories, or of those within 1,000 tokens. Words alone, without vectors.
-Memories alone can be read in two ways, and both are measured:
+gold turn among the sources of the first ten memories, or of those within 1,000 tokens. The search uses words only.
+Memories can be selected in two ways, and both are measured:
 
     memories searched alone    search ranks memories, without raw events
     memories among all hits    search ranks memories and events together; of its first 60 hits the memories count
@@ -44,13 +44,13 @@ AT_ONCE = 100
 
 
 def searched_alone(connection: psycopg.Connection[Any], agent: str, question: str) -> Sequence[Hit]:
-    """The hits of a search in an agent's memories, without raw events."""
+    """Return the hits of a search in an agent's memories, without raw events."""
     stats = run(connection, scope_stats_steps(reader("default", agent, ()), question))
     return run(connection, find_steps(stats, limit=DEEPEST, events=False))
 
 
 def among_all(connection: psycopg.Connection[Any], agent: str, question: str) -> Sequence[Hit]:
-    """The memories among the first hits of a search for memories and events."""
+    """Return the memories among the first hits of a search for memories and events."""
     return [hit for hit in search(connection, "default", agent, question, limit=DEPTH) if hit.kind == "memory"]
 
 
@@ -61,7 +61,7 @@ WAYS: Mapping[str, Callable[[psycopg.Connection[Any], str, str], Sequence[Hit]]]
 
 
 def record(memory: Memory, agent: str, session: Session) -> None:
-    """Capture a session whole."""
+    """Capture a complete session."""
     lines = [{"role": e.role, "content": e.content, "at": e.happened_at.isoformat()} for e in session.events]
     for begin in range(0, len(lines), AT_ONCE):
         memory.turn_completed(agent, session.name, lines[begin : begin + AT_ONCE])
@@ -69,7 +69,7 @@ def record(memory: Memory, agent: str, session: Session) -> None:
 
 
 def ask(hits: Sequence[Hit], asked: Question) -> Answer:
-    """The evidence of a question among the found memories."""
+    """Return the position of a question's evidence among the found memories."""
     return judged([(set(hit.sources), estimate(f"({hit.valid_from:%-d %B %Y}) {hit.content}")) for hit in hits], asked)
 
 
@@ -86,7 +86,7 @@ def live(person: Person, agent: str, memory: Memory, flusher: Flusher, connectio
 
 
 def measure(settings: Settings, column: str, chosen: Compared) -> dict[str, float]:
-    """The shares of one extractor, by name."""
+    """Return the shares of one extractor, by name."""
     answers: dict[str, list[Answer]] = {way: [] for way in WAYS}
     with (
         psycopg.connect(settings.database_url, autocommit=True) as connection,
@@ -106,7 +106,7 @@ def measure(settings: Settings, column: str, chosen: Compared) -> dict[str, floa
 
 
 def tell(found: Mapping[str, Mapping[str, float]]) -> None:
-    """Note the rows of the one table."""
+    """Note the rows of the common table."""
     for what, ours in found[OURS].items():
         for column in found.keys() - {OURS}:
             beside = found[column][what]

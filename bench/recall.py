@@ -1,4 +1,5 @@
-"""How often search and context find the evidence of questions: three data sets, one run, one table, standard errors.
+"""Measure how often search and context find the evidence of questions: three data sets, one run, one table, standard
+errors.
 
 The baselines on the same events: BM25 over messages, BM25 over chunks of 400 characters, the recipe of
 bench/recall_recipe.py, and the search of another clone of Slowwave, if one is named.
@@ -46,7 +47,7 @@ LEAST = {
 
 
 def beside_ways(clone: Path, agents: Sequence[RecallAgent]) -> dict[str, Way]:
-    """The searches of another clone: run once in a separate process, then answered from its output."""
+    """Return the searches of another clone: run once in a separate process, then answered from its output."""
     revision = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True, check=True
     ).stdout
@@ -92,7 +93,7 @@ def _steps(agent: RecallAgent) -> list[dict[str, Any]]:
 
 
 def measure(agents: Sequence[RecallAgent], clone: Path | None) -> RecallEvaluation:
-    """All methods over the agents of one data set."""
+    """Measure all methods over the agents of one data set."""
     beside = {} if clone is None else beside_ways(clone, agents)
     with recall_memories() as (words, vectors, recorder, models):
         ways = search_ways("words", words) | search_ways("vectors", vectors) | beside
@@ -104,7 +105,7 @@ def measure(agents: Sequence[RecallAgent], clone: Path | None) -> RecallEvaluati
 
 
 def table(means: Mapping[str, Mapping[str, Estimate]]) -> str:
-    """All metrics of all methods, for a document."""
+    """Return all metrics of all methods, for a document."""
     names = (*FIRST_HITS, *WITHIN_TOKENS)
     lines = ["| way | " + " | ".join(names) + " |", "| --- |" + " --- |" * len(names)]
     for way, by in means.items():
@@ -114,7 +115,7 @@ def table(means: Mapping[str, Mapping[str, Estimate]]) -> str:
 
 
 def tell(part: str, found: RecallEvaluation) -> None:
-    """Note the rows of the one table."""
+    """Note the rows of the common table."""
     means = found.means()
     plain = [way for way in means if way.startswith("BM25")]
     others = [

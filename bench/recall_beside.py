@@ -1,4 +1,5 @@
-"""Search of another clone of Slowwave, on the same data: a script that runs inside that clone, with its environment.
+"""Run the search of another clone of Slowwave on the same data: a script that runs inside this clone, with its
+environment.
 
     CLONE/.venv/bin/python recall_beside.py JOB.json ANSWERS.jsonl FOLDER      (in the folder CLONE)
 
@@ -27,7 +28,7 @@ from slowwave.memory import Memory  # noqa: E402
 from slowwave.recall import estimate  # noqa: E402
 from slowwave.settings import Embeddings, MemorySettings  # noqa: E402
 
-# An older clone, before the server had its own package, has its services at the top level.
+# An older clone, from before the server had its own package, has its services at the top level.
 _SERVICES = "slowwave_server.services" if find_spec("slowwave_server") else "services"
 _indexing: Any = import_module(f"{_SERVICES}.embeddings.indexing")
 _statistics: Any = import_module(f"{_SERVICES}.search_statistics")
@@ -65,7 +66,7 @@ class Numbered:
         index(Indexing(self.flusher.engine, self.models, 64, lambda: True))
 
     def ask(self, memory: Memory, text: str) -> list[Any]:
-        """The hits of a search, as ids of events and tokens."""
+        """Return the hits of a search, as ids of events and tokens."""
         told = []
         for hit in memory.search(self.agent, text, LIMIT):
             speaker = f"{hit.speaker}: " if hit.speaker else ""

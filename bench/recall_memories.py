@@ -1,4 +1,4 @@
-"""Servers and memories for benches of recall: one memory that searches by words, and the same one with vectors."""
+"""Run servers and memories for benches of recall: one memory that searches by words, and the same one with vectors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from slowwave_server.workers.scratch import rules_flusher, scratch_servers
 
 
 class RecallMemories(NamedTuple):
-    """Two memories of one database: `vectors` searches with the local model. `recorder` writes the data of both."""
+    """Two memories of one database. vectors: searches with the local model; recorder: writes the data of both."""
 
     words: Memory
     vectors: Memory
@@ -23,7 +23,7 @@ class RecallMemories(NamedTuple):
 
 @contextmanager
 def recall_memories() -> Iterator[RecallMemories]:
-    """Start the servers; stop them afterwards."""
+    """Run the servers for the block."""
     with scratch_servers(Settings()) as plain, rules_flusher(plain) as flusher, Memory(plain) as words:
         near = plain.memory.model_copy(update={"embeddings": Embeddings(driver="local")})
         with Memory(plain.model_copy(update={"memory": near})) as vectors:

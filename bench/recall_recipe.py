@@ -1,8 +1,8 @@
 """The baseline recipe for search: thirty lines over raw messages, without any memory.
 
-Every message is cut into chunks of 400 characters; the text of a chunk is followed by the message before it in its
+Every message is cut into chunks of 400 characters; the text of a chunk is followed by the previous message of its
 session. A chunk's score is the sum of two z-scores, of BM25 and of the cosine of MiniLM, over the chunks that the
-question may see. The best chunk of each message comes first, then the other chunks. A hit shows the chunk alone.
+question may see. The best chunk of each message comes first, then the other chunks. A hit shows only the chunk.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ RECIPE = "recipe: chunks, BM25 + MiniLM"
 
 
 def z(scores: Any) -> Any:
-    """Scores as standard deviations above their mean."""
+    """Return scores as standard deviations above their mean."""
     return (scores - scores.mean()) / (scores.std() or 1.0)
 
 
 def recipe(agent: RecallAgent, embedder: Any) -> dict[str, Way]:
-    """The recipe over one agent's events."""
+    """Return the recipe over one agent's events."""
     texts: list[str] = []
     shown: list[Shown] = []
     ends = [0]
@@ -53,7 +53,7 @@ def recipe(agent: RecallAgent, embedder: Any) -> dict[str, Way]:
 
 
 def each_message_first(ranked: Sequence[Shown]) -> list[Shown]:
-    """The best chunk of each message, then the other chunks."""
+    """Return the best chunk of each message, then the other chunks."""
     seen: set[frozenset[str]] = set()
     first, rest = [], []
     for hit in ranked:

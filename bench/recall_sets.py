@@ -52,7 +52,7 @@ DIALOGUE_TAKES = timedelta(hours=2)
 
 
 def realmem(persons: int) -> Iterator[Line]:
-    """The first persons of RealMem."""
+    """Yield the first persons of RealMem."""
     for person in list(people(data_file(REALMEM)))[:persons]:
         for session in person.sessions:
             for event in session.events:
@@ -71,7 +71,7 @@ def realmem(persons: int) -> Iterator[Line]:
 
 
 def locomo(conversations_read: int) -> Iterator[Line]:
-    """The first conversations of LoCoMo."""
+    """Yield the first conversations of LoCoMo."""
     folder = data_file("").parent / "data"
     kinds = categories(folder)
     for one in conversations(folder)[:conversations_read]:
@@ -103,7 +103,9 @@ class Change:
 
 
 def tau(trials: int) -> Iterator[Line]:
-    """The first trials of tau-bench, airline: the questions of customers first, then those of other passengers."""
+    """Yield the first trials of tau-bench, airline: the questions of customers first, then those of other
+    passengers.
+    """
     entries = [json.loads(line) for line in data_file(TAU).read_text(encoding="utf-8").splitlines()]
     found: dict[tuple[bool, str, str, str], list[str]] = {}
     for entry in entries:
@@ -125,7 +127,7 @@ def tau(trials: int) -> Iterator[Line]:
 
 
 def changes(turns: list[dict[str, Any]]) -> Iterator[Change]:
-    """The last successful change of each reservation of a dialogue in which a tool named the customer."""
+    """Return the last successful change of each reservation of a dialogue in which a tool named the customer."""
     users: dict[str, str] = {}
     last: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {}
     for place, message in enumerate(turns):
@@ -146,7 +148,7 @@ def changes(turns: list[dict[str, Any]]) -> Iterator[Change]:
 
 
 def _call(turns: list[dict[str, Any]], place: int, call_id: str | None) -> tuple[int, dict[str, Any]] | None:
-    """The last call of that id before a position, and its position."""
+    """Return the last call of this id before a position, and its position."""
     for at in range(place - 1, -1, -1):
         for call in turns[at].get("tool_calls") or ():
             if call["id"] == call_id:

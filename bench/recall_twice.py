@@ -1,7 +1,7 @@
-"""The same data loaded twice: RealMem, its sessions captured and flushed from the first to the last, and the reverse.
+"""Load the same data twice: RealMem, its sessions captured and flushed from the first to the last, and in reverse.
 
 It reports the share of questions with the same first ten hits in the same order, the share with the same scores, and
-any@10 of both. Here a question sees all sessions. Words alone.
+any@10 of both. Here a question sees all sessions. The search uses words only.
 
 Run: python -m bench.recall_twice [--agents 1]
 """
@@ -35,7 +35,7 @@ def load(recorder: Recorder, agent: RecallAgent, sessions: Sequence[Sequence[Rec
 
 
 def found(agent: RecallAgent, answers: Sequence[Sequence[Hit]]) -> list[bool]:
-    """For each question whether its evidence is among the hits. Ids have the form SESSION#NUMBER."""
+    """Return for each question True if its evidence is among the hits. Ids have the form SESSION#NUMBER."""
     return [
         any(f"{session}#{seq}" in question.evidence for hit in hits for session, seq in hit.sources)
         for question, hits in zip(agent.questions, answers, strict=True)
@@ -43,7 +43,7 @@ def found(agent: RecallAgent, answers: Sequence[Sequence[Hit]]) -> list[bool]:
 
 
 def said(hit: Hit) -> tuple[object, ...]:
-    """A hit without the fields that differ between loads."""
+    """Return a hit without the fields that differ between loads."""
     return hit.kind, hit.content, hit.valid_from, sorted(hit.sources)
 
 

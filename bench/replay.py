@@ -4,7 +4,7 @@ Windows are those of a flush after the session's last event, with the default se
 (`services/evaluation/extraction.py`).
 
 `keep all` and `first person` are the two baselines, as extractors: a memory for each event, and a memory for each
-sentence with a first-person verb, both word by word.
+sentence with a first-person verb, both verbatim.
 """
 
 import re
@@ -28,20 +28,20 @@ BOUNDS = AutoFlush().extractor
 
 
 def memories(extractor: Extractor, events: Sequence[Event], agent: str) -> list[Candidate]:
-    """The candidates of one session, window after window. events: all of the session, seq 1 to n."""
+    """Return the candidates of one session, window after window. events: the whole session, seq 1 to n."""
     return extract_session(extractor, events, agent, BOUNDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Quotes:
-    """An extractor that keeps the parts of each event word by word."""
+    """An extractor that keeps the parts of each event verbatim."""
 
     name: str
     parts: Callable[[str], Sequence[str]]
     version: str = "1"
 
     def extract(self, window: Window, context: ExtractionContext, now: datetime) -> Extraction:  # noqa: ARG002
-        """One candidate for each part."""
+        """Return one candidate for each part."""
         return Extraction(tuple(_quote(event, part) for event in window.events for part in self.parts(event.content)))
 
 
@@ -50,22 +50,23 @@ def _quote(event: Event, text: str) -> Candidate:
 
 
 def first_person_sentences(text: str) -> list[str]:
-    """The sentences of a text that have a first-person verb."""
+    """Return the sentences of a text that have a first-person verb."""
     return [sentence for sentence in sentences(text) if FIRST_PERSON_VERB.search(sentence)]
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """An extractor of the comparison. sees_tools: whether its events include tool calls and their answers."""
+    """An extractor of the comparison. sees_tools: True if its events include tool calls and their answers."""
 
     extractor: Extractor
     sees_tools: bool = True
 
 
 def compared() -> dict[str, Compared]:
-    """The compared extractors by the names of their columns. Version 1 and the speech baseline see no tool events.
+    """Return the compared extractors by the names of their columns. Version 1 and the speech baseline see no tool
+    events.
 
-    signals: the rules without a judge of meaning; present: with it, as `make setup` installs them.
+    signals: the rules without a judge of meaning; present: the rules with it, as `make setup` installs them.
     """
     return {
         "keep all": Compared(Quotes("keep all", lambda text: [text] if text.strip() else [])),

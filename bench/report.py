@@ -1,4 +1,4 @@
-"""The one table: each benchmark notes its rows, `python -m bench` combines them.
+"""Collect the rows of the common table: each benchmark notes its rows, and `python -m bench` combines them.
 
 A row is written as a line of JSON to the file that BENCH_ROWS names; without this variable no row is written.
 """
@@ -13,7 +13,9 @@ FILE_VARIABLE = "BENCH_ROWS"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison. ours, beside: medians in `unit`; ratio: the value for the bound; bound: "<= 1.5", "" for none."""
+    """One comparison. ours, beside: medians in `unit`; ratio: the value for the bound; bound: "<= 1.5", or ""
+    for none.
+    """
 
     part: str
     what: str
@@ -26,7 +28,7 @@ class Row:
 
     @property
     def holds(self) -> bool | None:
-        """Whether the bound holds; None without one."""
+        """Return True if the bound is reached; None without a bound."""
         if not self.bound:
             return None
         sign, number = self.bound.split()
@@ -41,12 +43,12 @@ def note(row: Row) -> None:
 
 
 def read(path: Path) -> list[Row]:
-    """All rows noted so far."""
+    """Return all rows noted so far."""
     return [Row(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 def as_markdown(rows: list[Row]) -> str:
-    """The table, for a document."""
+    """Return the table, for a document."""
     lines = [
         "| part | measured | ratio | bound | median | beside | median |",
         "| --- | --- | ---: | --- | ---: | --- | ---: |",

@@ -1,7 +1,7 @@
-"""Draw memories for a blind reading: the text of a memory and its source turns, without its version.
+"""Draw memories for a blind reading: the text of a memory and its source turns, without the extractor's version.
 
-A reader gets FILE.jsonl. FILE.key.jsonl has the version, kind, speakers, importance and confidence of each id.
-`python -m bench.pile` shuffles several files into one and counts the labels.
+A reader gets FILE.jsonl. FILE.key.jsonl has the version, kind, speakers, importance and confidence of each id. `python
+-m bench.pile` shuffles several files into one and counts the labels.
 
 Run: python -m bench.samples --seed 7 --kind realmem --count 60 --extractor present --out FILE.jsonl
      [--only PATTERN]: sessions to draw from, such as people whom the judge never saw: Oliver_Smith or conv-48
@@ -31,7 +31,7 @@ WORD = re.compile(r"\w{3,}")
 
 
 def around(text: str, words: frozenset[str], size: int) -> str:
-    """At most `size` characters of a text, around the part that shares most words with `words`."""
+    """Return at most `size` characters of a text, around the part that shares most words with `words`."""
     if len(text) <= size:
         return text
     starts = range(0, len(text) - size // 2, size // 4)
@@ -41,12 +41,12 @@ def around(text: str, words: frozenset[str], size: int) -> str:
 
 
 def shown(event: Event, words: frozenset[str], size: int) -> str:
-    """A turn as a reader sees it."""
+    """Return a turn as a reader sees it."""
     return f"{event.name or event.role}: {around(event.content, words, size)}"
 
 
 def entry(talk: Talk, memory: Candidate, sources: Sequence[Event]) -> dict[str, Any]:
-    """One memory with its turns and the turn before the first one."""
+    """Return one memory with its turns and the turn before the first one."""
     words = frozenset(WORD.findall(memory.content.lower()))
     first = sources[0].seq
     return {
@@ -59,7 +59,7 @@ def entry(talk: Talk, memory: Candidate, sources: Sequence[Event]) -> dict[str, 
 
 
 def key_path(path: Path) -> Path:
-    """The path of the key of a file of samples."""
+    """Return the path of the key of a file of samples."""
     return path.with_suffix(".key.jsonl")
 
 
@@ -69,7 +69,7 @@ def write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def main() -> int:
-    """Draw, and write the sample and its key; 2 if there is nothing to draw from."""
+    """Draw, and write the sample and its key. Return 2 if no memory is available."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--kind", required=True, help="realmem, tau, locomo, msc, or any name with --transcripts")

@@ -1,4 +1,4 @@
-"""How long search and context take at 1,000, 10,000 and 100,000 memories in the scope, and as many events.
+"""Measure search and context at 1,000, 10,000 and 100,000 memories in the scope, and as many events.
 
 The baseline is the obvious solution: a tsvector column with a GIN index, the words of the question joined by OR,
 ordered by ts_rank_cd. The sentences consist of invented words from syllables with Zipf frequencies, so that a scope has
@@ -31,7 +31,7 @@ from slowwave_server.services.search.statistics import refresh_statistics
 VOCABULARY = 30_000
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)
 PER_SESSION = 100
-PLAIN_QUESTIONS = 60  # at seconds each, more questions would only take longer
+PLAIN_QUESTIONS = 60  # each takes seconds, so more questions would only take longer
 AGENT = "bench"
 PLAIN_LABEL = "OR and ts_rank_cd"
 
@@ -67,7 +67,7 @@ class Speech:
 
 
 def fill(connection: Connection, speech: Speech, size: int) -> list[str]:
-    """Put `size` memories and as many flushed events into one scope. Returns the texts of the memories."""
+    """Put `size` memories and as many flushed events into one scope. Return the texts of the memories."""
     memories = [speech.sentence(6, 14) for _ in range(size)]
     connection.execute("INSERT INTO slowwave.agents (tenant, name) VALUES ('default', %s)", (AGENT,))
     connection.execute("INSERT INTO slowwave.scopes (tenant, kind, name) VALUES ('default', 'agent', %s)", (AGENT,))
@@ -130,7 +130,7 @@ PLAIN = """
 
 
 def timed(task: Callable[[str], object], questions: Sequence[str]) -> tuple[float, float]:
-    """Median and 95th percentile in milliseconds, after ten warm-up calls."""
+    """Return median and 95th percentile in milliseconds, after ten warm-up calls."""
     for question in questions[:10]:
         task(question)
     taken = []

@@ -1,7 +1,7 @@
 """Sessions of every data set as events, for programs that read memories instead of metrics.
 
-A folder of transcripts holds files of JSON lines as `slowwave import events` takes them: agent, session, role, content,
-and optionally name, at, metadata. Roles `tool` and `tool_call` are tools; `system` and `developer` are left out.
+A folder of transcripts has files of JSON lines as `slowwave import events` takes them: agent, session, role, content,
+and optionally name, at, metadata. Roles `tool` and `tool_call` are tools; `system` and `developer` are skipped.
 """
 
 import json
@@ -33,7 +33,7 @@ class Talk:
     events: tuple[Event, ...]
 
     def remembered(self, compared: Compared) -> Iterator[tuple[Candidate, list[Event]]]:
-        """Each memory of the session, with the events that are its sources."""
+        """Yield each memory of the session, with its source events."""
         events, old = self.events, {event.seq: event.seq for event in self.events}
         if not compared.sees_tools:
             events, old = tau_data.without_tools(self.events)
@@ -42,7 +42,7 @@ class Talk:
 
 
 def talks(kind: str, transcripts: Path | None = None) -> Iterator[Talk]:
-    """The sessions of a data set by its name, or those of a folder of transcripts for any other name."""
+    """Yield the sessions of a data set by its name, or those of a folder of transcripts for any other name."""
     if kind in SETS:
         yield from SETS[kind]()
     elif transcripts is None:
@@ -54,7 +54,7 @@ def talks(kind: str, transcripts: Path | None = None) -> Iterator[Talk]:
 
 
 def talks_of(lines: list[dict[str, Any]]) -> Iterator[Talk]:
-    """The sessions of lines as `slowwave import events` takes them."""
+    """Yield the sessions of lines as `slowwave import events` takes them."""
     by_session = sorted(lines, key=_place)  # stable: the lines of a session keep their order
     for (agent, session), said in groupby(by_session, key=_place):
         kept = [line for line in said if line["role"] not in LEFT_OUT and line["content"].strip()]

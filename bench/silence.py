@@ -1,9 +1,9 @@
-"""Silence: questions whose answer is in another person's memory, and the cost of answering them with nothing.
+"""Measure silence: questions whose answer is in another person's memory, and the cost of an empty answer.
 
     other persons     RealMem: each person's questions asked of every other person
     other projects    LoCoMo: the questions of each conversation asked of every other conversation
 
-A sample of these questions is asked, also of their own agents. A hit counts if its relevance (`Hit.relevance`, 0 to 1)
+A sample of these questions is sent, also to their own agents. A hit counts if its relevance (`Hit.relevance`, 0 to 1)
 is at least the floor. The curve gives for each floor the share of foreign questions without a hit, and the loss of
 any@10 for questions with an answer. Hits without a relevance are always shown, so then the curve is flat. With
 --relative, the score divided by the best score of the set replaces the relevance: this shows how well a raw score
@@ -36,24 +36,22 @@ Worth = Callable[[Hit], float]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The first ten hits of one question: the relevance of each, and whether it holds evidence."""
+    """The first ten hits of one question: the relevance of each, and True if it has evidence."""
 
     hits: tuple[tuple[float, bool], ...]
 
     def found(self, floor: float) -> bool:
-        """Whether a hit with evidence is shown."""
+        """Return True if a hit with evidence is shown."""
         return any(right and worth >= floor for worth, right in self.hits)
 
     def empty(self, floor: float) -> bool:
-        """Whether no hit is shown."""
+        """Return True if no hit is shown."""
         return all(worth < floor for worth, _ in self.hits)
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One floor of the curve. silent: the share of foreign questions without a hit; lost: the loss of any@10 by
-    the floor.
-    """
+    """One floor of the curve. silent: the share of foreign questions without a hit; lost: the loss of any@10."""
 
     floor: float
     silent: float
@@ -61,13 +59,13 @@ class Point:
 
 
 def relevance(hit: Hit) -> float:
-    """The relevance of a hit; 1 if hits have none."""
+    """Return the relevance of a hit; 1 if hits have none."""
     found = getattr(hit, "relevance", None)
     return 1.0 if found is None else float(found)
 
 
 def curve(own: Sequence[Asked], foreign: Sequence[Asked]) -> list[Point]:
-    """The shares by floor."""
+    """Return the shares by floor."""
     every = statistics.mean(one.found(0) for one in own)
     return [
         Point(
@@ -80,7 +78,7 @@ def curve(own: Sequence[Asked], foreign: Sequence[Asked]) -> list[Point]:
 
 
 def best(points: Sequence[Point]) -> Point:
-    """The floor that silences most foreign questions, within the allowed loss."""
+    """Return the floor that silences most foreign questions, within the allowed loss."""
     return max((point for point in points if point.lost <= MOST_LOST), key=lambda point: point.silent)
 
 
@@ -96,7 +94,7 @@ def ask(memory: Memory, agent: str, question: RecallQuestion, worth: Worth, *, o
 
 
 def ask_all(memory: Memory, agents: Sequence[RecallAgent], most: int, worth: Worth) -> tuple[list[Asked], list[Asked]]:
-    """A sample of questions of each agent: asked of the agent itself, and of each other agent."""
+    """Send a sample of each agent's questions to the agent itself, and to each other agent."""
     chance = random.Random(1)
     own, foreign = [], []
     for agent in agents:
@@ -110,7 +108,7 @@ def ask_all(memory: Memory, agents: Sequence[RecallAgent], most: int, worth: Wor
 
 
 def scaled(own: Sequence[Asked], foreign: Sequence[Asked]) -> tuple[list[Asked], list[Asked]]:
-    """The same with each score divided by the highest of all."""
+    """Return the same with each score divided by the highest of all."""
     top = max((worth for one in (*own, *foreign) for worth, _ in one.hits), default=1.0) or 1.0
 
     def of(asked: Sequence[Asked]) -> list[Asked]:
@@ -120,7 +118,7 @@ def scaled(own: Sequence[Asked], foreign: Sequence[Asked]) -> tuple[list[Asked],
 
 
 def measure(agents: Sequence[RecallAgent], most: int, *, relative: bool) -> Mapping[str, list[Point]]:
-    """The curve of search by words and with vectors."""
+    """Return the curve of search by words and with vectors."""
     with recall_memories() as (words, vectors, recorder, _):
         for agent in agents:
             recorder.record(agent.name, agent.events)

@@ -1,12 +1,12 @@
-"""Verdicts of the similarity on labelled pairs, beside plain Jaro and plain token-set similarity.
+"""Measure verdicts of the similarity on labelled pairs, compared with plain Jaro and plain token-set similarity.
 
 Two sets, each in one run at the default thresholds: value swaps (one attribute with two values, paraphrases, other
 subjects) and SICK (contradictions, entailments, neutral pairs). A verdict is right if the label means the same:
 duplicate, merge and synthesise for a duplicate or an entailment; conflict for a conflict or a contradiction;
 related and distinct for a distinct or neutral pair. The plain measures can say only duplicate or distinct.
 
-SICK is shown in halves too: the authors of the rules saw the errors of the first half alone. A hash of its text assigns
-a pair to a half.
+SICK is also shown in halves, because the authors of the rules saw only the errors of the first half. A hash of its text
+assigns a pair to a half.
 Run: python -m bench.similarity
 """
 
@@ -61,34 +61,34 @@ class Judged:
     verdicts: Sequence[str]
 
     def share(self, label: str, verdicts: frozenset[str]) -> float:
-        """The share of the pairs with `label` that got one of `verdicts`."""
+        """Return the share of the pairs with `label` that got one of `verdicts`."""
         mine = [verdict for pair, verdict in zip(self.pairs, self.verdicts, strict=True) if pair.label == label]
         return sum(verdict in verdicts for verdict in mine) / len(mine)
 
     def half(self, half: int) -> "Judged":
-        """The verdicts on one half."""
+        """Return the verdicts on one half."""
         both = [one for one in zip(self.pairs, self.verdicts, strict=True) if one[0].half == half]
         return Judged([pair for pair, _ in both], [verdict for _, verdict in both])
 
 
 def pairs_of(path: Path) -> list[Pair]:
-    """The pairs of a file of JSON lines."""
+    """Return the pairs of a file of JSON lines."""
     rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return [Pair(row["a"], row["b"], row["label"]) for row in rows]
 
 
 def ours(a: str, b: str) -> str:
-    """The verdict of the similarity."""
+    """Return the verdict of the similarity."""
     return judge(read(a), read(b)).verdict
 
 
 def plain_jaro(a: str, b: str) -> str:
-    """The verdict of a plain edit similarity."""
+    """Return the verdict of a plain edit similarity."""
     return "duplicate" if Jaro.similarity(a.lower(), b.lower()) > PLAIN_JARO else "distinct"
 
 
 def plain_tokens(a: str, b: str) -> str:
-    """The verdict of a plain token-set similarity."""
+    """Return the verdict of a plain token-set similarity."""
     return "duplicate" if token_set_ratio(a.lower(), b.lower()) >= PLAIN_TOKENS else "distinct"
 
 
@@ -96,18 +96,18 @@ MEASURES: dict[str, Callable[[str, str], str]] = {"slowwave": ours, "Jaro": plai
 
 
 def judged_by(measure: str, pairs: Sequence[Pair]) -> Judged:
-    """The verdicts of a measure on all pairs."""
+    """Return the verdicts of a measure on all pairs."""
     return Judged(pairs, [MEASURES[measure](pair.a, pair.b) for pair in pairs])
 
 
 def false_conflicts(judged: Judged) -> float:
-    """The share of conflict verdicts among pairs without a conflict."""
+    """Return the share of conflict verdicts among pairs without a conflict."""
     none = [v for pair, v in zip(judged.pairs, judged.verdicts, strict=True) if MEANING[pair.label] != CONFLICT]
     return none.count("conflict") / len(none)
 
 
 def table(name: str, judged: dict[str, Judged]) -> None:
-    """Print for each verdict and measure: how often it was given, its precision, and its recall."""
+    """Print for each verdict and measure its frequency, its precision, and its recall."""
     print(f"\n{name}: {len(judged['slowwave'].pairs)} pairs")
     print(f"{'verdict':12}" + "".join(f"{measure + ': said':>16} {'precision':>9} {'recall':>7}" for measure in judged))
     for verdict in get_args(Verdict):
@@ -141,7 +141,7 @@ def bounds(name: str, label: str, judged: dict[str, Judged], *, found: float, me
 
 
 def microseconds(pairs: Sequence[Pair]) -> float:
-    """The median time to judge two texts that were read before."""
+    """Return the median time to judge two texts that were parsed before."""
     times = []
     for pair in pairs:
         a, b = read(pair.a), read(pair.b)

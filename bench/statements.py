@@ -1,4 +1,4 @@
-"""Invented statements like those of agents: a few hundred templates, people, things and places; the same seed gives
+"""Invent statements like those of agents from a few hundred templates, people, things and places; the same seed gives
 the same statements. The frequencies of people and actions are as uneven as in real life: half of all statements are
 about a few people.
 """
@@ -59,9 +59,9 @@ class Life:
             self._weights.append(total)
 
     def statement(self, *, changes: bool = True) -> str:
-        """One statement, rarely a repetition.
+        """Return one statement, rarely a repetition.
 
-        changes: whether it may change the value of an attribute (another home, another employer).
+        changes: True if it may change the value of an attribute (another home, another employer).
         """
         (name,) = self._random.choices(self._names, cum_weights=self._weights)
         one = self._random.choice
@@ -74,7 +74,7 @@ class Life:
         return f"{said} {one(_TIMES)}" if self._random.random() < 0.7 else said
 
     def variant(self, statement: str) -> str:
-        """A repetition in similar words, or the contrary, as in a later conversation."""
+        """Return a repetition in similar words, or the contrary, as in a later conversation."""
         name, _, rest = statement.partition(" ")
         if self._random.random() < 0.5:
             return f"{name} really {rest}"

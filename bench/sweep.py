@@ -1,4 +1,4 @@
-"""Sweeps: many sessions due at once drain at the workers' full speed, and one busy agent delays no other agent.
+"""Measure sweeps: many sessions due at once drain at the workers' full speed, and one busy agent delays no other agent.
 
 Run: python -m bench.sweep [--sessions 50000] [--busy 10000]. Full speed is the rate of the same workers when all
 messages are in the queue already (over a tenth as many sessions, before and after, since machines change from minute to
@@ -21,7 +21,7 @@ LEAST_SHARE = 0.8
 
 
 def drain(bench: Bench, name: str, sessions: int) -> float:
-    """Flushes per second when only the sweep finds `sessions` due ones."""
+    """Return the flushes per second if only the sweep finds `sessions` due ones."""
     before = bench.count("slowwave.flushes")
     with psycopg.connect(bench.settings.database_url) as connection:
         agents = [(f"{name}-{n}", SESSIONS_PER_AGENT) for n in range(sessions // SESSIONS_PER_AGENT)]
@@ -35,7 +35,9 @@ def drain(bench: Bench, name: str, sessions: int) -> float:
 
 
 def others_wait(bench: Bench, name: str, busy: int) -> float:
-    """Seconds until `OTHERS` agents with one session each are flushed, beside one agent with `busy` older sessions."""
+    """Return the seconds until `OTHERS` agents with one session each are flushed, beside one agent with `busy` older
+    sessions.
+    """
     with psycopg.connect(bench.settings.database_url) as connection:
         if busy:
             make_due_sessions(connection, [(f"{name}-busy", busy)], due_ago=60)

@@ -1,13 +1,13 @@
-"""tau-bench, airline: whether the outcome of a solved dialogue becomes a memory, and of the right customer.
+"""Measure tau-bench, airline: does the outcome of a solved dialogue become a memory, and of the right customer?
 
-Outcome: of the solved dialogues with at least one successful state-changing call, the share in which a memory records
-every such call: the memory names the call's reservation (for a certificate its id or amount), and one of its sources is
-the call or comes after it, so that a request alone does not count.
+Outcome: among solved dialogues with a successful state-changing call, the share in which a memory records every such
+call: the memory names the call's reservation (for a certificate its id or amount), and one of its sources is the call
+or comes after it, so that a request alone does not count.
 
 Wrong: memories with a reservation, customer or payment id that does not occur in their own dialogue, with a full name
 of another dialogue's customer, or with a reservation beside a customer who does not own it. It must be 0.
 
-"version 1" and "first person" get the speech alone: version 1 never saw a tool.
+"version 1" and "first person" get only the speech, because version 1 never saw a tool.
 
 Run: python -m bench.extraction --sets tau
 """
@@ -29,7 +29,9 @@ USER_ID = re.compile(r"\b(?!gift_card|credit_card)[a-z]+_[a-z]+_\d{4}\b")
 
 
 def stands(call: Call, found: Sequence[Candidate], seq_of: Mapping[int, int]) -> bool:
-    """Whether a memory names the call, and has a source at or after it. seq_of: a source's number in the dialogue."""
+    """Return True if a memory names the call, and has a source at or after it. seq_of: a source's number in the
+    dialogue.
+    """
     named = re.compile("|".join(rf"(?<!\w){re.escape(mark)}(?!\w)" for mark in sorted(call.marks)))
     return bool(call.marks) and any(
         named.search(memory.content) and max(seq_of[seq] for seq in memory.sources) >= call.seq for memory in found
@@ -37,7 +39,7 @@ def stands(call: Call, found: Sequence[Candidate], seq_of: Mapping[int, int]) ->
 
 
 def strays(dialogue: Dialogue, found: Sequence[Candidate], customers: frozenset[tuple[str, str]]) -> Iterator[str]:
-    """The memories about a thing or person outside this dialogue."""
+    """Return the memories about a thing or person outside this dialogue."""
     owner = dict(OWNED.findall(dialogue.text))
     for memory in found:
         named = set(IDENTIFIER.findall(memory.content))
@@ -53,12 +55,12 @@ def strays(dialogue: Dialogue, found: Sequence[Candidate], customers: frozenset[
 
 
 def customers_of(every: Sequence[Dialogue]) -> frozenset[tuple[str, str]]:
-    """First and last names of all customers that tools named."""
+    """Return first and last names of all customers that tools named."""
     return frozenset(name for dialogue in every for name in CUSTOMER.findall(dialogue.text))
 
 
 def remember(dialogue: Dialogue, compared: Compared) -> tuple[list[Candidate], dict[int, int]]:
-    """The memories of a dialogue, and the dialogue number of each source number."""
+    """Return the memories of a dialogue, and the dialogue number of each source number."""
     if compared.sees_tools:
         return memories(compared.extractor, dialogue.events, AGENT), {event.seq: event.seq for event in dialogue.events}
     spoken, seq_of = without_tools(dialogue.events)
@@ -66,7 +68,7 @@ def remember(dialogue: Dialogue, compared: Compared) -> tuple[list[Candidate], d
 
 
 def measure(compared: Compared) -> dict[str, float]:
-    """All figures of one extractor, by name."""
+    """Return all figures of one extractor, by name."""
     every = list(dialogues(data_file(FILE)))
     customers = customers_of(every)
     outcomes, calls, wrong, sizes = [], [], 0, []

@@ -1,4 +1,4 @@
-"""tau-bench, airline: dialogues of a customer and a service agent with tools, as events of a session.
+"""Read tau-bench, airline: dialogues of a customer and a service agent with tools, as events of a session.
 
 Only `events_of` turns tools into events: to change how tools are recorded, change it in this function.
 """
@@ -23,7 +23,7 @@ TOOL_ROLES = frozenset(("tool", "tool_call"))
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call that changed something. seq: its event; marks: the identifiers and amounts that can name it."""
+    """A tool call that changed state. seq: its event; marks: the identifiers and amounts that can name it."""
 
     seq: int
     tool: str
@@ -57,7 +57,7 @@ def dialogues(path: Path) -> Iterator[Dialogue]:
 
 
 def events_of(messages: list[dict[str, Any]]) -> tuple[Event, ...]:
-    """OpenAI-style messages as a hook records them: speech, tool calls and tool results; no system message."""
+    """Return OpenAI-style messages as a hook records them: speech, tool calls and tool results; no system message."""
     tools: dict[str, str] = {}
     recorded = [
         event
@@ -76,24 +76,24 @@ def events_of(messages: list[dict[str, Any]]) -> tuple[Event, ...]:
 
 
 def without_tools(events: tuple[Event, ...]) -> tuple[tuple[Event, ...], dict[int, int]]:
-    """The speech alone, renumbered, and the old number of each new one."""
+    """Return only the speech, renumbered, and the old number of each new one."""
     spoken = [event for event in events if event.role not in TOOL_ROLES]
     old = {new: event.seq for new, event in enumerate(spoken, 1)}
     return tuple(replace(event, seq=new) for new, event in enumerate(spoken, 1)), old
 
 
 def _calls(events: tuple[Event, ...]) -> Iterator[Call]:
-    """The calls that changed something: their tool answered without an error."""
+    """Return the calls that changed state: their tool answered without an error."""
     for event in events:
         tool, call_id = str(event.metadata.get("tool", "")), event.metadata.get("tool_call_id")
         later = (e for e in events[event.seq :] if e.role == "tool" and e.metadata.get("tool_call_id") == call_id)
-        answer = next((e.content for e in later), "Error")  # ids are not unique in the set: the first that follows
+        answer = next((e.content for e in later), "Error")  # ids are not unique in the set: take the first that follows
         if event.role == "tool_call" and CHANGES.match(tool) and not answer.startswith("Error"):
             yield Call(event.seq, tool, marks(event.content, answer))
 
 
 def marks(call: str, answer: str) -> frozenset[str]:
-    """The reservation that a call or its answer names; for a certificate its id or its amount."""
+    """Return the reservation that a call or its answer names; for a certificate its id or its amount."""
     reservations = re.findall(r'reservation_id"?\s*[:=]\s*"?(\w+)', f"{call} {answer}")
     certificates = re.findall(r"\b(certificate_\d+) added .* with amount (\d+)", answer)
     return frozenset((*reservations, *(mark for found in certificates for mark in found)))

@@ -1,4 +1,5 @@
-"""A hundred notes through a real worker, and the cost of a note as its scope grows; the baseline compares all pairs.
+"""Measure a hundred notes through a real worker, and the cost of a note as its scope grows; the baseline compares all
+pairs.
 
 Run: python -m bench.working [--rounds 5] [--sizes 1000,100000]. The source design allows 30 s for a hundred items; the
 bound here is 1 s, from the request of the cycle until the last note is settled. Growth: cycles of fifty notes against
@@ -72,7 +73,7 @@ class Statements:
         self._said: set[str] = set()
 
     def take(self, count: int) -> list[str]:
-        """The next `count` new statements."""
+        """Return the next `count` new statements."""
         taken: list[str] = []
         while len(taken) < count:
             statement = self._one()
@@ -104,8 +105,8 @@ class Statements:
 
 
 def through_a_worker(rounds: int) -> list[float]:
-    """Seconds from the request to the last note, with a new agent and new statements in each round; the first
-    round is a warm-up.
+    """Return the seconds from the request to the last note, with a new agent and new statements in each round; the
+    first round is a warm-up.
     """
     statements, taken = Statements(1), []
     pause = threading.Event()
@@ -128,7 +129,7 @@ def through_a_worker(rounds: int) -> list[float]:
 
 @contextmanager
 def empty_database() -> Iterator[tuple[Engine, Settings]]:
-    """A separate Postgres with the schema, removed afterwards."""
+    """Run a separate Postgres with the schema for the block."""
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     server = get_server(folder / "data", cleanup_mode="delete")
     try:
@@ -167,7 +168,7 @@ def fill(connection: "psycopg.Connection[tuple[object, ...]]", scope: int, conte
 
 
 def cost_of_a_note(engine: Engine, settings: Settings, size: int) -> tuple[float, float]:
-    """Milliseconds per note in a scope of `size` memories: in a cycle, and compared with all memories."""
+    """Return milliseconds per note in a scope of `size` memories: in a cycle, and compared with all memories."""
     statements, agent = Statements(size), f"scope-of-{size}"
     contents = statements.take(size)
     with Memory(settings) as memory:
@@ -194,7 +195,7 @@ def cost_of_a_note(engine: Engine, settings: Settings, size: int) -> tuple[float
 
 
 def main() -> int:
-    """Measure and print; 1 if a bound does not hold."""
+    """Measure and print. Return 1 if a bound is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sizes", default="1000,100000")

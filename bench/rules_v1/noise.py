@@ -1,7 +1,7 @@
 """Finds the parts of a conversation that carry no meaning to keep: greetings, tool calls, worker internals, debug
 output, recalled memories, pasted code.
 
-It answers two questions: whether a whole event is noise, and which parts of a text are noise. The raw event is stored
+It answers two questions: True if a whole event is noise, and which parts of a text are noise. The raw event is stored
 elsewhere in any case.
 """
 
@@ -68,8 +68,8 @@ MAX_CHATTER = 80
 
 
 def is_noise(event: Event) -> bool:
-    """Whether an event carries no user or assistant intent and no terminal milestone, so that nothing is extracted
-    from it.
+    """Return True if an event carries no user or assistant intent and no terminal milestone, so that nothing is
+    extracted from it.
     """
     if _LETTER.search(event.content) is None:
         return True
@@ -81,12 +81,12 @@ def is_noise(event: Event) -> bool:
 
 
 def ends_a_run(event: Event) -> bool:
-    """Whether this event ends a run of a task, in success or failure."""
+    """Return True if this event ends a run of a task, in success or failure."""
     return event.kind == "task" and event.metadata.get("event") in ENDINGS
 
 
 def is_chatter(text: str) -> bool:
-    """Whether a text only consists of greetings, thanks and other routine words."""
+    """Return True if a text only consists of greetings, thanks and other routine words."""
     return len(text) <= MAX_CHATTER and _CHATTER.fullmatch(text.strip().replace("\u2019", "'")) is not None
 
 

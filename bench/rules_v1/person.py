@@ -224,7 +224,7 @@ def _like(model: str, word: str) -> str:
 
 
 def _joined_to_noun(out: list[str], at: int) -> bool:
-    """Whether the words before "and" are one noun phrase at the start of a clause ("my wife and I")."""
+    """Return True if the words before "and" are one noun phrase at the start of a clause ("my wife and I")."""
     words: list[str] = []
     for part in reversed(out[:at]):
         if part in ",.;:" or len(words) > 4:
@@ -240,7 +240,7 @@ def _joined_to_noun(out: list[str], at: int) -> bool:
 
 
 def speaks_of_past(sentence: str) -> bool:
-    """Whether a verb of the sentence is clearly a past form."""
+    """Return True if a verb of the sentence is clearly a past form."""
     words = set(_TOKEN.findall(sentence.lower()))
     return verbs.any_past(words) or not _PAST_CUES.isdisjoint(words)
 

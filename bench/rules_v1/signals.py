@@ -157,7 +157,7 @@ _PATTERNS = (
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The context of a sentence: whether it opens the reply to another speaker's question, and to one about "you"."""
+    """The context of a sentence: True if it opens the reply to another speaker's question, and to one about "you"."""
 
     answers: bool = False
     asked_you: bool = False

@@ -55,17 +55,17 @@ _SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 
 
 def is_adverb(word: str) -> bool:
-    """Whether a lower-case word may stand between subject and verb ("never", "finally")."""
+    """Return True if a lower-case word may stand between subject and verb ("never", "finally")."""
     return word in ADVERBS or (word.endswith("ly") and len(word) > 4 and word not in _LY_VERBS)
 
 
 def is_past(word: str) -> bool:
-    """Whether a lower-case word is clearly a past form."""
+    """Return True if a lower-case word is clearly a past form."""
     return word in PAST or (word.endswith("ed") and len(word) > 3 and word not in _ENDS_LIKE_PAST)
 
 
 def any_past(words: AbstractSet[str]) -> bool:
-    """Whether one of the lower-case words is clearly a past form."""
+    """Return True if one of the lower-case words is clearly a past form."""
     return not PAST.isdisjoint(words) or any(word.endswith("ed") and is_past(word) for word in words)
 
 
