@@ -1,4 +1,4 @@
-"""Train the judge of what is worth remembering, or show how well it judges a data set that it never saw.
+"""Train the judge of usefulness, or measure it on a data set that it never saw.
 
 Run: python -m judge.train                     trains, writes judge/src/slowwave_judge, and judges the people held out
      python -m judge.train --leave-out realmem,locomo+msc

@@ -1,4 +1,4 @@
-"""The statements for training the judge, and those for measuring it.
+"""Read the statements for training the judge, and those for measuring it.
 
     data/statements.jsonl   statements written for this project, or made by the rules from conversations written for it
     data/labels.jsonl       labels of statements that the rules make from the public data sets. A line names a
@@ -45,10 +45,10 @@ MOST_OF_SET = 2500
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A statement with its label. about: "TALK, ROLE, TYPE"; part: the data set, which a split must not cut.
+    """A statement with its label. about: "TALK, ROLE, TYPE"; part: the data set, which a split must not divide.
 
     label: one letter per reader, one or two letters; "" if only the gold of its turn is known. group: the person or
-    conversation. useful: the training target.
+    conversation. useful: the training target, from 0 to 1.
     """
 
     text: str
@@ -61,33 +61,33 @@ class Labelled:
 
     @property
     def verdict(self) -> str:
-        """One letter: the common label of its readers, else m."""
+        """Return one letter: the common label of its readers, else m."""
         return self.label[0] if len(set(self.label)) == 1 else "m"
 
 
 def read(text: str, about: str, label: str, part: str, group: str = "") -> Labelled:
-    """A statement with readers' labels."""
+    """Read a statement with readers' labels."""
     return Labelled(text, about, label, part, group, sum(map(USEFUL.__getitem__, label)) / len(label))
 
 
 def is_held_out(one: Labelled) -> bool:
-    """Whether a statement belongs to a held-out person or dialogue."""
+    """Return True if a statement belongs to a held-out person or dialogue."""
     return is_held_out_group(one.part, one.group)
 
 
 def is_held_out_group(part: str, group: str) -> bool:
-    """Whether a person or dialogue of a data set is held out."""
+    """Return True if a person or dialogue of a data set is held out."""
     return group in HELD_OUT or (part in FIFTHS and int(group.split("-")[1]) // FIFTHS[part] % 5 == 0)
 
 
 def group_of(part: str, talk: Talk) -> str:
-    """The person, conversation or dialogue that a session of a data set belongs to."""
+    """Return the person, conversation or dialogue to which a session of a data set belongs."""
     person, _, rest = talk.session.partition("/")
     return person if rest else talk.session if part in {"msc", "tau"} else talk.agent
 
 
 class Recorder:
-    """A judge that keeps every statement, and records its inputs."""
+    """A judge that stores every statement and its inputs."""
 
     name = "recorder"
 
@@ -100,7 +100,7 @@ class Recorder:
 
 
 def read_labelled() -> list[Labelled]:
-    """All statements whose text is available. Labels of missing data sets are left out."""
+    """Return all statements whose text is available. Labels of missing data sets are skipped."""
     written = [json.loads(line) for line in (DATA / "statements.jsonl").read_text("utf-8").splitlines()]
     found = []
     for row in written:
@@ -123,7 +123,7 @@ def _of_set(part: str, labels: dict[str, str]) -> Iterator[Labelled]:
 
 
 def proposed(part: str, transcripts: Path | None = None) -> Iterator[tuple[str, str, str, str]]:
-    """The group, session, text and "TALK, ROLE, TYPE" of each statement that the rules make of a data set."""
+    """Yield the group, session, text and "TALK, ROLE, TYPE" of each statement that the rules make from a data set."""
     recorder = Recorder()
     extractor = Compared(RulesExtractor(recorder))
     for talk in talks(part, transcripts):
@@ -134,7 +134,7 @@ def proposed(part: str, transcripts: Path | None = None) -> Iterator[tuple[str, 
 
 
 def read_gold(seed: int) -> list[Labelled]:
-    """Statements with the gold of their turns, as many good as bad ones of each set."""
+    """Return statements with the gold of their turns, as many good as bad ones from each set."""
     found = []
     for part in labelled.SETS:
         if data_file(FILES[part]).is_file():
@@ -163,5 +163,5 @@ def _with_gold(part: str) -> Iterator[Labelled]:
 
 
 def statement_id(part: str, session: str, text: str) -> str:
-    """The id of a statement whose text the repository must not contain."""
+    """Return the id of a statement whose text the repository must not contain."""
     return blake2b(f"{part}|{session}|{text}".encode(), digest_size=8).hexdigest()

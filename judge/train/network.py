@@ -36,7 +36,7 @@ One = TypeVar("One")
 
 
 class Network(nn.Module):
-    """The encoder, its first token and its mean, and one logit."""
+    """The encoder, the state of its first token and the mean of all, and one logit."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Network(nn.Module):
         self.head = nn.Linear(2 * self.encoder.config.hidden_size, 1)
 
     def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
-        """The logit of each row."""
+        """Return the logit of each row."""
         told = self.encoder(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
         hidden = told.last_hidden_state.float()
         mask = attention_mask.unsqueeze(-1).float()
@@ -54,14 +54,14 @@ class Network(nn.Module):
 
 
 class Answer(nn.Module):
-    """The output of the exported file: the probability, not the logit."""
+    """The output of the exported file: the probability instead of the logit."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
         self.network = network
 
     def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
-        """From 0 to 1, for each row."""
+        """Return a probability for each row."""
         return torch.sigmoid(self.network(input_ids, attention_mask, token_type_ids))
 
 
@@ -73,7 +73,7 @@ class Trainer:
         self._tokenizer: Any = AutoTokenizer.from_pretrained(WEIGHTS)
 
     def train(self, data: Sequence[Labelled]) -> Network:
-        """A network trained on these labels."""
+        """Return a network trained on these labels."""
         random_ = random.Random(self._seed)
         torch.manual_seed(self._seed)
         network = Network()
@@ -89,7 +89,7 @@ class Trainer:
         return network.eval()
 
     def encode(self, batch: Sequence[Labelled]) -> Any:
-        """The batch in the network's input form."""
+        """Return the batch in the network's input form."""
         return self._tokenizer(
             [one.text for one in batch],
             [one.about for one in batch],
@@ -100,7 +100,7 @@ class Trainer:
         )
 
     def judge(self, network: Network, data: Sequence[Labelled]) -> list[float]:
-        """The network's output for each statement, from 0 to 1."""
+        """Return the network's output for each statement, from 0 to 1."""
         found = np.zeros(len(data))
         by_length = sorted(range(len(data)), key=lambda place: len(data[place].text))
         with torch.no_grad():
@@ -125,7 +125,7 @@ def _length(one: Labelled) -> int:
 def batches(
     data: Sequence[One], random_: random.Random, length: Callable[[One], int], size: int = BATCH
 ) -> list[list[One]]:
-    """Batches of similar length, in a random order."""
+    """Yield batches of similar length, in a random order."""
     shuffled = random_.sample(list(data), len(data))
     found: list[list[One]] = []
     for begin in range(0, len(shuffled), size * 20):
@@ -165,7 +165,7 @@ def write_int8(answer: nn.Module, example: Any, output: str, target: Path, exact
         example: A batch in the network's input form.
         output: The name of the output.
         target: The file.
-        exact: A pattern of names of matrix products that compute in float, with only their weights in int8.
+        exact: A regular expression for names of matrix products that compute in float, with only their weights in int8.
     """
     axes = {name: {0: "statements", 1: "tokens"} for name in INPUTS} | {output: {0: "statements"}}
     with tempfile.TemporaryDirectory() as folder:

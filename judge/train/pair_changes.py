@@ -1,4 +1,4 @@
-"""Statements that code changes in one place, so that the relation to the original is certain.
+"""Change statements in one place by code, so that the relation to the original is certain.
 
 A conflict: a number that another statement of the group shares is changed, or a plain verb is negated. Distinct:
 another person replaces the subject. A duplicate: capitals, a full stop or a short form are removed.
@@ -29,7 +29,7 @@ Changed = tuple[str, str, str]
 
 
 def changed(group: Mapping[str, Any], random_: random.Random) -> Changed | None:
-    """A relation and two statements that have it; None if this group has no place for the drawn change."""
+    """Return a relation and two statements with this relation; None if the group allows no such change."""
     same = [group["statement"], *group["duplicate"]]
     a, b = random_.sample(same, 2)
     change = random_.choice((_another_number, _denied, _another_name, _another_look))

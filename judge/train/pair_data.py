@@ -1,6 +1,6 @@
-"""The pairs for training the judge of pairs, and those for measuring it.
+"""Read the pairs for training the judge of pairs, and those for measuring it.
 
-    data/pairs.jsonl    groups of statements about one matter: each two of a group have a relation
+    data/pairs.jsonl    groups of statements about one matter: every two statements of a group have a relation
     data/frames.jsonl   attributes with phrasings and values: code fills them in
     changes             one number, name or denial changed in a statement (`pair_changes`)
     SICK                pairs of captions (`../shared/data`): one part is for training, split by shared sentences
@@ -50,12 +50,12 @@ NAMES = tuple(
 
 
 def read_groups() -> list[Group]:
-    """All written groups."""
+    """Return all written groups."""
     return [json.loads(line) for line in (DATA / "pairs.jsonl").read_text("utf-8").splitlines()]
 
 
 def apart(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
-    """The training groups, and those of the held-out domains."""
+    """Return the training groups, and those of the held-out domains."""
     parts: tuple[list[Group], list[Group]] = ([], [])
     for group in groups:
         parts[group["domain"] in HELD_OUT_DOMAINS].append(group)
@@ -63,7 +63,7 @@ def apart(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
 
 
 def of_group(group: Group) -> dict[str, list[Pair]]:
-    """All pairs of a group with a relation that the data file implies, by relation."""
+    """Return all pairs of a group whose relation follows from the data file, by relation."""
     same = [group["statement"], *group["duplicate"]]
     told = (*same, *group["conflict"], *group["update"])
     by_relation = {
@@ -80,12 +80,12 @@ def of_group(group: Group) -> dict[str, list[Pair]]:
 
 
 def pairs_of(groups: Sequence[Group]) -> list[Pair]:
-    """All pairs of these groups whose relation is known."""
+    """Return all pairs of these groups whose relation is known."""
     return [pair for group in groups for found in of_group(group).values() for pair in found]
 
 
 def statements(group: Group) -> list[str]:
-    """All statements of a group."""
+    """Return all statements of a group."""
     return [group["statement"], *(text for name in OF_GROUP for text in group[name])]
 
 
@@ -136,7 +136,7 @@ def _of_frame(frame: Group, frames: Sequence[Group], random_: random.Random) -> 
 
 
 def _both_ended(frame: Group, subject: str, value: str, random_: random.Random) -> Iterator[Pair]:
-    """Two statements that both deny a value, or both say that it ended: they repeat each other."""
+    """Return True if two statements both deny a value, or both say that it ended, so that they repeat each other."""
     for name in ("ended", "denied"):
         if len(frame[name]) > 1:
             a, b = (_fill(one, subject, value) for one in random_.sample(frame[name], 2))
@@ -149,7 +149,7 @@ def _fill(template: str, subject: str, value: str) -> str:
 
 
 def learned_round(groups: Sequence[Group], seed: int, real: Sequence[Pair] = ()) -> list[Pair]:
-    """The training pairs of one round, another choice for each seed. real: pairs of real memories."""
+    """Return the training pairs of one round, another selection for each seed. real: pairs of real memories."""
     random_ = random.Random(seed)
     frames = [json.loads(line) for line in (DATA / "frames.jsonl").read_text("utf-8").splitlines()]
     found = list(_of_groups(groups, random_))
@@ -160,20 +160,22 @@ def learned_round(groups: Sequence[Group], seed: int, real: Sequence[Pair] = ())
 
 
 def read_shared(name: str) -> list[dict[str, Any]]:
-    """The rows of a shared data file; none if the file is missing."""
+    """Return the rows of a shared data file; none if the file is missing."""
     path = data_file(name)
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
 
 
 def read_captions() -> list[Pair]:
-    """Pairs of SNLI, with three numbers: the second follows, may be true, or describes another scene."""
+    """Return pairs of SNLI, each with three probabilities: the second follows, may be true, or describes
+    another scene.
+    """
     kinds = ("entailment", "neutral", "contradiction")
     rows = read_shared("snli-dev-test.jsonl")
     return [Pair(row["a"], row["b"], tuple(float(row["label"] == one) for one in kinds)) for row in rows]
 
 
 def read_sick() -> tuple[list[Pair], list[Pair]]:
-    """The training part of SICK, and the held-out part: no sentence is in both."""
+    """Return the training part of SICK, and the held-out part; no sentence is in both."""
     rows = read_shared("sick-dev.jsonl")
     root = _kin([(row["a"], row["b"]) for row in rows])
     parts: tuple[list[Pair], list[Pair]] = ([], [])

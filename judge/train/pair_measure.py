@@ -1,4 +1,4 @@
-"""Measures the judge of pairs: calibration, thresholds, and the metrics of a set."""
+"""Measure the judge of pairs: calibration, thresholds, and the metrics of a set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,11 +29,11 @@ class Scale:
     shifts: tuple[float, ...]
 
     def told(self) -> dict[str, Any]:
-        """The scale in the form of the model card."""
+        """Return the scale in the form of the model card."""
         return {"factor": round(self.factor, 4), "shifts": [round(one, 4) for one in self.shifts]}
 
     def __call__(self, logits: np.ndarray) -> np.ndarray:
-        """Probabilities that add up to one."""
+        """Return probabilities that add up to one."""
         scaled = logits * self.factor + np.array(self.shifts)
         raised = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         found: np.ndarray = raised / raised.sum(axis=1, keepdims=True)
@@ -41,9 +41,9 @@ class Scale:
 
 
 def fit_scale(logits: np.ndarray, pairs: Sequence[Pair]) -> Scale:
-    """The scale with the maximum likelihood of the labels."""
+    """Return the scale with the maximum likelihood of the labels."""
     true = np.array([one.target for one in pairs])
-    # Both orders, so that update and updated get the same shift.
+    # Use both orders, so that update and updated get the same shift.
     logits = np.concatenate([logits, logits[:, SWAPPED]]).astype(float)
     true = np.concatenate([true, true[:, SWAPPED]])
 
@@ -61,24 +61,24 @@ def fit_scale(logits: np.ndarray, pairs: Sequence[Pair]) -> Scale:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Probabilities from which a pair counts as a duplicate or a conflict."""
+    """Lowest probabilities at which a pair counts as a duplicate or a conflict."""
 
     duplicate: float
     conflict: float
 
     def told(self) -> dict[str, float]:
-        """The thresholds in the form of the model card."""
+        """Return the thresholds in the form of the model card."""
         return {"duplicate": round(self.duplicate, 4), "conflict": round(self.conflict, 4)}
 
 
 def against(chances: np.ndarray) -> np.ndarray:
-    """The probability that both can't be true now: a conflict, or one says that the other has ended."""
+    """Return the probability that both can't be true now: a conflict, or one says that the other has ended."""
     found: np.ndarray = chances[:, [CONFLICT, UPDATE, UPDATED]].sum(1)
     return found
 
 
 def fit_thresholds(chances: np.ndarray, pairs: Sequence[Pair]) -> Thresholds:
-    """The lowest thresholds that keep within the shares above."""
+    """Return the lowest thresholds that keep the errors within the shares above."""
     label = np.array([OUTPUTS.index(one.label) for one in pairs])
     other = np.isin(label, (RELATED, DISTINCT))
     opposed = np.isin(label, (CONFLICT, UPDATE, UPDATED))
@@ -94,14 +94,14 @@ def _allows(scores: np.ndarray, share: float) -> float:
 
 
 def calls(chances: np.ndarray, thresholds: Thresholds) -> np.ndarray:
-    """The verdict on each pair: DUPLICATE, CONFLICT, or -1."""
+    """Return the verdict on each pair: DUPLICATE, CONFLICT, or -1."""
     same = chances[:, DUPLICATE] >= thresholds.duplicate
     conflict = against(chances) >= thresholds.conflict
     return np.where(same, DUPLICATE, np.where(conflict, CONFLICT, -1))
 
 
 def figures(called: np.ndarray, chances: np.ndarray, pairs: Sequence[Pair]) -> dict[str, float]:
-    """The relevant shares: of contradictions (with updates), of repetitions, of others (related and distinct)."""
+    """Return the shares of found contradictions (with updates), repetitions, and others (related and distinct)."""
     label = merged_label(np.array([OUTPUTS.index(one.label) for one in pairs]))
     found: dict[str, float] = {"pairs": len(pairs)}
     for name, true in (("contradictions", label == 1), ("repetitions", label == 0), ("others", label >= 2)):
@@ -114,18 +114,20 @@ def figures(called: np.ndarray, chances: np.ndarray, pairs: Sequence[Pair]) -> d
 
 
 def merge_updates(chances: np.ndarray) -> np.ndarray:
-    """Probabilities of duplicate, conflict (with updates), related, distinct."""
+    """Return probabilities of duplicate, conflict (with updates), related, distinct."""
     return np.stack([chances[:, 0], against(chances), chances[:, 4], chances[:, 5]], 1)
 
 
 def merged_label(label: np.ndarray) -> np.ndarray:
-    """The same merge for labels."""
+    """Return the label after the same merge."""
     found: np.ndarray = np.array([0, 1, 1, 1, 2, 3])[label]
     return found
 
 
 def ece(chances: np.ndarray, label: np.ndarray) -> float:
-    """Expected calibration error: the distance between certainty and accuracy, over ten bins of certainty."""
+    """Return the expected calibration error: the distance between certainty and accuracy, over ten bins of
+    certainty.
+    """
     best, right = chances.max(1), chances.argmax(1) == label
     place = np.minimum((best * BINS).astype(int), BINS - 1)
     gaps = [abs(best[place == one].mean() - right[place == one].mean()) * (place == one).mean() for one in set(place)]

@@ -1,8 +1,8 @@
-"""A trained judge of pairs in a folder: converts text into token rows, and runs the file.
+"""Use a trained judge of pairs in a folder: convert text into token rows, and run the file.
 
 pairs.onnx              the network with int8 weights
 pairs_tokenizer.json    its word pieces
-pairs.json              its card: training data, scale, thresholds, metrics
+pairs.json              its model card: training data, scale, thresholds, metrics
 """
 
 import json
@@ -30,7 +30,7 @@ class PairTokenizer:
         self._read.enable_truncation(max_length=MAX_TOKENS, strategy="longest_first")
 
     def __call__(self, pairs: Sequence[Pair]) -> dict[str, np.ndarray]:
-        """Token rows in the network's input form, padded to the longest."""
+        """Return token rows in the network's input form, padded to the longest."""
         encoded = [self._read.encode(one.first, one.second) for one in pairs]
         shape = (len(encoded), max(len(one.ids) for one in encoded))
         found = {name: np.zeros(shape, dtype=np.int64) for name in INPUTS}
@@ -53,7 +53,7 @@ class PairModel:
         self._session: Any = onnxruntime.InferenceSession(weights, providers=["CPUExecutionProvider"])
 
     def logits(self, pairs: Sequence[Pair]) -> np.ndarray:
-        """The output before calibration, computed as in the package: a row per pair and a column per output.
+        """Return the output before calibration, computed as in the package: a row per pair and a column per output.
 
         It reads one pair at a time, the two statements in alphabetical order.
         """
@@ -67,6 +67,6 @@ class PairModel:
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """The model card of the judge in a folder."""
+    """Return the model card of the judge in a folder."""
     card: dict[str, Any] = json.loads((folder / CARD).read_text("utf-8"))
     return card

@@ -1,7 +1,8 @@
 """The network of pairs: MiniLM that reads two statements at once, and its training for their relation.
 
-It keeps the word pieces that are frequent or that occur in the data of this project; a rarer word is read as several.
-Their embeddings stay frozen, so that words outside the training pairs keep their positions relative to the others.
+It keeps the word pieces that are frequent or that occur in the data of this project; a rarer word is split into
+several. Their embeddings stay frozen, so that words outside the training pairs keep their positions relative to the
+others.
 """
 
 import json
@@ -81,7 +82,7 @@ class PairNetwork(nn.Module):
         self.head[-1] = nn.Linear(WIDTH, outputs).to(self.head[1].weight.device)
 
     def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
-        """The logits of each row."""
+        """Return the logits of each row."""
         told = self.encoder(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
         hidden = told.last_hidden_state.float()
         second = token_type_ids.float()
@@ -108,7 +109,7 @@ class PairTrainer:
         self._kept = kept
 
     def new(self, outputs: int) -> PairNetwork:
-        """A network with the weights of MiniLM alone."""
+        """Return a network with only the weights of MiniLM."""
         torch.manual_seed(self._seed)
         return PairNetwork(self._kept, outputs).to(self._device)
 
@@ -135,7 +136,7 @@ class PairTrainer:
         network.eval()
 
     def encode(self, batch: Sequence[Pair]) -> dict[str, Any]:
-        """The batch in the network's input form."""
+        """Return the batch in the network's input form."""
         return {name: torch.from_numpy(rows).to(self._device) for name, rows in self._tokenizer(batch).items()}
 
     def export(self, network: PairNetwork, target: Path) -> None:

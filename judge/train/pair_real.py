@@ -1,9 +1,10 @@
-"""Near pairs of real memories, which the rules make from the public data sets. Hardly any of these pairs contradict.
+"""Find near pairs of real memories, which the rules make from the public data sets. Hardly any of these pairs
+contradict each other.
 
-A network that learns only written statements takes most pairs of real memories for contradictions. So the training adds
-pairs that a pass would compare, as related, with half of the weight; it leaves out those that the rules call the same.
-So that the network does not learn that real memories never contradict each other, code changes some of them
-(`pair_changes`), and each changed memory is paired with its original. The texts stay in `../shared/data`.
+A network that is trained only on written statements takes most pairs of real memories for contradictions. So the
+training adds pairs that a pass would compare, as related, with half of the weight; it excludes those that the rules
+call equal. Code also changes some memories (`pair_changes`) and pairs each with its original; otherwise the network
+would learn that real memories never contradict each other. The texts stay in `../shared/data`.
 """
 
 import random
@@ -36,7 +37,9 @@ MEASURED = 500
 
 
 def near_pairs(memories: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The pairs of one person's memories that share keys: each memory with its nearest older ones, the oldest first."""
+    """Return the pairs of one person's memories that share keys: each memory with its nearest older ones,
+    oldest first.
+    """
     by_key: dict[int, list[str]] = defaultdict(list)
     for memory in dict.fromkeys(memories):
         reading = read(memory)
@@ -51,7 +54,7 @@ def near_pairs(memories: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @cache
 def _near_of_set(part: str) -> tuple[tuple[str, str, str], ...]:
-    """The group and the two memories of each near pair of a data set; none if its file is missing."""
+    """Yield the group and the two memories of each near pair of a data set; none if its file is missing."""
     if not data_file(FILES[part]).is_file():
         return ()
     # Each person or dialogue is a separate scope: MSC gives all its speakers two names, tau-bench none.
@@ -69,7 +72,7 @@ def _pairs(*, held_out: bool) -> Iterator[list[Pair]]:
 
 
 def learned_real(seed: int) -> list[Pair]:
-    """Near pairs of the training people and dialogues, another choice for each seed."""
+    """Return near pairs of the training people and dialogues, another selection for each seed."""
     random_ = random.Random(seed)
     found: list[Pair] = []
     for pairs in _pairs(held_out=False):
@@ -79,7 +82,7 @@ def learned_real(seed: int) -> list[Pair]:
 
 
 def changed_pairs(pairs: Sequence[Pair], random_: random.Random) -> Iterator[Pair]:
-    """The second memory of each pair with a changed form, if code finds something to change."""
+    """Return pairs of a memory and its changed form, if code finds something to change."""
     for pair in pairs:
         if (change := changed_memory(pair.second, random_)) is not None:
             name, a, b = change
@@ -87,11 +90,11 @@ def changed_pairs(pairs: Sequence[Pair], random_: random.Random) -> Iterator[Pai
 
 
 def held_out_real(seed: int = 1) -> list[Pair]:
-    """Near pairs of the held-out people and dialogues."""
+    """Return near pairs of the held-out people and dialogues."""
     found = [one for of_set in _pairs(held_out=True) for one in of_set]
     return random.Random(seed).sample(found, min(MEASURED, len(found)))
 
 
 def held_out_changed(seed: int = 1) -> list[Pair]:
-    """Memories of the held-out people and dialogues with their changed forms."""
+    """Return memories of the held-out people and dialogues with their changed forms."""
     return list(changed_pairs(held_out_real(seed), random.Random(seed)))

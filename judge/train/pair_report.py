@@ -1,4 +1,4 @@
-"""Reports how well a judge of pairs judges held-out data."""
+"""Report how well a judge of pairs judges held-out data."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ Figures = dict[str, float]
 
 
 def report(card: Mapping[str, Any], folder: Path) -> dict[str, Figures]:
-    """Print the metrics of every set, and return them. card: of the model in the folder."""
+    """Print the metrics of every set, and return them. card: the card of the model in the folder."""
     model = PairModel(folder)
     scale = Scale(card["scale"]["factor"], tuple(card["scale"]["shifts"]))
     thresholds = Thresholds(**card["thresholds"])
@@ -54,7 +54,7 @@ def _figures_of(pairs: Sequence[Pair], model: PairModel, scale: Scale, threshold
 
 
 def _verdicts(pairs: Sequence[Pair], meaning: MeaningOf | None) -> Figures:
-    """The shares of the verdicts that consolidation uses: a contradiction, and a merge."""
+    """Return the shares of the verdicts that consolidation uses: a contradiction, and a merge."""
     verdicts = [judge(read(one.first), read(one.second), meaning=meaning).verdict for one in pairs]
     kinds = {"contradictions": {"conflict"}, "repetitions": {"duplicate"}, "others": {"related", "distinct"}}
     found: Figures = {"pairs": len(pairs)}
@@ -66,7 +66,7 @@ def _verdicts(pairs: Sequence[Pair], meaning: MeaningOf | None) -> Figures:
 
 
 def held_out_sets() -> dict[str, list[Pair]]:
-    """Held-out pairs with labels; the scale and the thresholds are fitted on the groups."""
+    """Return held-out pairs with labels; the scale and the thresholds are fitted on the groups."""
     _, groups = apart(read_groups())
     return {
         "groups": pairs_of(groups),
@@ -82,7 +82,7 @@ def _labelled(name: str) -> list[Pair]:
 
 
 def crossed(logits: np.ndarray, pairs: Sequence[Pair]) -> Figures:
-    """Cross-validated metrics by domain: each fold uses the scale and thresholds of the other folds."""
+    """Return cross-validated metrics by domain: each fold uses the scale and thresholds of the other folds."""
     domains = sorted({one.group for one in pairs})
     fold = np.array([domains.index(one.group) % FOLDS for one in pairs])
     told, called = np.zeros(logits.shape), np.zeros(len(pairs), dtype=int)

@@ -67,7 +67,7 @@ def train(groups: Sequence[Group], seed: int, share: float, folder: Path, rounds
 
 
 def calibrated(model: PairModel, pairs: Sequence[Pair]) -> dict[str, Any]:
-    """The scale and the thresholds fitted on these pairs, which training did not use."""
+    """Return the scale and the thresholds fitted on these pairs, which training did not use."""
     logits = model.logits(pairs)
     scale = fit_scale(logits, pairs)
     thresholds = fit_thresholds(scale(logits), pairs)

@@ -11,7 +11,7 @@ SWAPPED = (0, 1, 3, 2, 4, 5)
 
 
 def target(**shares: float) -> tuple[float, ...]:
-    """The target of a pair with one true output, by the output's name."""
+    """Return the target of a pair with one true output, by the output's name."""
     return tuple(shares.get(name, 0.0) for name in OUTPUTS)
 
 
@@ -20,7 +20,7 @@ class Pair:
     """Two statements. target: the probability of each of OUTPUTS; for captions, whose order matters, the probabilities
     that the second follows, may be true, or describes another scene.
 
-    part: the data set; group: the unit that a split must not cut.
+    part: the data set; group: the unit that a split must not divide.
     """
 
     first: str
@@ -31,17 +31,17 @@ class Pair:
     group: str = ""
 
     def swapped(self) -> "Pair":
-        """The same pair in the other order."""
+        """Return the same pair in the other order."""
         return replace(
             self, first=self.second, second=self.first, target=tuple(self.target[place] for place in SWAPPED)
         )
 
     @property
     def label(self) -> str:
-        """The output with the highest target."""
+        """Return the output with the highest target."""
         return OUTPUTS[max(range(len(OUTPUTS)), key=lambda place: self.target[place])]
 
     @property
     def length(self) -> int:
-        """The number of characters of both."""
+        """Return the number of characters of both statements."""
         return len(self.first) + len(self.second)

@@ -1,4 +1,4 @@
-"""A small judge of meaning that runs offline: which statements are worth remembering, and how two of them relate.
+"""A small judge of meaning that runs offline: how useful a statement is to remember, and how two statements relate.
 
 Both models are fine-tuned from all-MiniLM-L6-v2 and run with int8 weights on one core. README.md names the training
 data and the accuracy on held-out data.
@@ -19,7 +19,7 @@ NAME: str = json.loads((PACKAGE / "card.json").read_text("utf-8"))["name"]
 
 
 class Judge:
-    """The model. Loading takes 0.2 seconds and happens at once; create it after a fork.
+    """The model of usefulness. The constructor loads it, which takes 0.2 seconds; create it after a fork.
 
     Example:
         >>> useful, junk = Judge().worth([("Maya is allergic to nuts.", "agent, user, fact"),
@@ -35,8 +35,8 @@ class Judge:
         """Judge how useful statements will be later to an agent that reads them without their conversation.
 
         Args:
-            statements: for each its text and "TALK, ROLE, TYPE": "agent", "pair" or "group"; the role of the speaker;
-                the type of the memory.
+            statements: the text of each statement, and "TALK, ROLE, TYPE": the kind of talk ("agent", "pair" or
+                "group"), the speaker's role, and the type of the memory.
 
         Returns:
             A number from 0 (useless) to 1 for each, in the order of the statements.

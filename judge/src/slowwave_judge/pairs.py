@@ -20,12 +20,12 @@ class Relation:
     """How two statements relate, as calibrated probabilities that add up to 1.
 
     Attributes:
-        duplicate: both say the same.
-        conflict: both can't be true of the same subject at the same time.
-        update: the second statement says that the first has ended or changed.
-        updated: the first statement says that the second has ended or changed.
-        related: both speak of the same matter, and both may be true.
-        distinct: they have nothing to do with each other.
+        duplicate: the probability that both say the same.
+        conflict: the probability that both can't be true of the same subject at the same time.
+        update: the probability that the second statement says that the first has ended or changed.
+        updated: the probability that the first statement says that the second has ended or changed.
+        related: the probability that both are about the same matter and may both be true.
+        distinct: the probability that they are unrelated.
     """
 
     duplicate: float
@@ -36,7 +36,7 @@ class Relation:
     distinct: float
 
     def swapped(self) -> "Relation":
-        """The relation of the two statements in the other order."""
+        """Return the relation of the two statements in the other order."""
         return Relation(self.duplicate, self.conflict, self.updated, self.update, self.related, self.distinct)
 
 
@@ -44,9 +44,9 @@ class PairJudge:
     """The model of pairs. Create it after a fork; loading takes 0.2 seconds.
 
     Attributes:
-        duplicate_from: The probability of `duplicate` from which two statements count as the same.
-        conflict_from: The probability of `conflict`, `update` and `updated` together from which two statements count
-            as contradictory.
+        duplicate_from: The lowest probability of `duplicate` at which two statements count as equal.
+        conflict_from: The lowest sum of the probabilities of `conflict`, `update` and `updated` at which two statements
+            count as contradictory.
 
     Example:
         >>> relation = PairJudge().relation("Maya lives in Porto.", "Maya's home is in Oslo.")

@@ -1,4 +1,4 @@
-"""The files of the package, and a network of it with its tokenizer, on one core."""
+"""Load the files of the package, and run a network with its tokenizer on one core."""
 
 from importlib.resources import as_file, files
 from typing import Any
@@ -14,12 +14,12 @@ MAX_CHARACTERS = 1500
 
 
 class Network:
-    """One ONNX file of the package. Loading takes 0.2 seconds and happens at once; create it after a fork.
+    """One ONNX file of the package. The constructor loads it, which takes 0.2 seconds; create it after a fork.
 
     Args:
         weights: the file of the network.
         tokenizer: the file of its tokenizer.
-        shorten: which of the two texts is cut: "only_first" or "longest_first".
+        shorten: the text to cut if both are too long: "only_first" or "longest_first".
         output: the name of its output.
     """
 
