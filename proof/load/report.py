@@ -267,18 +267,19 @@ def _recovery(result: Mapping[str, Any]) -> list[str]:
 
 
 def _memory(result: Mapping[str, Any]) -> list[str]:
-    judged = [process for process in result["processes"] if process["flat"] is not None]
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for process in result["processes"]:
+        if process["flat"] is not None:
+            kinds.setdefault(" ".join(process["name"].split("/")[:2]), []).append(process)
     rows = [
         (
-            " ".join(process["name"].split("/")[:2]),
-            f"{process['rise']['own']:+.2f}",
-            "yes" if process["flat"] else "**no**",
-            f"{process['first']['own']:.1f}",
-            f"{process['last']['own']:.1f}",
-            f"{process['last']['pss']:.1f}",
-            f"{process['last']['rss']:.1f}",
+            name,
+            len(alike),
+            f"{max(one['rise']['own'] for one in alike):+.2f}",
+            "yes" if all(one["flat"] for one in alike) else "**no**",
+            *(f"{max(one['last'][size] for one in alike):.1f}" for size in ("own", "pss", "rss")),
         )
-        for process in judged
+        for name, alike in kinds.items()
     ]
     others = result["others"]
     last = others["series"][-1] if others["series"] else {}
@@ -289,11 +290,12 @@ def _memory(result: Mapping[str, Any]) -> list[str]:
         (
             f"{result['load']:g} turns a second for {result['minutes']:g} minutes ({result['turns']:,} turns), Flower"
             " included; every process sampled every 10 s. *Own* is memory not backed by a file (PSS of anonymous"
-            " pages: shared pages count proportionally). Flat: by Theil-Sen over the last two thirds it"
-            f" rises by less than {result['bound']:g} MB in 10 minutes. {gone} processes came or went meanwhile."
+            " pages: shared pages count proportionally). A process is flat if its own memory, by Theil-Sen over the"
+            f" last two thirds, rises by less than {result['bound']:g} MB in 10 minutes. Sizes are the largest at the"
+            f" end, in MB. {gone} processes came or went meanwhile."
         ),
         "",
-        *table(("process", "MB in 10 min", "flat", "own, first", "own, last", "PSS", "RSS"), rows),
+        *table(("process", "how many", "MB in 10 min, at most", "flat", "own", "PSS", "RSS"), rows),
         "",
         *table(("measure", "in 10 min", "at the end"), rest),
     ]
