@@ -1,4 +1,4 @@
-/** The stream of changes, connected again whenever it breaks. Must not know: what a change says. */
+/** The stream of changes, connected again whenever it breaks. */
 
 import { ConnectionFailed } from "./errors.js";
 import { readEvents } from "./events.js";

@@ -1,4 +1,4 @@
-/** Server-sent events, read from a stream of `fetch`. Must not know: what an event says. */
+/** Server-sent events, read from a stream of `fetch`. */
 
 import { ConnectionFailed, SlowwaveError } from "./errors.js";
 

@@ -1,4 +1,4 @@
-/** Lists that come in pages. Must not know: what they list. */
+/** Lists that come in pages. */
 
 export interface Page<Item> {
   items: Item[];

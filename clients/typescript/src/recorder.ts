@@ -1,4 +1,4 @@
-/** `Recorder`: recording in the background, behind a bounded queue. Must not know: what is recorded. */
+/** `Recorder`: recording in the background, behind a bounded queue. */
 
 import type { Slowwave } from "./client.js";
 import { NotQueued } from "./errors.js";

@@ -1,4 +1,4 @@
-/** Requests with a time limit, retries and idempotency keys. Must not know: any single route. */
+/** Requests with a time limit, retries and idempotency keys. */
 
 import { ApiError, ConnectionFailed, SlowwaveError, TimedOut, errorOf } from "./errors.js";
 
