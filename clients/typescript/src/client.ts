@@ -43,7 +43,7 @@ export class Slowwave {
    * Record what one turn added: usually a user's message and the reply.
    *
    * `scope`: `room:NAME` or `team:NAME` for a shared memory; a session keeps the scope that it began with.
-  */
+   */
   turnCompleted(agent: string, session: string, messages: t.Message[], options: t.TurnFields & WriteOptions = {}): Promise<t.Receipt> {
     return this.#write(path`/v1/agents/${agent}/sessions/${session}/turns`, options, { messages });
   }
@@ -188,7 +188,7 @@ export class Slowwave {
    *
    * The stream connects again whenever it breaks and goes on behind the last change that it saw, so none is lost; one
    * may come twice, with the same id. It ends with `signal`, or with an error that another attempt can't mend.
-  */
+   */
   changes(options: ChangesOptions = {}): AsyncGenerator<t.Change, void, undefined> {
     const { signal, after, ...query } = options;
     return follow<t.Change>(this.#transport, "/v1/changes", { query, after, signal });
