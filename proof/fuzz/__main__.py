@@ -2,8 +2,8 @@
 
 Each round has other examples.
 
-A round is pytest with a factor over the examples of the suite and a seed that is printed: the same seed tries the same.
-The report has failures with their seed; the printed log of the round has the failing examples.
+A round is pytest with a multiple of the suite's examples and a printed seed; the same seed gives the same examples. The
+report lists failures with their seed; the printed log of the round has the failing examples.
 """
 
 import argparse
@@ -26,12 +26,13 @@ ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "docs" / "proof" / "fuzz.md"
 PROPERTIES = (
     *sorted((ROOT / "tests" / "attacks").glob("test_fuzz_*.py")),
-    ROOT / "tests" / "gateway" / "test_openapi_fuzz.py",
+    *sorted((ROOT / "tests" / "gateway").glob("test_*_fuzz.py")),
 )
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short", "--timeout=0", "-rfE")
 GROUPS = {
     "AsyncMemory": "methods of `AsyncMemory`, in background mode",
     "Memory": "methods of `Memory`",
+    "http": "paths and tools of the gateway",
     "import": "folders of `slowwave memory import`",
     "mcp": "tools of MCP",
     "memory": "memory files",
@@ -46,7 +47,7 @@ FACTOR = 4
 
 @dataclass
 class Rounds:
-    """The examples of all rounds. failed: names of properties, by the seed of the round."""
+    """The examples of all rounds. failed: the names of properties, by the seed of the round."""
 
     files: Sequence[Path] = PROPERTIES
     seeds: list[int] = field(default_factory=list)
@@ -55,7 +56,7 @@ class Rounds:
     seconds: float = 0.0
 
     def run(self, factor: float) -> None:
-        """One round more."""
+        """Run one more round."""
         seed = random.randrange(2**32)
         self.seeds.append(seed)
         with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +81,7 @@ class Rounds:
 
 
 def report(rounds: Rounds) -> str:
-    """Markdown: examples, failures, machine."""
+    """Return the report in Markdown: examples, failures, machine."""
     entrances = sorted(name for name in rounds.tried if not name.endswith(" (taken)"))
     total = sum(rounds.tried[name] for name in entrances)
     lines = [
@@ -107,7 +108,7 @@ def report(rounds: Rounds) -> str:
 
 
 def main() -> int:
-    """Exit 1 where a property failed."""
+    """Run the rounds. Return 1 if a property failed."""
     parser = argparse.ArgumentParser(prog="proof.fuzz", description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--minutes", type=float, default=10.0, help="a new round begins until these are over")
     parser.add_argument("--factor", type=float, default=FACTOR, help="examples of a round, in those of the suite")

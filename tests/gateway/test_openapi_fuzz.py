@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 
 from slowwave_server.workers.gateway.routing import GatewayRoute
-from tests.attacks.fuzzing import examples, tried
+from slowwave_server.workers.gateway.schemas.changes import Change
+from tests.attacks.fuzzing import TRIED, examples, tried
 from tests.gateway.conftest import Doors
 from tests.gateway.curating import KITCHEN, OWN, Desk, open_desk
 from tests.support.walls import YESTERDAY
@@ -31,8 +32,9 @@ pytestmark = pytest.mark.servers
 
 EXAMPLES = 6
 """Of each path and method, allowed ones and others each."""
-STREAMS = {"/v1/changes"}
-"""Answers that don't end."""
+STREAM = "/v1/changes"
+"""Its answers don't end."""
+FORGET = "POST /v1/forgets/{forget}/confirm"
 CALL_SECONDS = 30
 
 
@@ -94,21 +96,19 @@ def _told(failure: BaseException) -> str:
 class Fuzzer:
     """Tries one operation after the other, and collects what fails."""
 
-    def __init__(self, address: str, key: str, document: dict[str, Any], known: Mapping[str, Sequence[object]]) -> None:
+    def __init__(self, address: str, key: str, document: dict[str, Any], desk: Desk) -> None:
         self.schema = schemathesis.openapi.from_dict(document)
         self.schema.config.update(base_url=address)
         # Parameters that a path does not name change nothing, and the key is added to each request.
         self.schema.config.generation.allow_extra_parameters = False
         self.schema.config.generation.with_security_parameters = False
         self.session = requests.Session()
-        self.key, self.known = key, known
+        self.address, self.key, self.desk, self.known = address, key, desk, _known(desk)
         self.failed: list[str] = []
 
     def operations(self) -> Iterator[Any]:
         for found in self.schema.get_all_operations():
-            operation = found.ok()
-            if operation.path not in STREAMS:
-                yield operation
+            yield found.ok()
 
     def attempt(self, operation: Any, mode: Any, number: int) -> None:
         """Try so many cases of an operation; the first that fails is kept with how to send it again."""
@@ -120,6 +120,8 @@ class Fuzzer:
                 for name in case.path_parameters:
                     if known := self.known.get(name):
                         case.path_parameters[name] = known[place % len(known)]
+                if operation.label == FORGET:
+                    self._preview(case, place)
             self._ask(case, negative=mode is schemathesis.GenerationMode.NEGATIVE and not meant)
 
         try:
@@ -129,8 +131,19 @@ class Fuzzer:
         except (Exception, BaseExceptionGroup) as failure:  # noqa: BLE001 (all that is found is told at the end)
             self.failed.append(f"{operation.label} ({mode.value}): {_told(failure)}"[:4000])
 
+    def _preview(self, case: Any, place: int) -> None:
+        """Make a case that confirms a preview of a new session: chance never finds the id with its words."""
+        session = f"gone-{place}"
+        turn = {"messages": [{"role": "user", "content": "Forget this."}]}
+        self.desk.post(f"/v1/agents/boreas/sessions/{session}/turns", turn)
+        preview = self.desk.post("/v1/forgets", {"agent": "boreas", "session": session})
+        case.path_parameters["forget"], case.body = preview["id"], {"confirm": preview["confirm"]}
+
     def _ask(self, case: Any, *, negative: bool) -> None:
         headers = {**(case.headers or {}), "Authorization": f"Bearer {self.key}"}
+        if case.operation.path == STREAM:
+            self._listen(case, headers)
+            return
         answer = case.call(headers=headers, session=self.session, timeout=CALL_SECONDS)
         tried(f"http {case.operation.label}", taken=answer.status_code < 400)
         case.validate_response(
@@ -146,15 +159,37 @@ class Fuzzer:
         )
         _checked(case, answer)
 
+    def _listen(self, case: Any, headers: dict[str, str]) -> None:
+        """Read a stream up to the end of what its client missed: an event with an id and no data."""
+        asked = case.as_transport_kwargs(base_url=self.address, headers=headers)
+        with self.session.request(**asked, stream=True, timeout=CALL_SECONDS) as answer:
+            tried(f"http {case.operation.label}", taken=answer.status_code < 400)
+            assert answer.status_code < 500
+            assert answer.headers["x-request-id"]
+            if answer.status_code >= 400:
+                assert answer.headers["content-type"] == "application/problem+json"
+                assert answer.json()["status"] == answer.status_code
+                return
+            event: list[str] = []
+            for line in answer.iter_lines(chunk_size=1, decode_unicode=True):
+                if line:
+                    event.append(str(line))
+                elif len(event) == 1 and event[0].startswith("id: "):
+                    return
+                else:
+                    Change.model_validate_json(event[-1].removeprefix("data: "))
+                    event = []
+
 
 def test_no_case_breaks_the_gateway_or_its_document(desk: Desk) -> None:
     document = desk.get("/openapi.json")
     with served(desk.doors.app) as address:
-        fuzzer = Fuzzer(address, desk.doors.full(), document, _known(desk))
+        fuzzer = Fuzzer(address, desk.doors.full(), document, desk)
         for operation in fuzzer.operations():
             for mode in schemathesis.GenerationMode:
                 fuzzer.attempt(operation, mode, EXAMPLES)
     assert fuzzer.failed == [], "\n\n".join(fuzzer.failed)
+    assert TRIED[f"http {FORGET} (taken)"], "a forget was confirmed"
 
 
 def test_every_path_is_in_the_document(desk: Desk) -> None:
