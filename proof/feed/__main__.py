@@ -1,4 +1,4 @@
-"""`python -m proof.feed [--changes 20000] [--batch 1] [--calm 1000] [--every 6]`: changes are made while gateway,
+"""`python -m proof.feed [--changes 20000] [--batch 1] [--calm 1000] [--every 12]`: changes are made while gateway,
 workers, beat, Redis and Postgres are killed in turn; afterwards each reader must have each change, in order per memory.
 
 The final ledger is the reference. A crash of Postgres can lose the newest commits (flushes don't wait for the disk); no
@@ -34,6 +34,8 @@ QUIET_SECONDS = 120.0
 LOOK_SECONDS = 3.0
 UNDER_FIRE = 0.9
 """The part of the changes that every reader must have before the kills end."""
+EVERY_SECONDS = 12.0
+"""The supervisor starts a program again at once if it lived for a minute, and waits up to 30 s otherwise."""
 VICTIMS = ("gateway", "postgres", "valkey", "worker", "beat")
 _MAKE = (
     "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, confidence, importance, trust, valid_from,"
@@ -258,7 +260,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--changes", type=int, default=20_000)
     parser.add_argument("--calm", type=int, default=1000, help="changes before anything is killed, to time them")
-    parser.add_argument("--every", type=float, default=6.0, help="seconds between two kills")
+    parser.add_argument("--every", type=float, default=EVERY_SECONDS, help="seconds between two kills")
     parser.add_argument("--rate", type=float, default=200.0, help="changes a second, at most")
     parser.add_argument("--minutes", type=float, default=60.0, help="the kills end after so long in any case")
     parser.add_argument("--batch", type=int, default=1, help="changes in one transaction")
