@@ -44,6 +44,19 @@ def test_a_life_says_where_it_comes_from_and_what_it_touches(console: Console, d
     assert f"/forget?kind=memory&amp;memory={globex}" in console.get(f"/memories/{globex}", who="operator").text
 
 
+def test_use_is_told_with_its_effect(console: Console, dispute: Dispute) -> None:
+    globex = dispute.memory("Maya works at Globex.", days=2)
+    assert "importance 0." not in console.get(f"/memories/{globex}").text
+    dispute.sql(
+        "INSERT INTO slowwave.memory_uses (memory_id, session_id, shown_at) SELECT :id, s.id, now()"
+        " FROM slowwave.sessions s LIMIT 1",
+        id=globex,
+    )
+    dispute.sql("UPDATE slowwave.memories SET importance = 0.5, use_gain = -0.1 WHERE id = :id", id=globex)
+    told = "shown in 1 conversation, used in 0 conversations: importance 0.50 → 0.40"
+    assert told in console.get(f"/memories/{globex}").text
+
+
 def test_a_chain_is_drawn_and_said(console: Console, dispute: Dispute) -> None:
     acme = dispute.memory("Maya works at Acme.", days=9)
     globex = dispute.memory("Maya works at Globex.", days=2)

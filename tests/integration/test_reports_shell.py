@@ -247,7 +247,9 @@ def test_what_was_said_is_searched_listed_and_explained(shell: Shell, scene: Sce
     explained = shell.json("memory", "show", memory["id"])
     assert explained["signals"] == ["test"]
     assert explained["sources"][0]["content"] == "My cat is named Plum."
+    scene.sql("SELECT slowwave.use_memories('default', 'concierge', ARRAY[CAST(:id AS uuid)], NULL)", id=memory["id"])
     told = shell("memory", "show", memory["id"]).stdout
+    assert "shown in 0 conversations, used in 1 conversation: importance 0.50 → 0.50" in told
     assert "Maya:  My cat is named Plum." in told
     assert "created by flush" in told
     assert memory["id"] in shell("memory", "list", "concierge").stdout
