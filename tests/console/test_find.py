@@ -61,6 +61,18 @@ def test_ctrl_k_leads_to_a_memory_by_keyboard_alone(told: Console, page: Page) -
 
 
 @pytest.mark.long
+def test_single_keys_can_be_switched_off(told: Console, page: Page) -> None:
+    log_in(page, "viewer")
+    page.goto("/account")
+    page.get_by_label("keys without Ctrl").uncheck()
+    page.goto("/agents")
+    page.keyboard.press("?")
+    page.keyboard.press("Control+k")
+    page.locator("#finder-words:focus").wait_for()
+    assert not page.locator("#keys").is_visible()
+
+
+@pytest.mark.long
 def test_search_works_without_scripts(told: Console, served: str, browser: Browser) -> None:
     context = browser.new_context(base_url=served, java_script_enabled=False)
     page = context.new_page()

@@ -66,6 +66,10 @@ finder?.addEventListener("click", (event) => {
 
 // Keys: search, actions by the key that they show, rows by "j" and "k", and "g" followed by a page's letter.
 let goingAt = 0;
+const singleKeys = () => localStorage.getItem("single-keys") !== "off";
+const switchOfKeys = $("#single-keys");
+if (switchOfKeys) switchOfKeys.checked = singleKeys();
+switchOfKeys?.addEventListener("change", () => localStorage.setItem("single-keys", switchOfKeys.checked ? "on" : "off"));
 const stepThroughRows = (step) => {
   const rows = [...document.querySelectorAll("main tbody tr, main ol > li, main .items > *")]
     .filter((row) => row.checkVisibility() && row.querySelector("a, button"));
@@ -89,7 +93,7 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") typing.blur();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) typing.form?.requestSubmit();
   }
-  if (typing || event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (typing || !singleKeys() || event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]")) return;
   const going = Date.now() - goingAt < 1500;
   goingAt = 0;
   if (event.key === "/" && finder) {
