@@ -26,6 +26,7 @@ PARTS = {
     "sweep": "g: what sweeps drain",
     "working": "a hundred notes, and a note as its scope grows",
     "consolidate": "a pass, an item, as its scope grows",
+    "sleep": "do passes help or harm later questions",
     "extraction": "what becomes a memory, beside two baselines and version 1 of the rules",
     "realmem_search": "do memories alone answer later questions, by search",
     "msc": "does extraction keep what people keep",
@@ -42,6 +43,7 @@ PARTS = {
     "console": "what every page of the console takes at 100,000 memories",
 }
 NEEDS_DATA = {
+    "sleep": "realmem-dev.json",
     "extraction": "realmem-dev.json",
     "realmem_search": "realmem-dev.json",
     "msc": "msc-memories-dev.jsonl",

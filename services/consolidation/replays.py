@@ -1,19 +1,14 @@
 """Replay questions before a pass commits: does search still find the evidence of the memories that it changed?
 
-    one transaction of a pass ── nothing that search shows has changed ──▶ committed
-         │
-    questions about the changed memories: prompts of conversations whose replies used them, and questions made from
-    their source events
-         │
-    each is searched twice: here, where the changes are visible, and on a second connection, where they are not
-         │
+    one transaction of a pass ── no memory in search results has changed ──▶ committed
+         │ questions about the changed memories: prompts of conversations whose replies used them, and questions made
+         from their source events │ each is searched twice: here, where the changes are visible, and on a second
+         connection, where they are not │
     the evidence within 500 and 1,000 tokens fell by more than the margin ──▶ rolled back to the savepoint
 
-The search covers memories alone: a pass changes no event, and retention may remove events. It ranks by words, because a
-transaction must not wait for a model. A merged memory holds the evidence of its parts, and a memory in review counts as
-shown.
-
-Must not know: what a pass changed, or why.
+The search covers only memories, because a pass changes no event, and retention may remove events. It ranks by words,
+because a transaction must not wait for a model. A merged memory has the evidence of its parts, and a memory in review
+counts as a result.
 """
 
 import time
@@ -64,7 +59,7 @@ _PROMPTS = text(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question. about: the memory whose evidence an answer must hold; evidence: its source events."""
+    """A question. about: the memory whose evidence an answer must contain; evidence: the memory's source events."""
 
     text: str
     about: UUID
@@ -79,9 +74,9 @@ class Harmful(Exception):
 class Replays:
     """The questions that one pass replays, and the figures of its run.
 
-    most: the largest number of questions of the pass; 0 replays none. margin: the share of the evidence that the
+    most: the highest number of questions in the pass; 0 replays none. margin: the share of the evidence that the
     changes of one transaction may lose. kept, refused: the answers about committed and about rolled back changes;
-    unreplayed: transactions that changed what search shows after all questions were used.
+    unreplayed: the number of transactions that changed search results after all questions were used.
     """
 
     engine: Engine
@@ -98,7 +93,7 @@ class Replays:
     def check(self, connection: Connection, changed: Iterable[UUID], *, again: bool = False) -> None:
         """Raise Harmful if the uncommitted changes of a transaction to these memories lose more evidence than allowed.
 
-        again: the changes are part of those that were found harmful. They stay harmful if no question is left.
+        again: True if the changes are part of harmful ones. They stay harmful if no question is left.
         """
         ids = list(changed)
         if not ids or not self.most:
@@ -124,7 +119,7 @@ class Replays:
         raise Harmful
 
     def figures(self) -> dict[str, Any]:
-        """The figures for the statistics of the run; empty if nothing was replayed."""
+        """Return the figures for the statistics of the run; empty if nothing was replayed."""
         if not self.asked and not self.unreplayed:
             return {}
         found: dict[str, Any] = {"replayed": self.asked, "replay_ms": round(self.seconds * 1000)}
@@ -138,7 +133,7 @@ class Replays:
         return found
 
     def words(self) -> str:
-        """The figures as the end of the run's summary: "; 12 questions replayed in 90 ms: answers hold …"."""
+        """Return the figures as the end of the run's summary: "; 12 questions replayed in 90 ms: answers hold …"."""
         if not self.asked:
             return ""
         told = f"; {pluralize(self.asked, 'question')} replayed in {self.seconds * 1000:.0f} ms"
@@ -158,7 +153,7 @@ def _reader(connection: Connection, scope_id: int) -> Reader:
 
 
 def _questions(connection: Connection, ids: list[UUID]) -> list[Question]:
-    """Questions about these memories, in an order that depends on their texts alone: prompts first."""
+    """Return questions about these memories, prompts first, in an order that depends only on their texts."""
     prompts = connection.execute(_PROMPTS, {"ids": ids, "prompts": PER_CHECK, **_READ})
     asked = [
         Question(row.said, row.id, frozenset((name, seq) for name, seq in row.sources))

@@ -6,7 +6,10 @@ import pytest
 from playwright.sync_api import Page
 from sqlalchemy import Engine
 
+from slowwave.settings import Consolidation
+from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from tests.console.conftest import TENANT, Console, log_in
+from tests.support.consolidating import APART, merges_all
 from tests.support.passing import Past, day, state
 
 pytestmark = pytest.mark.servers
@@ -44,6 +47,18 @@ def test_runs_are_listed_and_filtered_and_each_shows_what_was_before_and_after(c
         assert words in shown, words
     assert "Undo run" not in shown
     assert f"Undo run {run}" in console.get(f"/runs/{run}", who="operator").text
+
+
+def test_a_rolled_back_pass_tells_why_and_names_the_memories(console: Console, past: Past) -> None:
+    told = [past.say(statement, session=statement) for statement in APART]
+    order = Order(past.scope_id, "light", meaning=merges_all)
+    run = consolidate(past.engine, order, settings=Consolidation(), clock=lambda: day(8)).run
+    assert "rolled back" in console.get("/runs").text
+    shown = console.get(f"/runs/{run}").text
+    for words in ("rolled back", "answers would have held", "Evidence at risk", "rolled_back_evidence_after"):
+        assert words in shown, words
+    assert any(f'href="/memories/{memory}"' in shown for memory in told)
+    assert "This run changed no memory" in shown
 
 
 def test_i6_a_run_is_undone_in_the_person_s_name_or_the_refusal_says_why(console: Console, past: Past) -> None:

@@ -7,24 +7,20 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave.settings import Consolidation
-from slowwave_server.domain.similarity import Meaning
 from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.reports.check import Check
 from slowwave_server.services.reports.passes_check import check_passes
 from slowwave_server.services.reports.runs import read_run
 from tests.support.answering import Oracle
-from tests.support.consolidating import NOW, Hearer
+from tests.support.consolidating import APART, NOW, Hearer, merges_all
 
 pytestmark = pytest.mark.servers
 
 STORIES = [
-    (
-        "Maya keeps a parrot called Kiwi",
-        "We got Kiwi from a shelter in March. Maya keeps a parrot called Kiwi, noisy at dawn.",
-    ),
-    ("Maya grows tomatoes on her balcony", "Slugs again. Maya grows tomatoes on her balcony in clay pots from Siena."),
-    ("Maya repairs old radios at night", "Maya repairs old radios at night with a soldering iron from her uncle."),
-    ("Maya teaches chess to children", "Maya teaches chess to children on Saturdays in the library of Drammen."),
+    (APART[0], "We got Kiwi from a shelter. Maya keeps a parrot called Kiwi, noisy at dawn."),
+    (APART[1], "Slugs again. Maya grows tomatoes on her balcony in clay pots from Siena."),
+    (APART[2], "Maya repairs old radios at night with a soldering iron from her uncle."),
+    (APART[3], "Maya teaches chess to children on Saturdays in the library of Drammen."),
 ]
 
 
@@ -42,11 +38,6 @@ class Talker(Hearer):
             at=NOW - timedelta(days=days_ago),
         )
         return memory
-
-
-def merges_all(_a: str, _b: str) -> Meaning:
-    """A model of pairs that takes any two statements for one."""
-    return Meaning(1.0, 0.0, 0.0, 0.0, 0.0, duplicate_from=0.5, contradiction_from=2.0)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from slowwave_server.services.reports.runs import list_runs, read_run
 from slowwave_server.services.undo.undo import undo
 from slowwave_server.services.working.consolidate import consolidate_working
 from slowwave_server.workers.cli.main import app
+from tests.support.consolidating import APART, merges_all
 from tests.support.passing import Past, day, state
 from tests.support.shelling import CliRunner
 
@@ -226,6 +227,17 @@ def test_real_passes_and_cycles_are_undone_byte_for_byte(past: Past) -> None:
     for run, before in zip(reversed(runs), reversed(states), strict=True):
         undo(past.engine, "default", run, by="priya", now=day(30))
         assert state(past.engine) == before
+
+
+def test_run_show_tells_why_a_pass_was_rolled_back(past: Past, shell: Shell) -> None:
+    for statement in APART:
+        past.say(statement, session=statement)
+    order = Order(past.scope_id, "light", meaning=merges_all)
+    run = consolidate(past.engine, order, settings=RULES, clock=lambda: day(8)).run
+    shown = shell("run", "show", str(run)).output
+    for words in ("rolled_back", "answers would have held", "replayed", "evidence at risk", "Maya"):
+        assert words in shown, words
+    assert shell.json("run", "show", str(run))["lost"]
 
 
 def rows(past: Past, query: str) -> list[Any]:

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, text
 
 from slowwave.settings import Consolidation
 from slowwave_server.domain.profile import profile_json
+from slowwave_server.domain.similarity import Meaning
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.services.consolidation.batches import PassKind
 from slowwave_server.services.consolidation.scope_pass import Order, PassReport, consolidate
@@ -21,6 +22,20 @@ _STORE = text(
     "SELECT id FROM slowwave.store_memory(:scope, :session, NULL, :content, :hash, :type, :status, :confidence,"
     " :importance, :trust, '{}', :at, ARRAY[CAST(:seq AS bigint)], 'test', :now, 'en', CAST(:profile AS jsonb))"
 )
+
+
+APART = (
+    "Maya keeps a parrot called Kiwi",
+    "Maya grows tomatoes on her balcony",
+    "Maya repairs old radios at night",
+    "Maya teaches chess to children",
+)
+"""Statements of one person that say different things."""
+
+
+def merges_all(_a: str, _b: str) -> Meaning:
+    """A model of pairs that takes any two statements for one."""
+    return Meaning(1.0, 0.0, 0.0, 0.0, 0.0, duplicate_from=0.5, contradiction_from=2.0)
 
 
 @dataclass

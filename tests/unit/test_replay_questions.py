@@ -8,9 +8,9 @@ MEMORY = "The user's cat Bruno was sick"
 
 def test_question_joins_words_of_the_memory_and_of_the_event() -> None:
     words = set((make_question(SAID, MEMORY) or "").split())
-    assert {"cat", "bruno", "sick"} <= words
+    assert {"cat", "sick"} <= words
     assert words & {"drove", "clinic", "aker"}
-    assert "kroner" not in words
+    assert not words & {"kroner", "bruno"}
 
 
 def test_question_is_not_made_of_an_event_about_something_else() -> None:
