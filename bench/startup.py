@@ -1,4 +1,4 @@
-"""How long help and the common reads take, from the start of the interpreter to its end.
+"""Measure help and the common reads of `slowwave`, from the start of the interpreter to its end.
 
 Run: python -m bench.startup [--rounds 20]. It starts its own Postgres and Valkey, records a turn, and runs `slowwave`
 as a person does. The table shows processor time, which other programs of the machine disturb less than wall time.

@@ -24,8 +24,8 @@ class Candidate:
 
     content: a sentence that is complete by itself, with its speaker named and secrets redacted. importance, confidence:
     numbers from 0 to 1, derived from the named `signals`.
-    valid_from: when the statement began to be true, by event time (never by arrival).
-    sources: the `seq` numbers of the events in the window that say it, ascending, at least one.
+    valid_from: the time at which the statement began to be true, by event time (never by arrival).
+    sources: the `seq` numbers of its source events in the window, ascending, at least one.
     repeats: the id of a memory of the scope with the same meaning; this memory gets the sources, and no new memory is
     made.
     corrects: the id of a memory of the scope that this candidate ends.
@@ -61,12 +61,12 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionContext:
-    """What an extractor may read besides the window. The context is never evidence.
+    """The data that an extractor may read besides the window. The context is never evidence.
 
-    agent: the agent's name; time_zone: its IANA zone, for relative dates;
-    preceding: the last few events before the window, oldest first (for example a question that the window answers).
-    tenant and scope_id: the scope that stores the new memories, and the only scope whose memories the extractor may
-    read; None without a scope. session_id: the window's session.
+    agent: the agent's name; time_zone: its IANA zone, for relative dates; preceding: the last few events before the
+    window, oldest first (for example a question that the window answers). tenant, scope_id: the scope that stores the
+    new memories, and the only scope whose memories the extractor may read; None without a scope. session_id: the
+    window's session.
     """
 
     agent: str

@@ -1,4 +1,4 @@
-"""Whether a reply plainly repeats a memory: the least that shows that the reply used it."""
+"""Decide whether a reply clearly repeats a memory, which proves at least that the reply used it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,9 +18,10 @@ _IDENTIFIER = re.compile(r"(?=\S*\d)(?=\S*[^\W\d])\S{3,}|[^\W\d]{2,}[._/][^\W\d]
 
 
 def cites(reply: str, memory: UUID, content: str, others: Iterable[str]) -> bool:
-    """Whether a reply names a memory by its mark, or repeats an identifier or enough of the words that only it has.
+    """Return True if a reply contains a memory's mark, an identifier that only the memory has, or enough words that
+    only it has.
 
-    content: what the memory says. others: what people and tools said; a reply may have these words from them.
+    content: the memory's text. others: texts of people and tools, from which the reply may have taken these words.
     """
     if str(memory).rpartition("-")[2] in reply:
         return True
@@ -35,6 +36,6 @@ def cites(reply: str, memory: UUID, content: str, others: Iterable[str]) -> bool
 
 @lru_cache(maxsize=512)
 def _words(text: str) -> Mapping[str, float]:
-    """The content words of a text, stemmed, with their weights."""
+    """Return the content words of a text, stemmed, with their weights."""
     tokens = tokenise(text[:MAX_CHARACTERS])
     return {token.stem: _WEIGHTS.get(token.kind, 1.0) for token in tokens if token.carries_content}

@@ -1,10 +1,12 @@
-"""How much the use of a memory raises or lowers its importance.
+"""Compute how much the use of a memory raises or lowers its importance.
 
-The gain is a function of the set of facts and of the time alone, so any order of arrival gives the same number (I9):
+The gain depends only on the set of facts and the time, so any order of arrival gives the same number (I9):
 
-- A conversation counts once: as used if a reply used the memory, else as shown. Each further one counts for less.
-- Conversations that were shown the memory and did not use it lower it, but only beyond a few for free, and beyond a few
-  more for each use. So being shown, because the memory ranks high or for any other reason, never raises it.
+- A conversation counts once: as "used" if a reply used the memory, else as "shown". Each further conversation counts
+  less.
+- Conversations in which a context showed the memory and no reply used it lower the importance, but the first few do not
+  count, nor do a few more for each use. So showing a memory, for a high rank or any other reason, never raises its
+  importance.
 - Facts fade: after 30 days a fact counts half, after 180 days not at all.
 """
 
@@ -28,10 +30,10 @@ _HALF_IDLE = 10.0
 
 
 class Use(NamedTuple):
-    """What one conversation did with a memory.
+    """The use of a memory in one conversation.
 
-    conversation: its number; None for all unknown ones together. shown_at: when a context last showed the memory;
-    used_at: when a reply last used it; None if it did not. Aware times.
+    conversation: its number; None for all unknown conversations together. shown_at: the time at which a context last
+    showed the memory; used_at: the time at which a reply last used it, None if no reply did. Times are aware.
     """
 
     conversation: int | None
@@ -40,7 +42,7 @@ class Use(NamedTuple):
 
 
 def use_gain(uses: Iterable[Use], now: datetime) -> float:
-    """The change of importance, from -MAX_LOSS to MAX_GAIN."""
+    """Return the change of importance, from -MAX_LOSS to MAX_GAIN."""
     used_at: dict[int | None, datetime] = {}
     shown_at: dict[int | None, datetime] = {}
     for one in uses:

@@ -105,7 +105,7 @@ def triples(reading: Reading) -> tuple[Relation, ...]:
 
 
 def _is_passive(clause: Clause) -> bool:
-    """Whether the object would be what was done with the subject: "is sunk tons"."""
+    """Return True if the object is really a participle of a passive sentence: "is sunk tons"."""
     words = clause.predicate.split()
     return words[0] in {"is", "was", "are", "were"} and is_past(words[-1])
 
@@ -122,7 +122,7 @@ def _of_clause(clause: Clause) -> Relation:
 
 
 def _is_misread(relation: Relation, text: str, sentences: Sequence[str]) -> bool:
-    """Whether the text only supposes the relation, tells it of the past, or says something narrower."""
+    """Return True if the text only supposes the relation, tells it of the past, or says something narrower."""
     said = [sentence for sentence in sentences if relation.object in sentence]
     if any(_UNREAL.search(sentence) for sentence in said):
         return True

@@ -90,7 +90,7 @@ class Triple(Base):
 class MemoryConflict(Base):
     """Two memories that can't both be true. Both stay readable. A pair is stored once, with the smaller id first.
 
-    evidence: what both memories said; `form`, if they differ only in numbers; `asked`, what a model answered.
+    evidence: the texts of both memories; `form`, if they differ only in numbers; `asked`, the answer of a model.
     """
 
     __tablename__ = "memory_conflicts"

@@ -1,4 +1,4 @@
-"""What a connection to Postgres needs, without SQLAlchemy: some reads are over before it would be imported."""
+"""Connect to Postgres without SQLAlchemy, because some reads take less time than its import."""
 
 from functools import cache
 from pathlib import Path
@@ -11,12 +11,12 @@ LOCK_TIMEOUT_MS = 15_000
 
 
 class WrongSchema(Exception):
-    """The database is at another revision than this code; the message says which command to run."""
+    """The database is at another revision than this code; the message names the command to run."""
 
 
 @cache
 def known_revisions() -> tuple[str, ...]:
-    """All revisions of this code, the newest first: the numbers in the names of the migrations' files."""
+    """Return all revisions of this code, newest first: the numbers in the names of the migrations' files."""
     names = sorted((file.name for file in (MIGRATIONS / "versions").glob("[0-9]*_*.py")), reverse=True)
     if not names:
         raise WrongSchema(f"no migrations in {MIGRATIONS}: this installation is incomplete, install it again")
@@ -24,14 +24,14 @@ def known_revisions() -> tuple[str, ...]:
 
 
 def head_revision() -> str:
-    """The revision that this code was written for."""
+    """Return the revision for which this code was written."""
     return known_revisions()[0]
 
 
 def connect_arguments(
     statement_timeout_ms: int = STATEMENT_TIMEOUT_MS, lock_timeout_ms: int = LOCK_TIMEOUT_MS
 ) -> dict[str, Any]:
-    """The arguments of `psycopg.connect`: the time limits of a connection and of its statements."""
+    """Return the arguments of `psycopg.connect`: the time limits of a connection and of its statements."""
     return {
         "connect_timeout": 5,
         # Statements are many and short: helpers and compiled plans cost more than they save, where they are chosen

@@ -29,7 +29,7 @@ _RUN = "slowwave.maintenance_runs.id"
 class MemoryBackend(Base):
     """A backend besides Postgres that is in use: every change of a memory is queued for it.
 
-    identity: the model that makes mem0's vectors.
+    identity: the name of the model that makes mem0's vectors.
     """
 
     __tablename__ = "memory_backends"

@@ -40,7 +40,7 @@ class Agent(Base):
 
 
 class Scope(Base):
-    """Where memories live: an agent's own scope (`agent`, with the agent's name), a room or a team.
+    """The owner of memories: an agent's own scope (`agent`, with the agent's name), a room or a team.
 
     Search statistics: the number of documents when common terms were last counted, their average length in lexemes,
     and the number of events flushed by then. flushed_events: the number of flushed events, up to the ledger row

@@ -114,7 +114,7 @@ class Memory(Base):
     status: Mapped[str] = mapped_column(server_default=text("'inbox'"))
     confidence: Mapped[float] = mapped_column(Float)
     importance: Mapped[float] = mapped_column(Float)
-    # What use adds to the importance (domain.learned_importance).
+    # The gain of importance from use (domain.learned_importance).
     use_gain: Mapped[float] = mapped_column(Float, server_default=text("0"))
     trust: Mapped[str]
     entities: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))

@@ -1,4 +1,6 @@
-"""Queue `consolidate`: moves notes of days into long-term memory on request; the daily job does the same by itself."""
+"""Queue `consolidate`: moves notes of days into long-term memory on request; the daily job does this without a
+request.
+"""
 
 import logging
 from typing import Any

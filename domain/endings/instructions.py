@@ -1,4 +1,4 @@
-"""Detect which older instruction a newer one replaces: the one on the same matter.
+"""Detect which older instruction a newer one replaces: an older one on the same matter.
 
 Two instructions are on the same matter if they differ only in a value of one class (a language, a weekday, a number,
 units, a format, a length), or if one demands exactly what the other prohibits. An exception ("not on invoices") and an

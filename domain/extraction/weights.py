@@ -1,4 +1,4 @@
-"""The weight of each signal: for keeping a sentence, for its confidence, and for its importance.
+"""The weights of each signal: for the decision to keep a sentence, for its confidence, and for its importance.
 
 `FITTED` and `BIAS` come from `bench/fit_signals.py`: a logistic regression on the development part of Multi-Session
 Chat, in which people wrote down what is worth remembering of an utterance. One half of the dialogues evaluated the fit

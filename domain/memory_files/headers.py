@@ -33,7 +33,7 @@ class FileHeader:
 
 
 def is_header(line: str) -> bool:
-    """Whether a line is the header of a memory file, valid or not."""
+    """Return True if a line is the header of a memory file, valid or not."""
     return line.startswith("#") and HEAD in line
 
 

@@ -137,7 +137,7 @@ def storable(text: str) -> bool:
 
 
 def has_mark(line: str) -> bool:
-    """Whether a line ends in a memory's mark, valid or not."""
+    """Return True if a line ends in a memory's mark, valid or not."""
     return _find_mark(line) is not None
 
 

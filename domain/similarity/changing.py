@@ -1,8 +1,8 @@
-"""Whether a later statement says that what an earlier one said has changed.
+"""Decide whether a later statement says that the state in an earlier statement has changed.
 
-The later one must tell of a change: "now", "switched to", "no longer". Then one of three is enough: a model of meaning
-sees a contradiction; both give another number of one unit to the same subject; the later one says that a thing has
-ended in which the earlier one consists.
+The later statement must contain a word for a change: "now", "switched to", "no longer". In addition, one of three
+conditions must hold: the model of meaning sees a contradiction; both statements give different numbers of one unit for
+the same subject; or the later one says that a thing has ended on which the earlier one depends.
 """
 
 import re
@@ -37,12 +37,12 @@ _BESIDE = (-1, 1, 2)
 
 
 def tells_change(text: str) -> bool:
-    """Whether a statement says that something is new or has ended."""
+    """Return True if a statement says that something is new or has ended."""
     return _CHANGE.search(text) is not None
 
 
 def changes(newer: Reading, older: Reading, told: Meaning | None) -> bool:
-    """Whether `newer`, which was said later, says that `older` no longer holds. told: the model's answer, if any."""
+    """Return True if `newer`, said later, says that `older` is no longer true. told: the model's answer, or None."""
     if not tells_change(newer.text):
         return False
     if told is not None and told.contradiction >= CHANGED_FROM:
@@ -52,7 +52,7 @@ def changes(newer: Reading, older: Reading, told: Meaning | None) -> bool:
 
 
 def _measures_anew(older: Reading, newer: Reading) -> bool:
-    """Whether both name the subject of the older one, and give another number of one unit."""
+    """Return True if both name the subject of the older one, and give different numbers of one unit."""
     subject = older.doer.stems - {"user"}
     if not subject or not subject <= newer.distinct_stems:
         return False
@@ -63,7 +63,7 @@ def _measures_anew(older: Reading, newer: Reading) -> bool:
 
 
 def _numbers(tokens: Sequence[Token]) -> dict[str, set[str]]:
-    """The numbers of a statement by the words beside them."""
+    """Return the numbers of a statement by the words beside them."""
     found: dict[str, set[str]] = {}
     for at, token in enumerate(tokens):
         if token.kind in {"number", "time"}:
@@ -74,7 +74,9 @@ def _numbers(tokens: Sequence[Token]) -> dict[str, set[str]]:
 
 
 def _ends_named(older: Reading, newer: Reading) -> bool:
-    """Whether the newer one says that a named thing has ended, and the older one says what is so with this thing."""
+    """Return True if the newer one says that a named thing has ended, and the older one states something about this
+    thing.
+    """
     words = newer.text.lower()
     end = _ENDED.search(words)
     if end is None or not (_is_present(older) or tells_change(older.text)):

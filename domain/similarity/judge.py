@@ -65,7 +65,7 @@ def judge(
 
 
 def _ask(meaning: MeaningOf, a: Reading, b: Reading) -> Meaning | None:
-    """The model's answer about two statements of one subject. Of a change it reads the plain words."""
+    """Return the model's answer about two statements of one subject. For a change, the model reads the plain words."""
     if tells_change(a.text) or tells_change(b.text):
         a, b = read(plain_words(a.text)), read(plain_words(b.text))
     return None if are_two_subjects(a, b) else meaning(a.text, b.text)

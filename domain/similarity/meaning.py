@@ -11,7 +11,7 @@ CHANGED_FROM = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """How two statements relate, as probabilities that add up to 1.
+    """The relation of two statements, as probabilities that add up to 1.
 
     Attributes:
         duplicate: the probability that both say the same.

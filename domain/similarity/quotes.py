@@ -1,7 +1,7 @@
-"""The plain words of a statement that an extractor quoted.
+"""Return the plain words of a statement that an extractor quoted.
 
-An extractor quotes a sentence that the third person would blur: 'Maya: "We moved to Porto (2024-05)."' A comparison
-reads it without quotes, with the speaker in place of "I", and without dates in parentheses.
+An extractor quotes a sentence that the third person would make unclear: 'Maya: "We moved to Porto (2024-05)."' A
+comparison reads it without quotes, with the speaker in place of "I", and without dates in parentheses.
 """
 
 import re
@@ -18,7 +18,7 @@ _FIRST_PERSON = (
 
 
 def plain_words(text: str) -> str:
-    """The statement of `text` as its speaker would have it in the third person."""
+    """Return the statement in `text` in the third person, as if its speaker's name were the subject."""
     found = _QUOTED.fullmatch(text)
     if found is None:
         return _RESOLVED.sub("", text)
@@ -30,7 +30,9 @@ def plain_words(text: str) -> str:
 
 
 def with_speaker_for_we(text: str) -> str:
-    """The plain words with the speaker for "We" at the beginning: who says "We moved to Porto" lives there."""
+    """Return the plain words with the speaker in place of "We" at the start: a person who says "We moved to Porto"
+    lives there.
+    """
     found = _QUOTED.fullmatch(text)
     words = plain_words(text)
     return words if found is None else re.sub(r"^We(?=(?: have)? )", found["speaker"], words)

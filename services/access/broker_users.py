@@ -1,19 +1,20 @@
 """Users of Redis or Valkey as ACL rules, one for each part of a deployment.
 
     worker    workers, beat, operators' shells: every queue and every key of Slowwave, no administrative command
-    producer  the client of one tenant: offers its sessions to the flush queues, and sees how long the queues are
-    gateway   `slowwave serve`: what a producer does, for all tenants; counts requests, keeps answers to repeated ones,
+    producer  the client of one tenant: offers its sessions to the flush queues, and reads the lengths of the queues
+    gateway   `slowwave serve`: as a producer, for all tenants; counts requests, stores answers to repeated ones,
               and wakes workers that answer requests
     sender    programs that have only the broker: put messages into `capture`, and read nothing
-    exporter  what flower does; counts leases and tasks, and sees the ids of the queues' oldest messages
-    flower    listens to events and asks workers how they are; sees how long the queues are
-    scaler    what adds and takes away workers (KEDA): sees how long the queues are
+    exporter  as flower; counts leases and tasks, and reads the ids of the queues' oldest messages
+    flower    listens to events and asks workers for their state, and reads the lengths of the queues
+    scaler    the autoscaler of workers (KEDA): reads the lengths of the queues
 
-Each part in brackets allows its commands on its keys alone: a user does to a key what our code does to it, and nothing
-else. docs/security.md lists all rules, and `tests/attacks/test_broker_matrix.py` compares.
+Each pair of brackets in a rule allows certain commands on certain keys, so a user may use only the commands that
+Slowwave itself uses on a key. docs/security.md lists all rules, and `tests/attacks/test_broker_matrix.py` compares the
+two.
 
-A rule can't look into a message. So the messages that a user may send are limited twice: here by the queues that it may
-write to, and by the workers, which run of each queue only the tasks that belong there.
+A rule can't check the content of a message. So two limits apply to a user's messages: the rules limit the queues, and
+the workers run only the allowed tasks of each queue.
 """
 
 from dataclasses import dataclass

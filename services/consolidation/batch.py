@@ -49,8 +49,8 @@ _PROMOTED = text(
 class Batch:
     """The inputs of a batch. A batch is one transaction and never waits for a model.
 
-    meaning: the model of pairs, if there is one. again: also decide about pairs whose earlier decision was undone.
-    may_ask: the largest number of questions about contradictions that the batch may add to the inbox.
+    meaning: the model of pairs, or None. again: True to decide also about pairs whose earlier decision was undone.
+    may_ask: the highest number of questions about contradictions that the batch may add to the inbox.
     """
 
     connection: Connection

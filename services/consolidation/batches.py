@@ -90,9 +90,9 @@ Transaction = Callable[[], AbstractContextManager[Connection]]
 class Pass:
     """A pass in progress. `transaction` opens a transaction, which commits at its end or rolls back on an error.
 
-    replays: the questions that prove that a transaction does no harm. meaning: the model of pairs, None for none.
-    asking: the model, or None. synthesize: ask it for one sentence from two memories. triples: ask it for the relations
-    of new memories.
+    replays: the questions that prove that a transaction does no harm. meaning: the model of pairs, or None. asking: the
+    model, or None. synthesize: True to ask it for one sentence from two memories. triples: True to ask it for the
+    relations of new memories.
     """
 
     transaction: Transaction
@@ -164,7 +164,9 @@ class Pass:
             self.failed += 1
 
     def _settle(self, ids: Sequence[UUID], *, harmed: bool = False) -> None:
-        """Settle these memories in one transaction. harmed: a batch with them was rolled back because it did harm."""
+        """Settle these memories in one transaction. harmed: True if a batch with them was rolled back because it did
+        harm.
+        """
         new: Sequence[UUID] = ()
         if self.triples:
             with self.transaction() as connection:
@@ -185,9 +187,10 @@ class Pass:
         return None
 
     def _settle_apart(self, ids: Sequence[UUID]) -> None:
-        """Settle each of these memories alone, so that only what does harm stays undone.
+        """Settle each of these memories alone, so that only harmful changes stay undone.
 
-        A memory that does harm alone counts as checked: light passes take it again when it is said again.
+        If the changes of a single memory do harm, the memory counts as checked: light passes take it again when it is
+        said again.
         """
         alone = len(ids) == 1
         with self.transaction() as connection:

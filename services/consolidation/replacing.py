@@ -1,7 +1,7 @@
-"""End statements of which a later one tells that they have changed: another job, a raised price, a cancelled club.
+"""End statements that a later statement says have changed: another job, a raised price, a cancelled club.
 
-The result does not depend on the order of arrival (I9): of all later statements that change a statement, the earliest
-ends it. A less trusted witness ends nothing.
+The result does not depend on the order of arrival (I9): if several later statements change a statement, the earliest of
+them ends it. A less trusted witness ends nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ _CHANGED_HERE = text(
 
 
 def settle_changes(connection: Connection, effects: Effects, world: World, memories: Sequence[MemoryRevision]) -> bool:
-    """End what these memories change, and end these if another memory changes them. Return whether any row changed."""
+    """End what these memories change, and end these if another memory changes them. Return True if any row changed."""
     own = {memory.id: memory for memory in memories if memory.live}
     concerned = dict(own)
     for memory in own.values():
@@ -50,7 +50,9 @@ def settle_changes(connection: Connection, effects: Effects, world: World, memor
 
 
 def _enders(world: World, memories: Iterable[MemoryRevision]) -> dict[UUID, MemoryRevision]:
-    """The first statement that ends each memory. Of statements that change the same one, each ends the one before."""
+    """Return the first statement that ends each memory. If several statements change the same one, each ends the one
+    before.
+    """
     found: dict[UUID, MemoryRevision] = {}
     for older in memories:
         newer = (one for one in _near(world, older) if _changes(world, one, older))
@@ -72,7 +74,7 @@ def _ended(older: MemoryRevision, newer: MemoryRevision) -> Ended | None:
 
 
 def _changed_here(connection: Connection, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
-    """The memories that a change ended, and nothing else."""
+    """Return the memories that only such a change ended."""
     ended = {memory.id: memory for memory in memories if memory.superseded_by is not None}
     if not ended:
         return []
@@ -86,7 +88,7 @@ def _near(world: World, memory: MemoryRevision) -> Iterator[MemoryRevision]:
 
 
 def _changes(world: World, newer: MemoryRevision, older: MemoryRevision) -> bool:
-    """Whether `newer` was said after `older`, by a witness no less trusted, and changes it."""
+    """Return True if `newer` was said after `older`, by a witness that is not less trusted, and changes it."""
     if newer.reaffirmed_at <= older.reaffirmed_at or TRUSTS.index(newer.trust) > TRUSTS.index(older.trust):
         return False
     if world.pinned(newer.id, older.id):

@@ -43,15 +43,15 @@ class PassReport:
     """The result of a consolidation pass over one scope.
 
     Attributes:
-        state: completed; rolled_back (search would have found less evidence, so the changes that did the harm were not
+        state: completed; rolled_back (search would have found less evidence, so the harmful changes were not
             committed); stopped (by the circuit breaker); busy (another pass works on this scope); nothing (no memory
             was due).
         checked: the number of memories that the pass compared.
         failed: the number of memories that raised an error; the next pass tries them again.
-        more: a cap ended the pass before all due memories were compared.
+        more: True if a cap ended the pass before all due memories were compared.
         not_asked: the cap that prevented calls of the model, in words; "" if none did.
         replayed: the figures of the replayed questions (`Replays.figures`).
-        changes: of a dry run, the changes that the pass would have made, in order.
+        changes: for a dry run, the changes that the pass would have made, in order.
     """
 
     state: "PassEnd | Literal['busy', 'nothing']"
@@ -72,10 +72,10 @@ class Order:
 
     Attributes:
         scope_id: the scope.
-        kind: the kind of pass.
+        kind: the kind of the pass (light or deep).
         by: the person or the job that requests the pass.
-        dry_run: make all changes, report them, and roll them back before anybody can see them.
-        allow_archive: do not stop if the pass archives unusually many memories (no circuit breaker).
+        dry_run: True to make all changes, report them, and roll them back before anybody can see them.
+        allow_archive: True to switch off the circuit breaker, which stops a pass that archives unusually many memories.
         model: the model that extracts relations from new memories and, in deep passes, writes one sentence from two
             memories. A dry run never calls it.
         part_of: the run that requests this pass.
@@ -96,9 +96,9 @@ def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock:
     """Consolidate the memories of one scope that are due.
 
     A light pass takes the memories that no pass has checked since they were created or said again. A deep pass also
-    takes all memories that are not active yet. Both take a memory only when its events are `min_age_days` old. At most
-    one pass works on a scope at a time; a second one reports busy. Changes after which search would find less evidence
-    are rolled back (`replays`). The report counts failures; the run stores how the pass ended.
+    takes all memories that are not active yet. Both take a memory only if its events are at least `min_age_days` old.
+    At most one pass works on a scope at a time; a second one reports busy. If search would find less evidence after
+    some changes, they are rolled back (`replays`). The report counts failures; the run stores the outcome of the pass.
     """
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     with scope_lock(engine, order.scope_id) as ours:

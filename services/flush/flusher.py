@@ -1,4 +1,4 @@
-"""One flush: take a session's lease, read its window, extract, commit, hand the lease on.
+"""Run one flush: take a session's lease, read its window, extract, commit, pass the lease on.
 
     claim ── not ours ─────────────────────────────────▶ stop (stale, busy, parked)
       │
@@ -6,17 +6,13 @@
       │
     extract, with no transaction open ── fails ────────▶ wait, halve the window, or quarantine its only event
       │
-    commit_flush: memories, ledger, passages, watermark
-      │
-     note which of the memories shown the replies repeat
-      │
-     end memories that the new ones contradict (a cancelled plan, a lifted order), in another run
-       │
-    release (and take the next session), then enqueue sessions requested meanwhile: the agent's next parked session,
-    and this one if it has more
+    commit_flush: memories, ledger, passages, watermark │ note which shown memories the replies repeat │ end memories
+        that the new ones contradict (a cancelled plan, a lifted order), in another run │ release (and take the next
+        session), then enqueue sessions requested in between: the agent's next parked session, and this one if it has
+        more
 
-A failure never moves the watermark. A lost compare-and-swap writes nothing and is not retried: the faster worker did
-the work.
+A failure never moves the watermark. A failed compare-and-swap writes nothing and is not retried, because a faster
+worker did the work.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Importance from use: which memories replies cite, and what all uses of a memory add to its importance.
+"""Learn importance from use: note which memories replies cite, and compute the gain or loss of importance.
 
     show_memories (SQL)    a context showed memories to a conversation
     use_memories (SQL)     a program says that a reply used memories
@@ -69,7 +69,9 @@ _OLD = text("DELETE FROM slowwave.memory_uses u WHERE u.last_used_at IS NULL AND
 
 
 class UseCounts(NamedTuple):
-    """In how many conversations a context showed a memory and a reply used it; when a reply last used it."""
+    """The number of conversations in which a context showed a memory and in which a reply used it; the time of the last
+    use.
+    """
 
     shown: int = 0
     used: int = 0
@@ -77,16 +79,18 @@ class UseCounts(NamedTuple):
 
 
 def count_uses(connection: Connection, memories: Sequence[UUID]) -> dict[UUID, UseCounts]:
-    """Count the uses of these memories, with those of memories that were merged into them; nothing for one without."""
+    """Count the uses of these memories, including those of memories merged into them; memories without a use are
+    missing.
+    """
     if not memories:
         return {}
     return {row.id: UseCounts(*row[1:]) for row in connection.execute(_COUNTS, {"ids": list(memories)})}
 
 
 def note_citations(engine: Engine, session_id: int, events: Sequence[Event]) -> int:
-    """Note which memories that were shown to a session its replies repeat; how many. Never raises what Postgres raises.
+    """Note which shown memories a session's replies repeat. Return their number. Database errors are not raised.
 
-    events: of the session, in order; one may be given twice.
+    events: the session's events in order; an event may be given twice.
     """
     replies = [event for event in events if event.kind == "assistant"]
     if not replies:
@@ -109,9 +113,10 @@ def note_citations(engine: Engine, session_id: int, events: Sequence[Event]) -> 
 
 
 def learn_from_use(engine: Engine, *, on: bool, now: datetime, go_on: Callable[[], bool] = lambda: True) -> int:
-    """Learn the importance of all memories from their uses; how many changed. on: False takes all gains back.
+    """Learn the importance of all memories from their uses. Return the number of changed ones. on: False to remove all
+    gains.
 
-    go_on: asked before each page; False stops.
+    go_on: a function that is called before each page; if it returns False, the call stops.
     """
     changed, after = 0, UUID(int=0)
     while go_on():
@@ -127,7 +132,7 @@ def learn_from_use(engine: Engine, *, on: bool, now: datetime, go_on: Callable[[
 
 
 def relearn(connection: Connection, memories: Sequence[UUID], *, now: datetime, on: bool = True) -> int:
-    """Learn the importance of these memories, and of those into which they were merged; how many changed."""
+    """Learn the importance of these memories, and of their survivors. Return the number of changed ones."""
     if not memories:
         return 0
     ids = connection.execute(_WITH_SURVIVORS, {"ids": list(memories)}).scalars().all()

@@ -1,7 +1,7 @@
 """Read and replace files so that a reader never sees half a file, and an edit is never lost.
 
-A file is replaced in one step. If the file changed after it was read, because an editor saved it meanwhile, the step is
-reverted and `FileChanged` is raised: the caller reads and decides again.
+A file is replaced in one step. If the file changed after it was read, because an editor saved it in between, the step
+is reverted and `FileChanged` is raised: the caller reads and decides again.
 """
 
 import contextlib

@@ -36,7 +36,7 @@ Opened = Iterator[Piece | Broken | LeftOut]
 
 
 class NothingThere(SlowwaveError):
-    """The source holds no data of this system; the message names the expected files or tables."""
+    """The source has no data of this system; the message names the expected files or tables."""
 
 
 def open_source(system: System, given: str, *, table: str | None = None) -> Opened:

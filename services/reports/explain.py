@@ -124,7 +124,7 @@ class Explanation:
 
     @property
     def use(self) -> str:
-        """What its use does to its importance, in words; "" if no context showed it and no reply used it."""
+        """The effect of its use on its importance, in words; "" if no context showed it and no reply used it."""
         if self.uses == UseCounts():
             return ""
         shown, used = (f"in {pluralize(number, 'conversation')}" for number in self.uses[:2])

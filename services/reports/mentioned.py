@@ -28,7 +28,7 @@ def contents_named(connection: Connection, tenant: str, changes: Iterable[Change
 
 
 def contents_of(connection: Connection, tenant: str, memories: Iterable[UUID]) -> dict[UUID, str]:
-    """The contents of those of these memories that `tenant` has, without secrets."""
+    """Return the contents of these memories of `tenant`, without secrets."""
     wanted = set(memories)
     if not wanted:
         return {}

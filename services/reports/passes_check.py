@@ -19,7 +19,7 @@ _ROLLED_BACK = text(
 
 
 def check_passes(connection: Connection, *, now: datetime) -> Check:
-    """Check for passes of the last days that would have made search worse. Counts runs of all tenants."""
+    """Check for passes of the last days that would have made search worse. Counts all tenants together."""
     values = {"since": now - ROLLED_BACK_SHOWN, "most": RUNS_NAMED + 1}
     runs = list(connection.execute(_ROLLED_BACK, values).scalars())
     if not runs:

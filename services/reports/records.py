@@ -34,12 +34,13 @@ _NOW = (
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One memory. scope: "agent:NAME", "room:NAME" or "team:NAME". sources: the first of `source_count`.
+    """One memory. scope: "agent:NAME", "room:NAME" or "team:NAME". sources: the first of its `source_count` source
+    events.
 
-    confidence and importance: 0..1; learned_importance: with what its use adds. shown, used: the number of conversations
-    in which a context showed, and a reply used, it or a memory merged into it. valid_to is None while it holds. At an
-    earlier `known_at`, later values are None: recorded_at of a deleted memory, superseded_by, merged_into,
-    archive_reason and revision.
+    confidence, importance: numbers from 0 to 1; learned_importance: the importance after the gain or loss from its use.
+    shown, used: the number of conversations in which a context showed it, or a reply used it, including memories merged
+    into it. valid_to: None while it is valid. At an earlier `known_at`, later values are None: recorded_at of a deleted
+    memory, superseded_by, merged_into, archive_reason and revision.
     """
 
     id: UUID

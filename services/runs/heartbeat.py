@@ -1,4 +1,4 @@
-"""Keeps the lease of a run alive while its work goes on."""
+"""Renew the lease of a run while its work continues."""
 
 import logging
 import threading

@@ -100,7 +100,7 @@ _SKIPPED = Outcome(None)
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What is sent next to an endpoint. more: True if its feed goes on."""
+    """The next messages for an endpoint. more: True if the feed continues."""
 
     rows: Sequence[Row[Any]]
     changes: Mapping[str, Change]
@@ -110,7 +110,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Deliverer:
-    """Sends due changes. days: after so many of failure an endpoint is disabled."""
+    """Sends due changes. days: the days of failures after which an endpoint is disabled."""
 
     engine: Engine
     sender: Sender
@@ -118,7 +118,9 @@ class Deliverer:
     clock: Callable[[], datetime]
 
     def pump(self, seconds: float) -> int:
-        """Serve each endpoint that no other worker serves, for so long at most; return how many changes were tried."""
+        """Serve each endpoint that no other worker serves, for a limited time. Return the number of changes that were
+        tried.
+        """
         until = time.monotonic() + seconds
         with (
             self._served() as endpoints,
@@ -155,7 +157,9 @@ class Deliverer:
             return self._take(connection, endpoint) if goes_on else None
 
     def _take(self, connection: Connection, endpoint: UUID) -> Taken | None:
-        """What is due; if nothing is, the next changes of the feed. None for an endpoint that gets nothing now."""
+        """Return the due rows; if none is due, the next changes of the feed. None for an endpoint that gets nothing
+        now.
+        """
         now = self.clock()
         found = connection.execute(_ENDPOINT, {"endpoint": endpoint, "now": now}).first()
         if found is None:
@@ -172,7 +176,7 @@ class Deliverer:
         return Taken(rows, changes, self._keys(connection, endpoint), more)
 
     def _send(self, taken: Taken, line: Line) -> list[Result]:
-        """Send messages until one fails; return the rows of each with its outcome."""
+        """Send messages until one fails. Return the rows of each with its outcome."""
         gone = [row for row in taken.rows if row.change_id not in taken.changes]
         results: list[Result] = [(gone, _SKIPPED)] if gone else []
         for rows, changes in _messages(taken):
@@ -234,7 +238,7 @@ class Deliverer:
 
 
 def _messages(taken: Taken) -> Iterator[tuple[list[Row[Any]], list[dict[str, Any]]]]:
-    """The rows and changes of each message."""
+    """Return the rows and changes of each message."""
     rows: list[Row[Any]] = []
     changes: list[dict[str, Any]] = []
     size = 0

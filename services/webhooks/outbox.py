@@ -57,9 +57,10 @@ def fill(connection: Connection, endpoint: Row[Any], now: datetime, most: int) -
 
 
 def read_each(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, Change]:
-    """Read changes as they are now. A change whose memory was deleted is missing: the outbox has another row for that.
+    """Read changes in their present state. A change whose memory was deleted is missing; the outbox has another row for
+    it.
 
-    Changes that follow each other in the feed are read at once.
+    Consecutive changes in the feed are read at once.
     """
     found: dict[str, Change] = {}
     left = sorted(ids, key=position)

@@ -57,7 +57,9 @@ class Sender:
 
 
 class Line:
-    """A connection to the receiver at one URL, which stays open between messages. Not for several threads at once."""
+    """A connection to the receiver at one URL, which stays open between messages. Only one thread may use it
+    at a time.
+    """
 
     def __init__(self, sender: Sender, url: str) -> None:
         self._sender = sender
@@ -66,7 +68,7 @@ class Line:
         self._open: http.client.HTTPConnection | None = None
 
     def send(self, headers: Mapping[str, str], body: bytes) -> Outcome:
-        """POST a body. An error of the network or the receiver is not raised, but returned in the outcome."""
+        """POST a body. Errors of the network or the receiver are not raised; the outcome contains them."""
         seconds = self._sender.seconds
         # A socket's timeout restarts with every byte, so a very slow receiver would hold a worker for ever.
         clock = threading.Timer(seconds, _cut, (self._held,))

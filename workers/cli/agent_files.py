@@ -23,7 +23,7 @@ def export(
 ) -> None:
     """Write an agent with its sessions, events, memories, sources, ledger and days to a file.
 
-    The file does not contain what the agent wrote in rooms and teams.
+    The file does not contain the agent's conversations in rooms and teams.
     """
     from slowwave_server.services.access.audit_log import note_act
     from slowwave_server.services.moving_in.agent_export import export_agent

@@ -20,7 +20,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     """Show queues, unprocessed sessions, the latency from turn to memory, and the workers.
 
     Exit 0 if Postgres, the broker and at least one worker answer. Exit 1 if no worker answers. Exit 3 if Postgres or
-    the broker does not answer; without the broker, the rows that come from Postgres are printed all the same.
+    the broker does not answer; without the broker, the rows that come from Postgres are printed nevertheless.
     """
     from slowwave_server.services.reports.budget import caps_reached, reached_words
     from slowwave_server.services.reports.status import read_status

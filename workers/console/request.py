@@ -167,7 +167,7 @@ class PageRequest:
         cure: str | None = None,
         **values: Any,
     ) -> Response:
-        """Return a page. problem and cure: shown at the top when a form was refused.
+        """Return a page. problem, cure: sentences at the top of the page if a form was refused.
 
         Raises RuntimeError while this request holds a connection.
         """

@@ -40,14 +40,16 @@ _DESCRIPTION = (
 def document_of(routers: Iterable[APIRouter]) -> str:
     """Return the document of a gateway with these routes, as text."""
     app = FastAPI(title=TITLE, version=SLOWWAVE)
-    app.webhooks.post("memory-changes", status_code=204, operation_id="receive_changes", summary="Receive changes")(_receive_changes)
+    app.webhooks.post("memory-changes", status_code=204, operation_id="receive_changes", summary="Receive changes")(
+        _receive_changes
+    )
     for router in routers:
         app.include_router(router)
     return json.dumps(describe(app), ensure_ascii=False, indent=2) + "\n"
 
 
 def _receive_changes(_body: WebhookMessage) -> None:
-    """The request that a webhook receives; any status from 200 to 299 accepts all its changes."""
+    """Describe the request that a webhook receives; any status from 200 to 299 accepts all its changes."""
 
 
 def describe(app: FastAPI) -> dict[str, Any]:

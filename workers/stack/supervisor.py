@@ -59,7 +59,7 @@ class Supervisor:
     def stop(self, within: float = STOP_SECONDS, tell_after: float = _TELL_SECONDS) -> None:
         """Stop all programs, the highest stage first; return when no process is left.
 
-        within: after so many seconds the supervisor kills the programs that still run, even if their own grace period
+        within: the seconds after which the supervisor kills the programs that still run, even if their own grace period
         is longer. A program with `closing` gets its whole grace period; if it needs more than `tell_after` seconds, the
         supervisor reports that.
         """

@@ -182,7 +182,7 @@ class AsyncMemory:
             timeout: see `Memory.changes`.
 
         Yields:
-            The changes, each with the memory as it is when the change is read.
+            The changes, each with the memory in its state when the change is read.
 
         Example:
             >>> async for change in memory.changes("support-bot"):

@@ -94,7 +94,7 @@ class Change:
         memory: the memory as it is now; if it was removed or forgotten, only its id and scope.
         reason: the reason, as a sentence.
         run: the number of the run that made the change; None without a run.
-        at: when the change was made.
+        at: the time of the change.
     """
 
     id: str

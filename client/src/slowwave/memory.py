@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
     """The memory of one tenant's agents.
 
-    Threads may share one object, and a forked child may go on using it. `with Memory.from_env() as memory:` closes it.
+    Threads may share one object, and a forked child may continue to use it. `with Memory.from_env() as memory:` closes
+    it.
 
     Args:
         settings: see `load_settings`.
@@ -158,7 +159,7 @@ class Memory(RecordingMemory, NotingMemory, ReadingMemory, CuratingMemory):
         return self.backend.status()
 
     def warm(self) -> None:
-        """Start to load, in a thread, what the first read would otherwise wait for: mem0, if mem0 is the backend.
+        """Load mem0 in a thread, if mem0 is the backend, so that the first read does not wait for it.
 
         Example:
             >>> memory.warm()

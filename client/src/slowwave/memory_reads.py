@@ -232,10 +232,11 @@ class ReadingMemory(BoundMemory):
             timeout: end the iteration after this many seconds without a change; by default never.
 
         Yields:
-            The changes, each with the memory as it is when the change is read.
+            The changes, each with the memory in its state when the change is read.
 
         Raises:
-            CursorExpired: `after` is too old or of another database. Read all memories again, then start without it.
+            CursorExpired: `after` is too old or belongs to another database. Read all memories again, then start
+                without it.
             InvalidQuery: `after` is not a cursor.
             InvalidName: a scope is invalid.
             StoreUnavailable: this login may not read, or Postgres was unavailable for the whole `timeout`.

@@ -33,28 +33,28 @@ class MemoryRecord:
     """One memory with all its fields.
 
     Attributes:
-        id: its UUID.
+        id: the memory's UUID.
         scope: "agent:NAME", "room:NAME" or "team:NAME".
         type: fact, preference, decision and so on.
         status: "inbox", "episode" or "active" if searches return it; "review" while it waits for a person's decision;
             "archived" after it was merged, replaced or archived by hand.
-        content: its text.
-        confidence: from 0 to 1.
-        importance: from 0 to 1.
-        trust: its source: hand, user, assistant, task or import.
+        content: the memory's text.
+        confidence: how likely the statement is true, from 0 to 1.
+        importance: how important the statement is, from 0 to 1.
+        trust: the kind of its most trusted source: hand, user, assistant, task or import.
         valid_from: the time from which it is valid.
         valid_to: the time at which it ceased to be valid; None while it is valid.
-        recorded_at: when Slowwave stored it.
+        recorded_at: the time at which Slowwave stored it.
         superseded_by: the id of the memory that replaced it.
         merged_into: the id of the memory that it was merged into.
-        archive_reason: why it was archived.
+        archive_reason: the reason why it was archived.
         revision: a number that grows with every change; `Memory.correct` and `Memory.archive` compare it.
         source_count: the number of its source events.
         sources: the first 20 of its source events.
         used: the number of conversations in which a reply used it: by `Memory.used`, or because the reply repeats it.
         last_used_at: the time of the last use.
         shown: the number of conversations in which a context showed it.
-        learned_importance: the importance with what its use adds or takes away; rankings and promotions read it.
+        learned_importance: the importance after the gain or loss from its use; rankings and promotions read it.
     """
 
     id: str
@@ -134,7 +134,7 @@ class MemoryChange:
         made_at: the time of the change.
         flush: the number of the flush that made it, if one did.
         run: the number of the run that made it, if one did.
-        by: the person or program that asked for it.
+        by: the person or program that requested it.
         before: the changed fields with their old values.
         after: the changed fields with their new values.
     """
@@ -202,7 +202,7 @@ class ForgetReceipt:
 
     Attributes:
         receipt: the number of the receipt.
-        target: what was deleted.
+        target: the deleted agent, conversation, scope or memory.
         counts: the number of deleted rows of each kind.
         sessions: some of the deleted conversations.
         hints: notes about consequences.

@@ -81,7 +81,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRequest:
-    """The arguments of `Memory.context`. now: None is the time of the call.
+    """The arguments of `Memory.context`. now: the reference time; None means the time of the call.
 
     noted: True if the memories of the context count as shown; False if the caller shows only some of them.
     """

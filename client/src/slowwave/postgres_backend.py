@@ -132,7 +132,6 @@ class PostgresBackend:
         return followed(self.store, self.tenant, request)
 
     def show(self, agent: str, session: str, memories: Iterable[str]) -> None:
-        """Note that a context of the session showed these memories."""
         self.store.show(SessionRef(self.tenant, agent, session), memories)
 
     def note_use(self, agent: str, ids: list[UUID], session: str | None) -> int:
@@ -152,7 +151,6 @@ class PostgresBackend:
         return self._changed("archive", memory, fields)
 
     def preview_forget(self, target: ForgetTarget) -> dict[str, Any]:
-        """Have a worker count what a forget would delete."""
         return self._ask("forget_preview", target.to_json())
 
     def forget(self, target: ForgetTarget, confirm: str) -> dict[str, Any]:

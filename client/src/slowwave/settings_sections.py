@@ -174,12 +174,13 @@ class Curation(Section):
 
 
 class Consolidation(Section):
-    """How memories are consolidated. Thresholds are similarities or confidences, 0..1.
+    """Consolidation of memories. Thresholds are similarities or confidences from 0 to 1.
 
     judge: True if passes use slowwave-judge's model of pairs, if it is installed. learn_from_use: True if memories that
-    replies use gain importance, and memories that contexts show in vain lose some. replay_questions: the most questions
-    that a pass replays to prove that search still finds the evidence; 0 replays none. max_evidence_lost: the share of
-    the evidence of these questions that the changes of one transaction may lose; a larger loss is rolled back.
+    replies use gain importance, and memories that contexts show but replies do not use lose some. replay_questions: the
+    highest number of questions that a pass replays to prove that search still finds the evidence; 0 replays none.
+    max_evidence_lost: the share of the evidence of these questions that the changes of one transaction may lose; a
+    larger loss is rolled back.
     """
 
     enabled: bool = True

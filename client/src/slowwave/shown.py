@@ -1,6 +1,7 @@
 """The memories that contexts showed to conversations, until a thread writes them to Postgres.
 
-They wait for the next event of their conversation: it makes the session that they belong to, and no reply waits.
+The memories wait for the next event of their conversation, because this event creates the session, and so no reply
+waits.
 """
 
 import threading
@@ -24,7 +25,7 @@ class _Session:
 
 
 class Shown:
-    """Collects ids of memories by session. It remembers the last thousand sessions. Threads may share one object."""
+    """Collects ids of memories by session, for the last thousand sessions. Threads may share one object."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -41,7 +42,7 @@ class Shown:
                 self._sessions.popitem(last=False)
 
     def take(self, ref: SessionRef) -> Entry | None:
-        """The new memories of a session, as an entry for the writer; None without any."""
+        """Return the new memories of a session, as an entry for the writer; None if there are none."""
         if ref not in self._sessions:
             return None
         with self._lock:

@@ -1,4 +1,6 @@
-"""Entries that are no events: notes in the spool while Postgres is down, and the memories that contexts showed."""
+"""Other entries of the spool than events: notes while Postgres is unavailable, and the memories that contexts
+showed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +50,7 @@ class Recorder:
             except StoreUnavailable:
                 if entry.trigger == "note":
                     raise
-                # What was shown is a hint: it holds up no event.
+                # The note of shown memories is only a hint, so it must not delay an event.
             except WasForgotten:
                 continue  # forgotten in the meantime: it stays forgotten (I10)
             except (SlowwaveError, LookupError, TypeError, ValueError) as error:

@@ -143,7 +143,7 @@ class Store:
         return recorded
 
     def show(self, ref: SessionRef, memories: Iterable[str]) -> None:
-        """Note that a context showed memories: a thread does it after the next record of the session."""
+        """Note that a context showed memories. A thread stores the note after the next record of the session."""
         if self.settings.memory.consolidation.learn_from_use:
             self._shown.add(ref, memories)
 

@@ -33,7 +33,7 @@ _REMEMBER_WAITED = PreparedStatement(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRequest:
-    """The arguments of `Memory.remember`. key: None lets the backend make one."""
+    """The arguments of `Memory.remember`. key: the idempotency key; with None the backend makes one."""
 
     agent: str
     content: str
@@ -151,8 +151,8 @@ def note(
 ) -> Noted:
     """Write one note in one round trip; a repeated call with the same key changes nothing.
 
-    key: takes the place of the request's. taken: when the note was queued (ISO 8601); raises WasForgotten if it was
-    forgotten since. Also raises InvalidMessage, TooLarge, InvalidName, Refused and StoreUnavailable.
+    key: replaces the key of the request. taken: the time (ISO 8601) at which the note was queued. Raises WasForgotten
+    if the scope was forgotten since then, and InvalidMessage, TooLarge, InvalidName, Refused and StoreUnavailable.
     """
     text, said_at = check_note(request)
     kind, name = scope_of(request.agent, request.scope)

@@ -1,4 +1,4 @@
-"""How two statements relate: the second model of the package.
+"""Judge how two statements relate, by the second model of the package.
 
 The module imports nothing of Slowwave; the caller passes plain text.
 """
@@ -17,7 +17,7 @@ PAIRS_NAME: str = _CARD["name"]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How two statements relate, as calibrated probabilities that add up to 1.
+    """The relation of two statements, as calibrated probabilities that add up to 1.
 
     Attributes:
         duplicate: the probability that both say the same.

@@ -19,7 +19,7 @@ class Offer(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Whether a message may run; `claim.lua` defines the cases."""
+    """The decision whether a message may run; `claim.lua` defines the cases."""
 
     CLAIMED = "CLAIMED"
     STALE = "STALE"

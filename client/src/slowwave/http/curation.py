@@ -26,7 +26,6 @@ class GatewayCuration(BoundGateway):
         return int(self._change("POST", path_of("agents", agent, "used"), body).body["marked"])
 
     def show(self, agent: str, session: str, memories: Iterable[str]) -> None:
-        """Note that a context of the session showed these memories."""
         body = {"memories": list(memories), "session": session, "shown": True}
         self._change("POST", path_of("agents", agent, "used"), body)
 
@@ -39,7 +38,6 @@ class GatewayCuration(BoundGateway):
         return correction_of(self._change("POST", path_of("memories", str(memory), "archive"), fields).body)
 
     def preview_forget(self, target: ForgetTarget) -> dict[str, Any]:
-        """Have a worker count what a forget would delete."""
         return self._answered(self._change("POST", path_of("forgets"), target.to_json()))
 
     def forget(self, target: ForgetTarget, confirm: str) -> dict[str, Any]:

@@ -26,18 +26,18 @@ STANDING = (
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an agent should know for a prompt. A memory is in one of its lists at most, and in none if a summary has the
+    """The knowledge of an agent for a prompt. A memory is in one of its lists at most, and in none if a summary has the
     same content.
 
     Attributes:
         days: the last `span` local days that have content, newest first.
-        memories: by relevance if a query found some, else by importance and age.
+        memories: memories, sorted by relevance if a query found some, else by importance and age.
         recent: memories of the last `span` days, newest first.
         conflicts: open contradictions among these memories or important ones.
         elsewhere: the last events of other conversations that no flush has processed, oldest first in each
             conversation.
         span: the number of local days.
-        tokens: the tokens of the rendered context; None without a token budget.
+        tokens: the number of tokens of the rendered context; None without a token budget.
         left_out: the number of lines that exceeded the budget.
         instructions: standing instructions, the most general and newest first.
         instructions_left_out: the number of further instructions.
