@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo example test long drills lint types contracts docs reference picture screenshots check bench chaos chaos-short feed load mutants scale sizing fuzz audit redaction release digests lock clean
+.PHONY: help setup demo example test long drills coverage lint types contracts docs reference picture screenshots check bench chaos chaos-short feed load mutants scale sizing fuzz audit redaction release digests lock clean
 
 help:  ## list all targets
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,6 +52,11 @@ long: setup  ## run the long tests: stacks that are killed and emptied while the
 
 drills: setup  ## run upgrades and restores under load, simulated weeks, wheels in bare environments, all services of compose.yaml
 	@$(PYTEST) -m drill
+
+coverage: setup  ## run unit, contract and integration tests under coverage, with their processes: make coverage [TESTS=tests/unit]
+	@mkdir -p .coverage && $(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -m "not long and not drill" $(or $(TESTS),tests/unit tests/contracts tests/integration) || true
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
 
 lint: setup  ## check style and format, and the spelling of pages
 	@$(BIN)/ruff check .
@@ -128,4 +133,4 @@ lock: setup  ## pin all packages with their digests in requirements.lock and req
 	@printf '%s\n' '-e ./client' '-e ./judge' '-e .[dev,bench]' | $(COMPILE) $(OURS) -o requirements.lock -
 
 clean:  ## remove .venv, the site and caches
-	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv site .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -79,8 +79,12 @@ class Program:
         return self._process.wait(seconds)
 
     def end(self) -> None:
-        """Kill it with all that it has started."""
+        """Kill it with all that it has started; under coverage, let it write first what it has measured."""
         with suppress(ProcessLookupError):
+            if "COVERAGE_PROCESS_CONFIG" in os.environ:
+                os.killpg(self.pid, signal.SIGTERM)
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(20)
             os.killpg(self.pid, signal.SIGKILL)
         self._process.wait(10)
 
