@@ -1,7 +1,6 @@
 """List all health issues with title, fix and severity.
 
-The doctor, the console, the alert rules and the runbook use these texts unchanged, so an operator finds the same
-sentence everywhere. Each check adds the details of the case (which queue, which tenant) after the title.
+The doctor, the console, the alert rules and the runbook use these texts; each check appends the details of its case.
 """
 
 from collections.abc import Mapping

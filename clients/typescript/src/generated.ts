@@ -856,7 +856,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive changes
-         * @description The request that a webhook receives; any status from 200 to 299 accepts all its changes.
+         * @description Describe the request that a webhook receives; any status from 200 to 299 accepts all its changes.
          */
         post: operations["receive_changes"];
         delete?: never;
