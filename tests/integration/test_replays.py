@@ -1,6 +1,7 @@
 """A pass proves on replayed questions that it helped; what loses evidence is rolled back and told."""
 
 from datetime import timedelta
+from random import Random
 from uuid import UUID
 
 import pytest
@@ -11,6 +12,7 @@ from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.reports.check import Check
 from slowwave_server.services.reports.passes_check import check_passes
 from slowwave_server.services.reports.runs import read_run
+from slowwave_server.services.undo.undo import undo
 from tests.support.answering import Oracle
 from tests.support.consolidating import APART, NOW, Hearer, merges_all
 
@@ -105,6 +107,9 @@ def test_only_the_memories_that_do_harm_are_left_out(talker: Talker) -> None:
     assert report.counts["merged"] == 1
     assert {talker.memory(memory).status for memory in (one, two)} >= {"archived"}
     assert report.replayed["evidence_after"] == 1
+    assert report.state == "rolled_back"
+    undo(talker.engine, "default", report.run or 0, by="priya", now=talker.now)
+    assert {talker.memory(memory).status for memory in (one, two)} == {"inbox"}
 
 
 def test_pass_that_loses_no_evidence_commits_and_tells_its_cost(talker: Talker) -> None:
@@ -119,6 +124,27 @@ def test_pass_that_loses_no_evidence_commits_and_tells_its_cost(talker: Talker) 
     assert run.stats["replayed"] > 0
     assert run.stats["replay_ms"] >= 0
     assert "replayed in" in run.summary
+
+
+SAID_IN_ANY_ORDER = [
+    ("Jonas bought a red kayak", "Jonas bought a red kayak in Bergen", 90),
+    ("Jonas has bought a red kayak", "Jonas has bought a red kayak, he says", 60),
+    ("Jonas works at Northwind", "Since spring Jonas works at Northwind", 80),
+    ("Jonas works at Contoso", "By the way, Jonas works at Contoso now", 30),
+    *((content, said, 40) for content, said in STORIES),
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_i9_replays_decide_the_same_in_any_order_of_arrival(engine: Engine, seed: int) -> None:
+    ends = []
+    for agent, order in (("as-told", SAID_IN_ANY_ORDER), ("shuffled", Random(seed).sample(SAID_IN_ANY_ORDER, 8))):  # noqa: S311
+        talker = Talker(engine, agent)
+        for content, said, days_ago in order:
+            talker.tell(content, said, days_ago=days_ago, session=content)
+            assert talker.run().state == "completed"
+        ends.append(talker.standing())
+    assert ends[0] == ends[1]
 
 
 def test_a_dry_run_tells_of_a_rollback_and_stores_nothing(talker: Talker) -> None:
