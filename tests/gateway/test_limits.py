@@ -63,3 +63,13 @@ def test_quota_of_events_ends_recording_for_the_day(limited: Doors) -> None:
 def test_requests_go_on_while_redis_is_away(database_url: str, tmp_path: Path, redis_client: redis.Redis) -> None:
     for doors in open_doors(database_url, "redis://127.0.0.1:1/0", tmp_path, requests_per_second=1, burst=1):
         assert [doors.post(SEARCH, BODY).status_code for _ in range(3)] == [200] * 3
+
+
+def test_requests_count_after_redis_closed_connections(limited: Doors, redis_client: redis.Redis) -> None:
+    """The gateway keeps its connections to Redis: one that broke is replaced within the request."""
+    key = limited.key()
+    assert limited.post(SEARCH, BODY, key=key).headers["RateLimit-Remaining"] == "2"
+    redis_client.script_flush()
+    redis_client.client_kill_filter(_type="normal", skipme=True)
+    assert limited.post(SEARCH, BODY, key=key).headers["RateLimit-Remaining"] == "1"
+    assert limited.post(SEARCH, BODY, key=key).headers["RateLimit-Remaining"] == "0"

@@ -57,7 +57,7 @@ class Limits:
         if sent is None and (not self._counts or self._steady() < self._rests_until):
             return {}
         try:
-            allowed, *found = self._script.answer(sent, _buckets(caller), self._rates)
+            allowed, *found = map(int, self._script.answer(sent, _buckets(caller), self._rates).split())
         except RedisError as error:
             self._failed(error)
             return {}

@@ -4,9 +4,8 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Mapping
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from slowwave.tracing import request_span, valid_traceparent
@@ -16,12 +15,13 @@ log = logging.getLogger("slowwave_server.workers.gateway.requests")
 
 HEADER = "X-Request-Id"
 _VALID = re.compile(r"[A-Za-z0-9._-]{1,128}")
-_ALWAYS: Mapping[str, str] = {
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-}
+_NAME = HEADER.lower().encode()
+_ALWAYS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+)
 
 
 def request_id_of(scope: Scope) -> str:
@@ -51,10 +51,9 @@ class Identified:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                answered = MutableHeaders(scope=message)
-                answered[HEADER] = request_id
-                for name, value in _ALWAYS.items():
-                    answered.setdefault(name, value)
+                named = {name for name, _ in message["headers"]}
+                always = (entry for entry in _ALWAYS if entry[0] not in named)
+                message["headers"] = [*message["headers"], (_NAME, request_id.encode()), *always]
             await send(message)
 
         log_context.clear()
