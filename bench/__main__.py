@@ -24,7 +24,6 @@ PARTS = {
     "search_speed": "e: search and context as a scope grows",
     "context": "what an agent reads before its first word, and whether budgets hold",
     "sweep": "g: what sweeps drain",
-    "working": "a hundred notes, and a note as its scope grows",
     "consolidate": "a pass, an item, as its scope grows",
     "sleep": "do passes help or harm later questions",
     "extraction": "what becomes a memory, beside two baselines and version 1 of the rules",

@@ -16,10 +16,12 @@ import psycopg
 from sqlalchemy import Engine
 
 from bench.report import Row, note
-from bench.working import Statements, empty_database
-from slowwave.settings import Days
+from bench.statements import Life
+from slowwave.settings import Days, Settings
+from slowwave_server.models.engine import make_engine
 from slowwave_server.services.days.book import DayRef, find_days
 from slowwave_server.services.days.summarize import summarize_day
+from slowwave_server.workers.scratch import scratch_servers
 
 NOW = datetime(2024, 5, 10, 12, tzinfo=UTC)
 SESSIONS = 4
@@ -58,6 +60,18 @@ def add_events(connection: "psycopg.Connection[tuple[object, ...]]", agent: str,
     connection.commit()
 
 
+def new(life: Life, known: set[str], count: int) -> list[str]:
+    """Return statements that were not said before."""
+    before = len(known)
+    said: list[str] = []
+    while len(known) < before + count:
+        statement = life.statement()
+        if statement not in known:
+            known.add(statement)
+            said.append(statement)
+    return said
+
+
 def timed(engine: Engine, day: DayRef, *, reads: int) -> float:
     """Make one summary, which must read `events` events. Return the seconds."""
     began = time.perf_counter()
@@ -72,13 +86,13 @@ def cost(engine: Engine, url: str, name: str, size: int, seed: int) -> tuple[flo
     """Return the seconds of the first summary of a day of `size` events, and of the next one after `MORE` further
     events.
     """
-    statements = Statements(seed)
+    life, known = Life(seed), set[str]()
     with psycopg.connect(url) as connection:
-        add_events(connection, name, statements.take(size))
+        add_events(connection, name, new(life, known, size))
         with engine.connect() as reader:
             (day,) = find_days(reader, "default", name, NOW.date())
         whole = timed(engine, day, reads=size)
-        add_events(connection, name, statements.take(MORE))
+        add_events(connection, name, new(life, known, MORE))
     return whole, timed(engine, day, reads=MORE)
 
 
@@ -91,13 +105,15 @@ def main() -> int:
     options = parser.parse_args()
     small: list[tuple[float, float]] = []
     large: list[tuple[float, float]] = []
-    with empty_database() as (engine, settings):
+    with scratch_servers(Settings()) as settings:
+        engine = make_engine(settings.database_url)
         cost(engine, settings.database_url, "warm", 200, 0)
         for number in range(options.rounds):  # alternate, so that a slow minute of the machine affects both
             seed = 3 * number + 1
             small.append(cost(engine, settings.database_url, f"before-{number}", options.small, seed))
             large.append(cost(engine, settings.database_url, f"large-{number}", options.large, seed + 1))
             small.append(cost(engine, settings.database_url, f"after-{number}", options.small, seed + 2))
+        engine.dispose()
     whole, before = median(first for first, _ in large), median(first for first, _ in small)
     again = median(second for _, second in large)
     print(f"a day of {options.small:,} events {before:.2f} s, of {options.large:,} {whole:.2f} s: {whole / before:.2f}")
