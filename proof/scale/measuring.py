@@ -26,8 +26,7 @@ Step = Callable[[Place, int], Any]
 class Operation:
     """One operation of the product. prepare: untimed setup; undo: untimed restore.
 
-    The result of prepare is run's third argument. rounds: the number of timed runs at each size. plan_as: the same
-    operation over a traceable connection, if run uses one that can't be traced.
+    The result of prepare is run's third argument. rounds: the number of timed runs at each size.
     """
 
     name: str
@@ -35,7 +34,6 @@ class Operation:
     prepare: Step = lambda _place, _number: None
     undo: Step = lambda _place, _number: None
     rounds: int = 60
-    plan_as: Callable[[Place, int, Any], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Writing operations: hooks, sweeps, flushes."""
 
-import json
 from typing import Any
 
 from proof.scale.measuring import Operation
@@ -14,7 +13,6 @@ TURN = (
     {"role": "assistant", "content": "Congratulations! How old is Biscuit, and is he used to children already?"},
 )
 BOOSTED = 5
-_CAPTURE = "SELECT * FROM slowwave.capture_session(%s, %s, %s, %s::jsonb, NULL, NULL, 120, 3600, 5, 'UTC', 0)"
 FEW = 20
 _ALL_DUE = (
     "UPDATE slowwave.sessions SET flush_due_at = now() - interval '1 minute', invalidated_at = last_seq"
@@ -105,31 +103,10 @@ def boost(place: Place, _number: int, _: Any) -> None:
         raise RuntimeError("there was nothing to boost")
 
 
-def plan_capture(place: Place, agent: str, session: str) -> None:
-    """Return the statement that the client sends for a turn."""
-    events = json.dumps([{"kind": part["role"], "step": n, "content": part["content"]} for n, part in enumerate(TURN)])
-    place.run(_CAPTURE, TENANT, agent, session, events)
-
-
-def plan_known(place: Place, number: int, _: Any) -> None:
-    """Return the plan for a turn in an existing conversation."""
-    plan_capture(place, place.own[number].agent, place.own[number].session)
-
-
-def plan_new(place: Place, number: int, _: Any) -> None:
-    """Return the plan for the first turn of a conversation."""
-    plan_capture(place, place.own[number].agent, "planned")
-
-
-def plan_boost(place: Place, _number: int, _: Any) -> None:
-    """Return the statement that the client sends for a prompt."""
-    place.run("SELECT * FROM slowwave.boost_sessions(%s, %s, 'here', %s)", TENANT, LARGEST, BOOSTED)
-
-
 OPERATIONS = (
-    Operation("capture, a turn of a known session", capture_known, plan_as=plan_known),
-    Operation("capture, the first turn of a session", capture_new, plan_as=plan_new),
-    Operation("boost on a prompt, largest agent", boost, make_boostable, plan_as=plan_boost),
+    Operation("capture, a turn of a known session", capture_known),
+    Operation("capture, the first turn of a session", capture_new),
+    Operation("boost on a prompt, largest agent", boost, make_boostable),
     Operation("sweep of twenty, 1 % of sessions due", run_sweep, make_all_due, empty_broker, rounds=20),
     Operation("sweep of twenty, no others due", run_sweep, make_few_due, empty_broker),
     Operation("flush of 12 events: claim, begin, extract, commit", flush, make_dirty),
