@@ -153,12 +153,7 @@ class RecordingMemory(BoundMemory):
             session: the name of the conversation.
 
         Returns:
-            A receipt; its `due` tells whether a flush is due now.
-
-        Raises:
-            InvalidName: a name is invalid.
-            SpoolFull: as in `turn_completed`.
-            StoreUnavailable: as in `turn_completed`.
+            The receipt and the errors are those of `session_idle`.
 
         Example:
             >>> memory.session_compacted("support-bot", "call-7").reason
@@ -174,12 +169,7 @@ class RecordingMemory(BoundMemory):
             session: the name of the conversation that ended.
 
         Returns:
-            A receipt; its `due` tells whether a flush is due now.
-
-        Raises:
-            InvalidName: a name is invalid.
-            SpoolFull: as in `turn_completed`.
-            StoreUnavailable: as in `turn_completed`.
+            The receipt and the errors are those of `session_idle`.
 
         Example:
             >>> memory.session_reset("support-bot", "call-7").reason
