@@ -144,7 +144,8 @@ class Store:
 
     def show(self, ref: SessionRef, memories: Iterable[str]) -> None:
         """Note that a context showed memories. A thread stores the note after the next record of the session."""
-        if self.settings.memory.consolidation.learn_from_use:
+        rules = self.settings.memory.consolidation
+        if rules.enabled and rules.learn_from_use:
             self._shown.add(ref, memories)
 
     def _record(self, entry: Entry) -> tuple[Captured | None, Stored]:
