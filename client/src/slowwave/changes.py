@@ -28,19 +28,6 @@ ChangeType = Literal[
     "removed",
     "forgotten",
 ]
-CHANGE_TYPES: tuple[ChangeType, ...] = (
-    "created",
-    "changed",
-    "reaffirmed",
-    "superseded",
-    "merged",
-    "archived",
-    "restored",
-    "linked",
-    "disputed",
-    "removed",
-    "forgotten",
-)
 
 _CURSOR = re.compile(r"(0|[1-9][0-9]{0,19})-(0|[1-9][0-9]{0,18})")
 _READ = "SELECT slowwave.read_changes(%s, %s, %s, %s)"
