@@ -221,9 +221,8 @@ def _fairness(result: Mapping[str, Any]) -> list[str]:
             f"Three kinds of stretches alternate in one run. *All alike*: {result['agents']} agents together record"
             f" {result['load']:.0f} turns a second, a quarter of the highest load that the machine carried. *One is"
             f" loud*: one agent has {result['times']:g} times its traffic, which is half of the highest load; its"
-            " flushes run one at a time. *As much, alike*: all agents together record the same total as with the loud"
-            " agent, in equal shares. The table shows the 95th percentile of the turns of the other"
-            f" {result['agents'] - 1} agents:"
+            " flushes run one at a time. *As much, alike*: all agents together record the same total in equal shares."
+            f" The table shows the 95th percentile of the turns of the other {result['agents'] - 1} agents:"
         ),
         "",
         *table(("p95 of", "loud : without", "loud : as much", "loud", "without", "as much of all"), rows),
