@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, text
 from proof.drills.catalogue import catalogue
 from proof.drills.versions import NoHistory, unpack_previous
 from slowwave_server.models import SCHEMA, Base
+from slowwave_server.models.driver import known_revisions
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import (
     MIGRATION_LOCK,
@@ -20,7 +21,6 @@ from slowwave_server.models.schema import (
     TablesBusy,
     WrongSchema,
     _config,
-    _known,
     current_revision,
     head_revision,
     is_described,
@@ -226,4 +226,4 @@ def test_an_engine_that_commits_each_statement_still_gives_transactions_to_who_a
 
 def test_revisions_are_the_numbers_of_files() -> None:
     scripts = ScriptDirectory.from_config(_config()).walk_revisions()
-    assert _known() == tuple(script.revision for script in scripts)
+    assert known_revisions() == tuple(script.revision for script in scripts)
