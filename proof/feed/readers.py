@@ -45,7 +45,7 @@ class Seen:
 
     def add(self, change: dict[str, Any]) -> None:
         """Add a change that arrived."""
-        place, memory, number = position(change["id"]), change["memory"]["id"], int(change["reason"])
+        place, memory, reason = position(change["id"]), change["memory"]["id"], change["reason"]
         with self.lock:
             self.told += 1
             if place in self.known:
@@ -54,8 +54,9 @@ class Seen:
             self.known.add(place)
             self.swapped += place < self.newest.get(memory, place)
             self.newest[memory] = max(place, self.newest.get(memory, place))
-            if number < self.timed:
-                self.first[number] = time.time()
+            # Passes of the workers change memories as well, and have other reasons.
+            if reason.isdecimal() and int(reason) < self.timed:
+                self.first[int(reason)] = time.time()
 
 
 def read_stream(url: str, key: str, seen: Seen, ended: threading.Event) -> None:
