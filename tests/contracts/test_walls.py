@@ -197,6 +197,7 @@ def test_mistake_39_an_empty_filter_answers_with_nothing_and_never_with_everythi
         assert review.read_questions(connection, "acme", []) == []
         assert inbox.read_items(connection, "acme", []) == []
         assert mentioned.contents_named(connection, "acme", []) == {}
+        assert mentioned.contents_of(connection, "acme", []) == {}
         assert transcript.read_surroundings(connection, "acme", []) == {}
 
 

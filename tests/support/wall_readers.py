@@ -259,6 +259,7 @@ READERS = [
         mentioned.contents_named,
         lambda w, c, p: mentioned.contents_named(c, p.tenant, changes(w.memories(p))),
     ),
+    Reader(mentioned.contents_of, lambda w, c, p: mentioned.contents_of(c, p.tenant, w.memories(p))),
     Reader(
         transcript.read_transcript,
         lambda _, c, p: [transcript.read_transcript(c, p.tenant, p.agent, session) for _, session, _ in _said(p)],
@@ -436,6 +437,7 @@ NOT_CALLED = {
     "deliveries.files_held": "as check_files, which calls it",
     "deliveries.read_deliveries": "as read_sessions, by backend",
     "roles.check_roles": "of the installation: names of its tables and functions",
+    "passes_check.check_passes": "of the whole installation: numbers of runs",
     "unkept.check_unkept": "of the whole installation: counts",
     "waiting_for_people.check_letters": "of the whole installation: counts by tenant",
     "embeddings.read_embeddings": "of the whole installation, for its operator: names of models, counts",
