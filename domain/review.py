@@ -288,11 +288,13 @@ def in_words(answer: Answer, names: Mapping[UUID, str]) -> str:
         )
         for change in answer.changes
     ]
+    if [change.action for change in answer.changes] == ["rejected", "rejected"]:
+        parts = ["both are archived, however often they are said again"]
     if answer.merge is not None:
         survivor, part = answer.merge
         parts.append(f"{name(part.id)} is merged into {name(survivor.id)}, with the sources of both")
     if answer.conflict == "dismissed":
         parts.append("both hold beside each other")
     if answer.conflict == "open":
-        parts.append("all stays as it is, and nobody is asked any more")
-    return "; ".join(parts) or "all stays as it is, and the conflict is closed"
+        parts.append("nothing changes, and the question is closed")
+    return "; ".join(parts) or "nothing changes, and the conflict is closed"
