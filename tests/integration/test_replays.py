@@ -15,6 +15,7 @@ from slowwave_server.services.reports.runs import read_run
 from slowwave_server.services.undo.undo import undo
 from tests.support.answering import Oracle
 from tests.support.consolidating import APART, NOW, Hearer, merges_all
+from tests.support.roles import deployed
 
 pytestmark = pytest.mark.servers
 
@@ -177,6 +178,13 @@ def test_a_prompt_whose_reply_used_a_memory_is_replayed(talker: Talker) -> None:
     report = talker.run(meaning=lambda a, b: None if "pets" in a + b else merges_all(a, b))
     assert report.state == "rolled_back"
     assert report.replayed["lost"] == [str(memory)]
+
+
+def test_login_of_a_worker_may_replay_questions(database_url: str) -> None:
+    with deployed(database_url) as deployment:
+        talker = Talker(deployment.engine("worker"))
+        tell_stories(talker)
+        assert talker.run(meaning=merges_all).state == "rolled_back"
 
 
 def test_a_models_sentence_is_measured_before_it_is_kept(talker: Talker) -> None:
