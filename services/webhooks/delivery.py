@@ -39,6 +39,8 @@ MOST_BYTES = 262_144
 """A message has so many changes and bytes at most, but always one change."""
 PAGE = 500
 """So many changes are read in one transaction, and their outcomes stored in the next one."""
+MOST_WAITING = 10_000
+"""While so many changes of a webhook wait for others that failed, the rest of the feed stays where it is."""
 AT_ONCE = 16
 GONE = 410
 
@@ -64,6 +66,10 @@ _DUE = text(
     " AND NOT EXISTS (SELECT FROM slowwave.webhook_deliveries o WHERE o.endpoint_id = p.endpoint_id"
     "  AND o.memory_id = p.memory_id AND o.state = 'pending' AND o.number < p.number AND o.next_attempt_at > :now)"
     " ORDER BY p.number LIMIT :most"
+)
+_WAITING = text(
+    "SELECT count(*) FROM (SELECT FROM slowwave.webhook_deliveries d WHERE d.endpoint_id = :endpoint"
+    " AND d.state = 'pending' LIMIT :most) AS w"
 )
 _SECRETS = text(
     "SELECT s.secret, s.made_at FROM slowwave.webhook_secrets s WHERE s.endpoint_id = :endpoint"
@@ -100,7 +106,7 @@ _SKIPPED = Outcome(None)
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The next messages for an endpoint. more: True if the feed continues."""
+    """The next messages for an endpoint. more: True if the feed continues after a page that has none for it."""
 
     rows: Sequence[Row[Any]]
     changes: Mapping[str, Change]
@@ -166,14 +172,14 @@ class Deliverer:
             return None
         due = {"endpoint": endpoint, "now": now, "most": 1 if found.failures else PAGE}
         rows, known, more = connection.execute(_DUE, due).all(), dict[str, Change](), False
-        if not rows:
+        if not rows and connection.execute(_WAITING, due | {"most": MOST_WAITING}).scalar_one() < MOST_WAITING:
             known, more = fill(connection, found, now, PAGE)
             rows = connection.execute(_DUE, due).all() if known else []
         # A change that failed before is sent alone.
         rows = list(takewhile(lambda row: not row.attempts, rows)) or rows[:1]
         older = [row.change_id for row in rows if row.change_id not in known]
         changes = known | read_each(connection, found.tenant, older)
-        return Taken(rows, changes, self._keys(connection, endpoint), more)
+        return Taken(rows, changes, self._keys(connection, endpoint), more and not known)
 
     def _send(self, taken: Taken, line: Line) -> list[Result]:
         """Send messages until one fails. Return the rows of each with its outcome."""
