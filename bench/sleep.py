@@ -9,7 +9,7 @@ Found: a source event of a hit is a gold turn of the question, among the hits th
 by the search of Slowwave for memories and events, and in memories alone. Words alone, without vectors. Differences are
 paired by question, with their standard error.
 
-Run: python -m bench.sleep [--persons 2]    (about 5 minutes)
+Run: python -m bench.sleep [--persons 1]    (some minutes a person)
 """
 
 import argparse
@@ -240,7 +240,7 @@ def run(settings: Settings, persons: int) -> Bench:
 def main() -> int:
     """Measure, print, note."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--persons", type=int, default=2)
+    parser.add_argument("--persons", type=int, default=1)
     options = parser.parse_args()
     begun = time.perf_counter()
     with servers() as settings:
