@@ -24,10 +24,13 @@ from urllib.request import Request, urlopen
 import psycopg
 
 from proof.feed.readers import Seen, read_iterator, read_stream, receiving
+from proof.feed.report import Positions, holds, p95, report
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.api_keys import NewKey, make_key
 from slowwave_server.workers.stack.stack import Stack, StackOptions
 
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "proof" / "feed.md"
 TENANT = "default"
 MEMORIES = 50
 QUIET_SECONDS = 120.0
@@ -36,6 +39,8 @@ UNDER_FIRE = 0.9
 """The part of the changes that every reader must have before the kills end."""
 EVERY_SECONDS = 12.0
 """The supervisor starts a program again at once if it lived for a minute, and waits up to 30 s otherwise."""
+MOST_SECONDS = 1.0
+"""The bound for p95 of the stream, from commit to arrival."""
 VICTIMS = ("gateway", "postgres", "valkey", "worker", "beat")
 _MAKE = (
     "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, confidence, importance, trust, valid_from,"
@@ -84,26 +89,7 @@ def kill(stack: Stack, ended: threading.Event, every: float, killed: list[str]) 
         turn += 1
 
 
-def p95(seen: Seen, committed: dict[int, float]) -> float:
-    """Return the 95th percentile of the seconds from the commit of a timed change to its arrival."""
-    waits = sorted(at - committed[number] for number, at in seen.first.items())
-    return waits[int(len(waits) * 0.95)] if waits else float("inf")
-
-
-def verdict(seen: Seen, ledger: set[tuple[int, int]]) -> dict[str, int]:
-    """Return missing changes, invented changes, and the number of reordered changes."""
-    return {
-        "told": seen.told,
-        "repeated": seen.repeated,
-        "missing": len(ledger - seen.known),
-        "never was": len(seen.known - ledger),
-        "out of order": seen.swapped,
-        "forged": seen.forged,
-        "breaks": seen.breaks,
-    }
-
-
-def ledger_of(url: str) -> set[tuple[int, int]]:
+def ledger_of(url: str) -> Positions:
     """Return the position of every committed change."""
     with psycopg.connect(url) as connection, connection.cursor("ledger") as rows:
         rows.itersize = 50_000
@@ -148,7 +134,7 @@ class Proof:
     def url(self) -> str:
         return self.stack.settings.database_url
 
-    def run(self) -> set[tuple[int, int]]:
+    def run(self) -> Positions:
         """Make changes, first without and then with faults. Return the ledger when all readers are done."""
         memories, key = self._prepare()
         with receiving(self.readers[2], fails_each=self.options.fails_each) as (hooks, secrets):
@@ -215,23 +201,18 @@ class Proof:
 
 
 def prove(stack: Stack, options: argparse.Namespace) -> int:
-    """Run the proof and print the result."""
+    """Run the proof and print the page of its result."""
     proof = Proof(stack, options)
     ledger = proof.run()
-    found = [verdict(seen, ledger) for seen in proof.readers]
-    waits = {seen.name: p95(seen, proof.committed) for seen in proof.readers}
-    print(f"{len(ledger):,} changes in the ledger; killed {len(proof.killed)} times: {_counted(proof.killed)}")
-    rate = (len(ledger) - options.calm) / proof.seconds
-    print(f"every reader had them after {proof.seconds:.0f} s under fire: {rate:.0f} a second")
-    for seen, one in zip(proof.readers, found, strict=True):
-        print(f"{seen.name}: " + ", ".join(f"{name} {value:,}" for name, value in one.items()))
-    told = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in waits.items())
-    print(f"p95 from commit to arrival while nothing is killed: {told}")
-    bad = [one for one in found if one["missing"] or one["never was"] or one["out of order"] or one["forged"]]
-    return 1 if bad or waits["stream"] > 1 else 0
+    page = report(proof.readers, ledger, proof.committed, proof.killed, proof.seconds)
+    print(page)
+    if options.page:
+        PAGE.write_text(page, encoding="utf-8")
+    late = p95(proof.readers[0], proof.committed) > MOST_SECONDS
+    return 1 if late or not all(holds(seen, ledger) for seen in proof.readers) else 0
 
 
-def _settled(url: str, readers: Sequence[Seen]) -> set[tuple[int, int]]:
+def _settled(url: str, readers: Sequence[Seen]) -> Positions:
     """Return the ledger, after all readers have it, or after they were quiet for QUIET_SECONDS."""
     last, since = -1, time.monotonic()
     while True:
@@ -252,10 +233,6 @@ def _settled(url: str, readers: Sequence[Seen]) -> set[tuple[int, int]]:
         time.sleep(LOOK_SECONDS)
 
 
-def _counted(names: Sequence[str]) -> str:
-    return ", ".join(f"{name} {names.count(name)}" for name in sorted(set(names)))
-
-
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--changes", type=int, default=20_000)
@@ -265,6 +242,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=60.0, help="the kills end after so long in any case")
     parser.add_argument("--batch", type=int, default=1, help="changes in one transaction")
     parser.add_argument("--fails-each", type=int, default=200, help="the receiver fails one request in so many")
+    parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     return parser.parse_args()
 
 
