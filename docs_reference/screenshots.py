@@ -86,7 +86,7 @@ def _talk(settings: Settings) -> None:
     with Memory(settings, raise_errors=True) as memory:
         began, visitors = time.monotonic(), 0
         while (passed := time.monotonic() - began) < TALK_SECONDS:
-            for _ in range(round(3 - 3 * math.cos(2 * math.pi * passed / 240))):
+            for _ in range(round(1 - math.cos(2 * math.pi * passed / 240))):
                 visitors += 1
                 session = f"visitor-{visitors}"
                 said = f"I wear size {36 + visitors % 9}, and I live in house {visitors}."
@@ -102,9 +102,11 @@ def _console(browser: Browser, address: str, shot: Shot) -> tuple[Page, Shot]:
     page = context.new_page()
     log_in(page)
     page.goto(shot.path)
+    page.locator("#count-inbox span").first.wait_for(state="attached")
     if shot.follow is not None:
         page.locator(shot.follow).first.click()
         page.wait_for_load_state()
+        page.locator("#count-inbox span").first.wait_for(state="attached")
     return page, shot
 
 
