@@ -42,7 +42,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.cadence not in CADENCES:
-            raise InvalidSchedule(f"cadence: {self.cadence!r} is none of {', '.join(CADENCES)}")
+            raise InvalidSchedule(f"cadence: {self.cadence!r} is not one of {', '.join(CADENCES)}")
         if (self.cadence == "interval") != (self.interval_minutes is not None):
             raise InvalidSchedule("interval_minutes is needed by the cadence interval, and by no other")
         if self.interval_minutes is not None and self.interval_minutes < 1:
@@ -56,7 +56,7 @@ class Schedule:
         try:
             return ZoneInfo(self.time_zone)
         except (ValueError, OSError, LookupError):
-            raise InvalidSchedule(f"time_zone: {self.time_zone!r} is no IANA time zone") from None
+            raise InvalidSchedule(f"time_zone: {self.time_zone!r} is not an IANA time zone") from None
 
 
 def compute_next_due(job: Schedule, after: datetime) -> datetime:

@@ -21,8 +21,8 @@ _TRIGGERS = {
     "compaction": "its conversation was compacted",
     "reset": "its conversation was reset",
     "prompt": "a prompt arrived in another session of this agent",
-    "operator": "somebody wants it now",
-    "request": "another service wants it now",
+    "operator": "a person requested it",
+    "request": "another service requested it",
     "failure": "its last flush failed",
     "stale": "nobody has seen it for so long",
     "ttl": "nobody has seen it for memory.sessions.session_ttl_minutes, and it counts as over",
@@ -46,7 +46,7 @@ def _beyond_queue(facts: Facts, rules: AutoFlush) -> Waiting | None:
         return _named(facts) if facts.source_runs else _clean(facts)
     if facts.deleted_at is not None:
         at = format_time(facts.deleted_at, facts.now)
-        return Waiting(Reason.FORGOTTEN, f"Nothing: its agent was forgotten at {at}, and nothing of it is kept.")
+        return Waiting(Reason.FORGOTTEN, f"Nothing: its agent was forgotten at {at}, and none of its data is kept.")
     if facts.sighting is not None and facts.sighting.state == "running":
         return _running(facts.sighting)
     if facts.not_before is not None and facts.not_before > facts.now:
@@ -77,7 +77,7 @@ def _named(facts: Facts) -> Waiting:
     """Handle a session whose conversation another program keeps and which has unread events."""
     due = facts.source_due_at
     when = "at the next look" if due is None or due <= facts.now else _from(due, facts.now)
-    error = "" if facts.source_error is None else f" The last look failed: {facts.source_error}"
+    error = "" if facts.source_error is None else f" The last check failed: {facts.source_error}"
     return Waiting(
         Reason.SOURCE,
         f"It waits for {pluralize(facts.source_runs, 'run')} that a hook named: a worker reads them from the store of"
@@ -101,14 +101,14 @@ def _backing_off(facts: Facts, until: datetime, rules: AutoFlush) -> Waiting:
         tried = f"attempt {facts.attempts} of {rules.extractor.max_retries + 1}"
     else:
         # The environment failed, not the window: such waits use no attempt.
-        tried = f"{pluralize(facts.failures, 'failure')} in a row, tried again for as long as it takes"
+        tried = f"{pluralize(facts.failures, 'failure')} in a row; it is retried until it succeeds"
     ends = facts.closes_at if facts.closes_at is not None and facts.now < facts.closes_at < until else None
     sooner = "" if ends is None else f" It counts as over {_from(ends, facts.now)} and is then tried at once."
     return Waiting(
         Reason.BACKING_OFF,
         f"It backs off {_until(until, facts.now)} after an error ({tried}): {error}{sooner}",
         ends or until,
-        cure="mend what the error names; `slowwave session flush` then tries at once",
+        cure="fix the cause of the error; `slowwave session flush` then retries at once",
     )
 
 
@@ -162,7 +162,7 @@ def _unqueued(facts: Facts, rules: AutoFlush) -> Waiting:
         return Waiting(
             Reason.STRANDED,
             "It has new events and no time at which it is due, so no sweep will find it.",
-            cure="`slowwave session flush` asks for it; then report this, since no rule should lead here",
+            cure="`slowwave session flush` asks for it; then report this: no rule leads to this state",
         )
     timer = min(_timers(facts, rules))
     if facts.invalidated_at is None and not facts.attempts and timer > facts.now:
@@ -224,7 +224,7 @@ def _also(facts: Facts, rules: AutoFlush, reason: Reason) -> Iterator[str]:
     if facts.dirty and reason is not Reason.FORGOTTEN:
         yield from _backlog(facts, rules, reason)
     if facts.sighting is not None and facts.sighting.rerun is not None:
-        yield "More arrived while it runs: it is offered again as soon as this flush ends."
+        yield "More events arrived while it runs: it is offered again when this flush ends."
     if facts.dirty and facts.window_limit is not None:
         yield (
             f"A window of it keeps failing: it shrinks, now to at most {pluralize(facts.window_limit, 'event')}, "

@@ -43,7 +43,7 @@ def refused_message(self: SlowwaveTask, task: str, args: list[Any], kwargs: dict
     is never sent again.
     """
     known = task in self.app.tasks
-    error = f"the queue capture does not carry the task {task!r}" if known else f"this version has no task {task!r}"
+    error = f"the queue capture does not accept the task {task!r}" if known else f"this version has no task {task!r}"
     self.store_dead_letter(
         kwargs | ({"args": args} if args else {}), error, task=f"{task} on capture" if known else task
     )

@@ -56,7 +56,7 @@ def admit(message: Any, queue: str) -> tuple[dict[str, Any], list[str]]:
     removed = [header for header in ("eta", "shadow", "group") if headers.get(header) is not None]
     content_type, body = message.get("content-type"), message.get("body")
     if not isinstance(body, str):
-        raise Inadmissible("its body is no text")
+        raise Inadmissible("its body is not text")
     if len(body) > MAX_BODY_CHARACTERS:
         raise Inadmissible(f"its body has {len(body):,} characters, at most {MAX_BODY_CHARACTERS:,} are read")
     if content_type == _JSON:

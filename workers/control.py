@@ -52,13 +52,13 @@ def admit_question(message: Any) -> dict[str, Any]:
     asked = _body(message)
     method, to, ticket = asked.get("method"), asked.get("destination"), asked.get("ticket")
     if not isinstance(method, str) or method not in QUESTIONS:
-        raise Inadmissible("it is none of the questions that a worker answers")
+        raise Inadmissible("it is not a question that a worker answers")
     if asked.get("pattern") is not None:
         raise Inadmissible("it names workers by a pattern: name them one by one, or ask all")
     if to is not None and not (isinstance(to, list) and all(isinstance(name, str) for name in to)):
-        raise Inadmissible("its destination is no list of workers")
+        raise Inadmissible("its destination is not a list of workers")
     if ticket is not None and not (isinstance(ticket, str) and len(ticket) <= MAX_ID_CHARACTERS):
-        raise Inadmissible("its ticket is no word")
+        raise Inadmissible("its ticket is not a word")
     body = {
         "method": method,
         "arguments": QUESTIONS[method],
@@ -93,7 +93,7 @@ def _body(message: Any) -> Mapping[str, Any]:
                 return asked
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass
-    raise Inadmissible("it is no question of Celery's remote control")
+    raise Inadmissible("it is not a question of Celery's remote control")
 
 
 def _reply_to(given: Any) -> Mapping[str, str] | None:

@@ -53,7 +53,7 @@ class Serving:
             read_proxies(self.behind_proxy)
         if not self.secure and not is_loopback(self.host):
             raise InvalidSettings(
-                f"on {self.host} others could read {self.carries} on their way: give --tls-cert and --tls-key, or"
+                f"on {self.host} others could read {self.carries} on the network: give --tls-cert and --tls-key, or"
                 " --behind-proxy with the address of a proxy that speaks https, or listen on 127.0.0.1"
             )
         return self
@@ -94,7 +94,7 @@ def address_of(listen: str) -> tuple[str, int]:
     host, colon, port = listen.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > LARGEST_PORT:
-        raise InvalidSettings(f"{listen!r:.80} is no address to listen on; 127.0.0.1:8321 is")
+        raise InvalidSettings(f"{listen!r:.80} is not an address to listen on, such as 127.0.0.1:8321")
     return host, int(port)
 
 

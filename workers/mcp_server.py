@@ -50,7 +50,7 @@ class _StrictServer(MCPServer):
             if tool.name == name and (unknown := sorted(arguments.keys() - known.keys())):
                 raise ToolError(
                     f"{name} has no argument {_cited(unknown)}; it takes {', '.join(known) or 'none'}."
-                    " Whose memory this is was fixed where the server was started."
+                    " The agent was fixed when the server was started."
                 )
         return await super().call_tool(name, arguments, context)
 
@@ -69,21 +69,25 @@ def make_server(tools: Tools) -> MCPServer:
 
 def _add_reading(server: MCPServer, tools: Tools) -> None:
     def search(
-        query: Annotated[str, Field(description="What is looked for, in plain words.")],
-        limit: Annotated[int, Field(ge=1, le=50, description="At most so many.")] = 10,
+        query: Annotated[str, Field(description="The search text, in plain words.")],
+        limit: Annotated[int, Field(ge=1, le=50, description="The maximum number of results.")] = 10,
     ) -> ToolAnswer:
         """Search this agent's memories and conversations; each result has its date and origin, the best first."""
         return tools.search(query, limit)
 
     def context(
-        query: Annotated[str | None, Field(description="What the conversation is about, where known.")] = None,
-        session: Annotated[str | None, Field(description="The session that asks: its own tail is left out.")] = None,
-        max_tokens: Annotated[int, Field(ge=50, le=20_000, description="Keep to so many tokens, by estimate.")] = 2000,
+        query: Annotated[str | None, Field(description="The topic of the conversation, if it is known.")] = None,
+        session: Annotated[
+            str | None, Field(description="The session of the prompt; its own latest events are left out.")
+        ] = None,
+        max_tokens: Annotated[
+            int, Field(ge=50, le=20_000, description="The maximum number of tokens (estimated).")
+        ] = 2000,
     ) -> ToolAnswer:
         """Read the context for the start of a conversation: days, memories, other conversations."""
         return tools.context(query, session, max_tokens)
 
-    def explain(memory_id: Annotated[str, Field(description="A memory's id, as search tells it.")]) -> ToolAnswer:
+    def explain(memory_id: Annotated[str, Field(description="A memory's id, as search shows it.")]) -> ToolAnswer:
         """Say why a memory is there: which events say it, what changed it and why."""
         return tools.explain(memory_id)
 
@@ -95,9 +99,11 @@ def _add_reading(server: MCPServer, tools: Tools) -> None:
 def _add_writing(server: MCPServer, tools: Tools) -> None:
     def remember(
         content: Annotated[str, Field(description="One statement that stands alone, with names and dates.")],
-        importance: Annotated[float, Field(ge=0, le=1, description="How much it will matter.")] = 0.5,
-        type: Annotated[MemoryType, Field(description="What kind of statement it is.")] = "fact",  # noqa: A002 (the word that memories have)
-        scope: Annotated[str | None, Field(description=f"Not the agent's own, but one of: {_names(tools)}.")] = None,
+        importance: Annotated[float, Field(ge=0, le=1, description="The importance of the statement.")] = 0.5,
+        type: Annotated[MemoryType, Field(description="The type of the statement.")] = "fact",  # noqa: A002 (the word that memories have)
+        scope: Annotated[
+            str | None, Field(description=f"Instead of the agent's own scope, one of: {_names(tools)}.")
+        ] = None,
     ) -> ToolAnswer:
         """Add a note to working memory; the next cycle stores it as a memory, or it expires."""
         return tools.remember(content, importance, type, scope)

@@ -248,7 +248,7 @@ class Transport(redis.Transport):
         if not (queue.startswith(_EVENTS) or queue.endswith(ANSWER_QUEUE)):
             raise Inadmissible("no worker takes from this queue")
         if not self._is_envelope(message):
-            raise Inadmissible(f"it is no message ({len(repr(message))} characters)")
+            raise Inadmissible(f"it is not a message ({len(repr(message))} characters)")
         return message, []
 
     def _is_envelope(self, message: Any) -> bool:

@@ -104,7 +104,7 @@ def parse_line(line: str) -> FileMemory | None:
         raise BadMark("the text holds NUL or bytes that are no UTF-8")
     first = _moment(facts, "from")
     if first is None:
-        raise BadMark("the mark says no from=")
+        raise BadMark("the mark has no from=")
     return FileMemory(
         id=None if words[0] == "new" else _uuid(words[0]),
         type=_one_of(words[1], "type", TYPES),
@@ -163,7 +163,7 @@ def parse_time(written: object) -> datetime:
             raise BadMark(f"{written!r:.40} lies outside the years {YEARS[0]} to {YEARS[1]}")
         return moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise error if isinstance(error, BadMark) else BadMark(f"{written!r:.40} is no time") from None
+        raise error if isinstance(error, BadMark) else BadMark(f"{written!r:.40} is not a time") from None
 
 
 def _by_session(sources: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
@@ -195,14 +195,14 @@ def _value(mark: str, at: int) -> tuple[Any, int]:
         try:
             return _JSON.raw_decode(mark, at)
         except (ValueError, RecursionError):
-            raise BadMark("a list in the mark is no JSON") from None
+            raise BadMark("a list in the mark is not JSON") from None
     found = _WORD.match(mark, at)
     return (found[0], found.end()) if found else ("", at)
 
 
 def _one_of(value: Any, what: str, known: tuple[str, ...]) -> str:
     if value not in known:
-        raise BadMark(f"{what} {value!r:.40} is none of {', '.join(known)}")
+        raise BadMark(f"{what} {value!r:.40} is not one of {', '.join(known)}")
     return str(value)
 
 
@@ -224,7 +224,7 @@ def _uuid(value: Any) -> UUID:
     try:
         return UUID(str(value))
     except ValueError:
-        raise BadMark(f"{value!r:.60} is no id of a memory") from None
+        raise BadMark(f"{value!r:.60} is not the id of a memory") from None
 
 
 def _names(value: Any) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ def parse_summary(raw: str) -> FileSummary:
             edited=mark.get("digest") != _digest(text),
         )
     except KeyError as error:
-        raise BadMark(f"the mark of the summary says no {error}") from None
+        raise BadMark(f"the mark of the summary has no {error}") from None
 
 
 def _inside(body: str) -> str:
@@ -108,7 +108,7 @@ def _mark(heading: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         mark = None
     if not isinstance(mark, dict):
-        raise BadMark("the mark of the summary is no JSON")
+        raise BadMark("the mark of the summary is not JSON")
     return mark
 
 
@@ -120,7 +120,7 @@ def _lines(after: str) -> list[dict[str, Any]]:
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict) or "\\u0000" in line or not storable(json.dumps(value, ensure_ascii=False)):
-            raise BadMark("a line of the summary's sources is no JSON object")
+            raise BadMark("a line of the summary's sources is not a JSON object")
         _check_line(value)
         lines.append(value)
     return lines
@@ -144,13 +144,13 @@ def _check_line(value: Mapping[str, Any]) -> None:
 
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**30:
-        raise BadMark("a number in the mark of the summary is none")
+        raise BadMark("a number in the mark of the summary is not a number")
     return value
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not storable(value):
-        raise BadMark("a name in the mark of the summary is none")
+        raise BadMark("a name in the mark of the summary is not a name")
     return value
 
 

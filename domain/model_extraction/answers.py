@@ -99,7 +99,7 @@ def _items(data: Any) -> list[Any]:
         return []
     memories = data.get("memories") if isinstance(data, Mapping) else data
     if not isinstance(memories, list):
-        raise UnusableAnswer("the model's answer is no list of memories")
+        raise UnusableAnswer("the model's answer is not a list of memories")
     return memories
 
 

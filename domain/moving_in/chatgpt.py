@@ -16,7 +16,7 @@ def read(piece: Piece) -> Entries:
         yield LeftOut(f"field {piece.key}")
         return
     if not isinstance(value, Mapping):
-        yield Broken(piece.where, "it is no object")
+        yield Broken(piece.where, "it is not an object")
         return
     identity = id_of(value.get("conversation_id")) or id_of(value.get("id"))
     mapping = value.get("mapping")

@@ -16,7 +16,7 @@ def read(piece: Piece) -> Entries:
         yield LeftOut(f"field {piece.key}")
         return
     if not isinstance(value, Mapping):
-        yield Broken(piece.where, "it is no object")
+        yield Broken(piece.where, "it is not an object")
         return
     identity, messages = id_of(value.get("uuid")), value.get("chat_messages")
     if identity is None or not isinstance(messages, list):
@@ -26,7 +26,7 @@ def read(piece: Piece) -> Entries:
     for place, message in enumerate(messages, 1):
         where = f"{piece.where}, message {place}"
         if not isinstance(message, Mapping):
-            yield Broken(where, "it is no object")
+            yield Broken(where, "it is not an object")
             continue
         role = _ROLES.get(str(message.get("sender")))
         key = id_of(message.get("uuid"))

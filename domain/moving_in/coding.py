@@ -31,7 +31,7 @@ class LogReader:
         if piece.path != self._path:
             self._path, self._session, self._folder = piece.path, _stem(piece.path), None
         if not isinstance(line, Mapping):
-            yield Broken(piece.where, "it is no object")
+            yield Broken(piece.where, "it is not an object")
             return
         self._notice(line)
         message = _MESSAGES[self._host](line, piece.begin, self._session)

@@ -63,7 +63,7 @@ class _Stream:
         try:
             yield from self._outline()
         except _Broken as broken:
-            yield Fault("", 0, f"the file is no JSON from here on: {broken}")
+            yield Fault("", 0, f"the file is not valid JSON from here on: {broken}")
 
     def _outline(self) -> Iterator[Found | Fault]:
         first = self._peek()
@@ -116,7 +116,7 @@ class _Stream:
         try:
             return str(json.loads(found[1], strict=False))
         except ValueError:
-            raise _Broken("a name is no JSON text") from None
+            raise _Broken("a name is not a JSON text") from None
 
     def _value(self, key: str, number: int) -> Found | Fault:
         raw = self._raw()

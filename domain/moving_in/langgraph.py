@@ -28,7 +28,7 @@ def read(piece: Piece) -> Entries:
         yield LeftOut(f"field {piece.key}")
         return
     if not isinstance(item, Mapping):
-        yield Broken(piece.where, "it is no object")
+        yield Broken(piece.where, "it is not an object")
         return
     namespace = item["namespace"] if "namespace" in item else item.get("prefix")
     key = id_of(item.get("key"))
@@ -39,7 +39,7 @@ def read(piece: Piece) -> Entries:
     try:
         value = parse(item["value"]) if isinstance(item.get("value"), (str, bytes)) else item.get("value")
     except ValueError as error:
-        yield Broken(piece.where, f"value is no JSON: {error}"[:200])
+        yield Broken(piece.where, f"value is not JSON: {error}"[:200])
         return
     text = _text(value, 0)
     if text is None:

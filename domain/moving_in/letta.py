@@ -42,7 +42,7 @@ def read(piece: Piece) -> Entries:
     elif piece.number == 0 or piece.key not in {"agents", "messages", *_BLOCKS, *_PASSAGES}:
         yield LeftOut(f"field {piece.key}" if piece.number == 0 else f"entry of {piece.key}")
     elif not isinstance(value, Mapping):
-        yield Broken(piece.where, "it is no object")
+        yield Broken(piece.where, "it is not an object")
     elif piece.key in _BLOCKS:
         yield from _block(piece, value)
     elif piece.key in _PASSAGES:
@@ -98,7 +98,7 @@ def _agent(piece: Piece, value: Mapping[str, Any]) -> Entries:
         for number, one in enumerate(inner if isinstance(inner, list) else [], 1):
             where = f"{piece.where}, {key} {number}"
             if not isinstance(one, Mapping):
-                yield Broken(where, "it is no object")
+                yield Broken(where, "it is not an object")
             elif key == "messages":
                 yield from _message(where, name, one)
             else:

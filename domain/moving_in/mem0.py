@@ -29,7 +29,7 @@ def read(piece: Piece) -> Entries:
     elif piece.key not in _LISTS or piece.number == 0:
         yield LeftOut(f"field {piece.key}")
     elif not isinstance(value, Mapping):
-        yield Broken(piece.where, "it is no object")
+        yield Broken(piece.where, "it is not an object")
     else:
         yield from _memory(piece, value)
 

@@ -33,7 +33,7 @@ def read(piece: Piece) -> Entries:
     if piece.number == 0:
         yield LeftOut(f"field {piece.key}")
     elif not isinstance(value, Mapping):
-        yield Broken(piece.where, "it is no object")
+        yield Broken(piece.where, "it is not an object")
     elif (origin := id_of(value.get("uuid"))) is None:
         yield Broken(piece.where, "uuid is missing")
     elif "fact" in value:

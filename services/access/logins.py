@@ -69,13 +69,15 @@ def add_login(
     _check(login, role, tenant)
     if as_caller(connection):
         # Groups belong to the whole server, so their existence tells nothing about this database.
-        raise LoginRefused("nobody but the owner gets in here yet: run `slowwave admin roles apply` first")
+        raise LoginRefused("only the owner can connect here yet: run `slowwave admin roles apply` first")
     found = connection.execute(_ROLE, {"login": login}).mappings().first()
     if found is None:
         password = sql.SQL("") if verifier is None else sql.SQL(" PASSWORD {}").format(sql.Literal(verifier))
         _run(connection, sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS{}"), sql.Identifier(login), password)
     elif found["rolsuper"] or found["rolbypassrls"] or found["as_owner"]:
-        raise LoginRefused(f"{login} owns the tables or passes all policies: no wall would hold it. Make another login")
+        raise LoginRefused(
+            f"{login} owns the tables or passes all policies: so no policy would limit it. Make another login"
+        )
     elif verifier is not None:
         _run(connection, sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}"), sql.Identifier(login), sql.Literal(verifier))
     if role == "exporter":

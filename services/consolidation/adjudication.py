@@ -154,7 +154,7 @@ class Court:
             evidence = _evidence(connection, self.asking.spender.tenant, docket)
         answer = self.asking.ask(question(docket.older, docket.newer, evidence))
         if answer == "no_answer":
-            self._conclude(docket, Verdict("unclear", "the model gave no answer of use", ()), "open")
+            self._conclude(docket, Verdict("unclear", "the model gave no usable answer", ()), "open")
         elif not isinstance(answer, str):
             verdict = verdict_of(answer)
             self._conclude(docket, verdict, ruling(verdict, docket.older, docket.newer, evidence))

@@ -76,7 +76,7 @@ class Asking:
             log.warning("%s, %s: not asked: %s", self.model.name, prompt.version, error)
             return "unreachable"
         except ModelFailed as error:
-            log.warning("%s, %s: no answer of use: %s", self.model.name, prompt.version, error)
+            log.warning("%s, %s: no usable answer: %s", self.model.name, prompt.version, error)
             return "no_answer"
         except TransientError as error:
             log.warning("%s, %s: not reached: %s", self.model.name, prompt.version, error)

@@ -103,7 +103,7 @@ def consolidate(engine: Engine, order: Order, *, settings: Consolidation, clock:
     engine = engine.execution_options(isolation_level="READ COMMITTED")
     with scope_lock(engine, order.scope_id) as ours:
         if not ours:
-            return PassReport("busy", summary="another pass is at this scope")
+            return PassReport("busy", summary="another pass is running on this scope")
         with engine.connect() as connection:
             due = next_due(connection, order.scope_id, order.kind, settings, clock())
             if not due and not any_unasked(connection, order.scope_id):

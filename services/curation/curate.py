@@ -111,7 +111,7 @@ def curate(
         connection.execute(_HOLD_AGENTS, {"scope": scope_id})
         # Take this lock after the other one, which may wait. This one never waits, so no deadlock is possible.
         if not lock_scope(connection, scope_id):
-            return CurationReport("busy", summary="another pass is at this scope")
+            return CurationReport("busy", summary="another pass is running on this scope")
         now = clock()
         spent = None if dry_run else _spent(connection, scope_id, rules.curation, now)
         if spent is not None:
@@ -231,7 +231,9 @@ class _Pass:
         return why_none(self._connection, self._scope_id, passed_over=passed_over, now=self._now)
 
     def _summary(self, curated: int) -> str:
-        parts = [f"{pluralize(curated, 'note')} curated"] if curated else [f"no note is worth a line: {self._why()}"]
+        parts = (
+            [f"{pluralize(curated, 'note')} curated"] if curated else [f"no note qualifies for a line: {self._why()}"]
+        )
         if self._known:
             parts.append(f"{self._known:,} known already")
         if self._contested:

@@ -74,7 +74,9 @@ def _check_zone(connection: Connection, name: str) -> None:
     if name not in known:
         by_fold = {zone.casefold(): zone for zone in sorted(known)}
         close = difflib.get_close_matches(name.casefold(), by_fold, n=1)
-        raise InvalidDay(f"{name!r} is no IANA time zone" + (f"; did you mean {by_fold[close[0]]!r}?" if close else ""))
+        raise InvalidDay(
+            f"{name!r} is not an IANA time zone" + (f"; did you mean {by_fold[close[0]]!r}?" if close else "")
+        )
     try:
         with connection.begin_nested():
             connection.execute(_TRY, {"time_zone": name})

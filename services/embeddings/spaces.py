@@ -63,7 +63,7 @@ def require_extension(engine: Engine) -> None:
                 version = str(extension_version(connection))
         except DBAPIError as error:
             raise VectorsUnavailable(
-                "this Postgres has no extension vector, so search goes by words alone: install pgvector 0.8 or newer,"
+                "this Postgres has no extension vector, so search uses words alone: install pgvector 0.8 or newer,"
                 " and let a superuser run CREATE EXTENSION vector in this database"
             ) from error
     if tuple(int(part) for part in version.split(".")[:2]) < LEAST_EXTENSION:

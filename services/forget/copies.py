@@ -83,7 +83,7 @@ class Mem0Cleaner:
             return None
         with self.engine.connect() as connection:
             waiting = backlog(connection, MEM0, scope_id).waiting
-        return _kept(waiting, report.error or "somebody else is at them")
+        return _kept(waiting, report.error or "another process is changing them")
 
 
 def _kept(copies: int, why: str) -> str:

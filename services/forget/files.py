@@ -96,7 +96,9 @@ def write_anew(engine: Engine, settings: MemorySettings, scopes: Iterable[int], 
             if not report.more:
                 break
         if report.state in {"busy", "failed"}:
-            problems.append(f"memory files of scope {scope_id} still show it: {report.error or 'somebody is at them'}")
+            problems.append(
+                f"memory files of scope {scope_id} still show it: {report.error or 'another process is changing them'}"
+            )
         problems.extend(f"{path} still shows it: {why}" for path, why in report.held.items())
     return problems
 

@@ -42,7 +42,7 @@ def read_answer(prompt: Prompt, said: str, tokens: int) -> tuple[str, Any]:
         return text, None
     data = _parsed(text)
     if data is _NO_JSON:
-        raise UnfitAnswer("the answer is no JSON", tokens)
+        raise UnfitAnswer("the answer is not JSON", tokens)
     if prompt.no_reply is not None and isinstance(data, dict | list | str | None) and not data:
         return text, None
     if broken := broken_rule(prompt.accepted or prompt.schema, data):

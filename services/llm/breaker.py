@@ -18,7 +18,7 @@ from slowwave_server.services.llm.drivers import AccessRefused
 
 log = logging.getLogger(__name__)
 
-_AWAY = "the broker is away, and with it what is known of the model's endpoint"
+_AWAY = "the broker can't be reached, so the state of the model's endpoint is unknown"
 KEPT_SECONDS = 3600.0
 """How long failures in a row are remembered while nothing is asked, and an open breaker once its time is over."""
 
@@ -96,9 +96,9 @@ class Breaker:
     def _refuse(self, left_ms: float, why: bytes | str) -> NoReturn:
         left = max(left_ms, 0.0) / 1000
         if _text(why) == "refused":
-            raise AccessRefused(f"{self.endpoint} refuses the key, and is not asked for another {left:.0f} s")
+            raise AccessRefused(f"{self.endpoint} refuses the key; no call is sent to it for another {left:.0f} s")
         raise TransientError(
-            f"{self.endpoint} failed again and again, and is not asked for another {left:.0f} s", retry_after=left
+            f"{self.endpoint} failed repeatedly; no call is sent to it for another {left:.0f} s", retry_after=left
         )
 
     def succeeded(self) -> None:
@@ -106,7 +106,7 @@ class Breaker:
         try:
             self.redis.delete(self._key)
         except RedisError:
-            log.warning("the broker is away: an answer of %s is not noted", self.endpoint)
+            log.warning("the broker can't be reached: an answer of %s is not recorded", self.endpoint)
 
     def failed(self, token: str, why: Why, *, retry_after: float | None = None) -> None:
         """Record a call without an answer. retry_after: the seconds that the endpoint requested; an open breaker stays
@@ -116,7 +116,7 @@ class Breaker:
         try:
             opened = self._fail(keys=[self._key], args=[token, self.limit, open_ms, why, _ms(KEPT_SECONDS)])
         except RedisError:
-            log.warning("the broker is away: a failure of %s is not noted", self.endpoint)
+            log.warning("the broker can't be reached: a failure of %s is not recorded", self.endpoint)
             return
         if opened:
             log.warning("%s is not asked for %g s: it is %s", self.endpoint, open_ms / 1000, _said(why))

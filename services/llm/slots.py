@@ -65,7 +65,7 @@ class Slots:
             if waited >= self.wait_seconds:
                 # This is the latest time; probably a slot is free before.
                 retry_after = min(left_ms / 1000, self.wait_seconds)
-                raise TransientError(f"all {self.limit} calls at a time are under way", retry_after=retry_after)
+                raise TransientError(f"all {self.limit} concurrent calls are running", retry_after=retry_after)
             rest = min(pause * (0.5 + self.jitter() / 2), self.wait_seconds - waited)
             self.pause(rest)
             waited += rest
@@ -78,11 +78,11 @@ class Slots:
                 keys=[MODEL_SLOTS_KEY], args=[token, self.limit, max(round(self.lease_seconds * 1000), 1)]
             )
         except RedisError:
-            raise TransientError("the broker is away, and with it the count of calls under way") from None
+            raise TransientError("the broker can't be reached, so the number of running calls is unknown") from None
         return None if taken else int(left_ms)
 
     def _give_back(self, token: str) -> None:
         try:
             self.redis.zrem(MODEL_SLOTS_KEY, token)
         except RedisError:
-            log.warning("a slot could not be given back: it gets free in %g s", self.lease_seconds)
+            log.warning("a slot could not be returned: it is free again in %g s", self.lease_seconds)

@@ -113,7 +113,7 @@ def _wished(job: Job, wish: Wish) -> Job:
 
 def _cadence(given: str | None) -> str | None:
     if given is not None and given not in CADENCES:
-        raise InvalidJob(f"cadence: {given!r} is none of {', '.join(CADENCES)}")
+        raise InvalidJob(f"cadence: {given!r} is not one of {', '.join(CADENCES)}")
     return given
 
 
@@ -122,7 +122,7 @@ def _weekday(given: str) -> int | None:
         return None
     found = [number for number, name in enumerate(WEEKDAYS) if len(given) > 1 and name.startswith(given.lower())]
     if len(found) != 1:
-        raise InvalidJob(f"weekday: {given!r} is none of {', '.join(WEEKDAYS)}, {NONE} (a week after the last run)")
+        raise InvalidJob(f"weekday: {given!r} is not one of {', '.join(WEEKDAYS)}, {NONE} (a week after the last run)")
     return found[0]
 
 
@@ -134,7 +134,7 @@ def _time(name: str, given: str) -> time | None:
     except ValueError:
         found = None
     if found is None or found.tzinfo is not None or ":" not in given:
-        raise InvalidJob(f"{name}: {given!r} is no time of day like 10:00, nor {NONE}; the zone is set by itself")
+        raise InvalidJob(f"{name}: {given!r} is neither a time of day like 10:00 nor {NONE}; the zone is set by itself")
     return found
 
 
@@ -142,7 +142,7 @@ def _zone(given: str) -> str:
     if given not in available_timezones():
         near = difflib.get_close_matches(given, available_timezones(), n=1)
         raise InvalidJob(
-            f"time_zone: {given!r} is no IANA time zone" + (f"; did you mean {near[0]!r}?" if near else "")
+            f"time_zone: {given!r} is not an IANA time zone" + (f"; did you mean {near[0]!r}?" if near else "")
         )
     return given
 

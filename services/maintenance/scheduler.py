@@ -266,7 +266,7 @@ class Scheduler:
             claim.job.id,
             claim.run.id,
             status if ours else "lost",
-            summary=outcome.summary if ours else "its lease ended meanwhile, and it is another's to tell how it went",
+            summary=outcome.summary if ours else "its lease ended, so another process records its result",
             started_at=claim.started_at,
             seconds=(now - claim.started_at).total_seconds(),
             stats=stats,

@@ -18,8 +18,8 @@ _REGISTER = text("SELECT slowwave.register_backend(:name, :now)")
 _UNREGISTER = text("SELECT slowwave.unregister_backend(:name)")
 _QUEUE_ALL = text("SELECT slowwave.enqueue_all(:name, :now)")
 _HOW = {
-    FILE: "no worker feeds the files",
-    MEM0: "no worker feeds mem0",
+    FILE: "no worker delivers to the files",
+    MEM0: "no worker delivers to mem0",
 }
 
 

@@ -172,7 +172,7 @@ def _bytes_of(path: Path, most: int) -> bytes:
     # Opening a named pipe would wait for ever for its other end.
     with open(path, "rb", opener=_without_waiting) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "this is no file", str(path))
+            raise OSError(errno.EINVAL, "this is not a file", str(path))
         data = file.read(most + 1)
         if len(data) > most:
             raise OSError(errno.EFBIG, too_large(os.fstat(file.fileno()).st_size, most), str(path))

@@ -183,7 +183,7 @@ class _Import:
             raise Forgotten
         hold_fence(self._connection, owner)
         if not lock_scope(self._connection, owner.scope_id):
-            raise SlowwaveError("a pass is at the memories of this scope right now; import again after it")
+            raise SlowwaveError("a pass is running on this scope; import again when it has ended")
         return owner
 
     def _write(self, scope_id: int, plan: Plan, author: Author) -> None:

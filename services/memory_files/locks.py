@@ -58,7 +58,7 @@ def file_lock(
             connection.invalidate()
             if isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
                 what = "memory files" if of == "files" else f"memories in {of}"
-                raise FilesBusy(f"somebody else is at the {what} of this scope; try again in a moment") from None
+                raise FilesBusy(f"another process is using the {what} of this scope; try again in a moment") from None
             raise
         try:
             yield HeldLock(connection)

@@ -85,7 +85,7 @@ def open_file(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
-        raise BadAgentFile(f"{path} is no export of an agent: {error}") from None
+        raise BadAgentFile(f"{path} is not an export of an agent: {error}") from None
 
 
 def read_manifest(archive: zipfile.ZipFile) -> Manifest:
@@ -100,7 +100,7 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
             raise BadAgentFile(f"this version reads the format {FORMAT!r}, version {VERSION}; the file says {found}")
         manifest = Manifest.model_validate(fields)
     except KeyError:
-        raise BadAgentFile(f"the file is no export of an agent: {MANIFEST} is missing") from None
+        raise BadAgentFile(f"the file is not an export of an agent: {MANIFEST} is missing") from None
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"]))
         raise BadAgentFile(f"{MANIFEST} is broken at {place or 'its top'}: {error.errors()[0]['msg']}") from None
@@ -144,7 +144,7 @@ def rows_of(archive: zipfile.ZipFile, manifest: Manifest, name: str) -> Iterator
             except (ValueError, RecursionError):
                 row = None
             if not isinstance(row, dict):
-                raise BadAgentFile(f"{_member(name)} line {number} is no row")
+                raise BadAgentFile(f"{_member(name)} line {number} is not a row")
             yield row
     if number != manifest.tables[name].rows:
         raise BadAgentFile(f"{_member(name)} has {number:,} rows, the manifest says {manifest.tables[name].rows:,}")

@@ -123,5 +123,5 @@ def _is_uuid(value: str) -> bool:
 def number_of(table: Table, value: Any) -> int:
     """Return the number of a row. Raises BadAgentFile."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise BadAgentFile(f"table {table.name} has an id that is no number: {value!r:.60}")
+        raise BadAgentFile(f"table {table.name} has an id that is not a number: {value!r:.60}")
     return value

@@ -192,7 +192,7 @@ def _lines(file: IO[bytes], name: str) -> Opened:
         try:
             value = json.loads(raw)
         except (ValueError, RecursionError) as error:
-            told = "it is nested too deeply" if isinstance(error, RecursionError) else f"it is no JSON: {error}"[:200]
+            told = "it is nested too deeply" if isinstance(error, RecursionError) else f"it is not JSON: {error}"[:200]
             yield Broken(f"{name}: line {number}", told)
             continue
         yield Piece(name, "", number, value, begin=at)

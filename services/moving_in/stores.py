@@ -61,7 +61,7 @@ def _points(connection: sqlite3.Connection, path: Path) -> Iterator[Piece | Brok
             fields = point.fields if isinstance(point, _Object) else {}
             yield Piece(place, "points", number, {"id": _plain(fields.get("id")), "payload": fields.get("payload")})
         except (pickle.UnpicklingError, EOFError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            yield Broken(f"{place}: points {number}", f"it is no point of Qdrant: {error}"[:200])
+            yield Broken(f"{place}: points {number}", f"it is not a point of Qdrant: {error}"[:200])
         except (RecursionError, MemoryError):
             yield Broken(f"{place}: points {number}", "it is nested too deeply or too large")
 

@@ -170,7 +170,7 @@ class Rebuilder:
                 self.counts["failed"] += 1
                 in_a_row += 1
                 if in_a_row == FAILURES_IN_A_ROW:
-                    return f"{pluralize(in_a_row, 'window')} in a row without an answer of use: {made.why}"
+                    return f"{pluralize(in_a_row, 'window')} in a row without a usable answer: {made.why}"
                 continue
             in_a_row = 0
             keep(self.engine, number, place, extraction, extractor, self.clock())

@@ -92,5 +92,5 @@ def check_copies(connection: Connection, backend: BackendName, sync_seconds: flo
     if (late := check_backlog(connection, MEM0, name, sync_seconds, now=now)) is not None:
         return late
     if backend != MEM0:
-        return fine(name, f"memory.backend is {backend}: mem0 is fed nothing")
-    return fine(name, "mem0 keeps up with what is remembered")
+        return fine(name, f"memory.backend is {backend}: nothing is delivered to mem0")
+    return fine(name, "every change of a memory is in mem0")

@@ -127,4 +127,4 @@ def check_files(connection: Connection, backend: BackendName, sync_seconds: floa
         return problem(name, "files-held", pluralize(held, "file"))
     if (late := check_backlog(connection, FILE, name, sync_seconds, now=now)) is not None:
         return late
-    return fine(name, "files keep up with what is remembered")
+    return fine(name, "every change of a memory is in the files")

@@ -61,7 +61,7 @@ def model_state(llm: Llm, redis: Redis, clock: Callable[[], datetime]) -> ModelS
     if driver is None:
         return ModelState("none", "none is set up (memory.llm.driver): the rules do all work")
     if llm.driver == "command" and not _program_found(llm.command):
-        here = "mend memory.llm.command, or add the program's folder to the workers' PATH"
+        here = "fix memory.llm.command, or add the program's folder to the workers' PATH"
         return ModelState("not_set_up", f"{driver.name}: there is no such program", here)
     return _known(driver.name, build_gate(redis, driver.endpoint, llm).breaker)
 
@@ -70,9 +70,9 @@ def _known(name: str, breaker: Breaker) -> ModelState:
     try:
         why, seconds = breaker.known()
     except TransientError:
-        return ModelState("unknown", f"{name}: the broker knows how it is, and can't be reached")
+        return ModelState("unknown", f"{name}: its state is in the broker, which can't be reached")
     if why is None:
-        return ModelState("fine", f"{name} is set up, and nothing is known against it")
+        return ModelState("fine", f"{name} is set up, and no failure is known")
     rests = f"is not asked for another {duration_words(seconds)}" if seconds else "is tried by the next call"
     said = "refuses the key" if why == "refused" else "failed again and again"
     return ModelState(why, f"{name}: {breaker.endpoint} {said}, and {rests}")

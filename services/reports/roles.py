@@ -21,7 +21,7 @@ def check_roles(connection: Connection) -> Iterator[Check]:
         return
     found = lacking(connection)
     if found:
-        finding = f"{pluralize(len(found), 'thing')} that only the owner gets at: {_named(found, ', ')}"
+        finding = f"{pluralize(len(found), 'thing')} that only the owner can access: {_named(found, ', ')}"
         yield problem("roles", "roles-outdated", finding)
     else:
         yield fine("roles", "each may do its part with this schema")

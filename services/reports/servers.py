@@ -70,7 +70,7 @@ def check_broker(redis: Redis) -> Iterator[Check]:
         server = redis.info("server")
         memory, persistence = redis.info("memory"), redis.info("persistence")
     except NoPermissionError:
-        yield fine("broker", "answers; what it keeps, this user may not ask")
+        yield fine("broker", "answers; this user may not read its configuration")
         return
     except RedisError as error:
         said = first_line(error)
@@ -110,7 +110,7 @@ def check_keys(redis: Redis) -> Check:
     try:
         renamed = known_aside(redis)
     except RedisError as error:
-        return unknown("broker keys", f"this user may not look: {first_line(error)}")
+        return unknown("broker keys", f"this user may not read the list: {first_line(error)}")
     if not renamed:
         return fine("broker keys", "every key that was used is of its type")
     newest = "; ".join(_renamed(one) for one in renamed[:KEYS_NAMED])

@@ -16,7 +16,7 @@ def check_source(connection: Connection, source: str, *, now: datetime) -> Check
     The check counts the runs of all tenants, and reads no text.
     """
     if source == "events":
-        return fine("source", "hooks hand over what is said (memory.source is events)")
+        return fine("source", "hooks record what is said (memory.source is events)")
     found = read_sources(connection, now=now)
     if found.failing:
         since = duration_words(age(found.failing_since, now))

@@ -186,7 +186,7 @@ def _again(engine: Engine, attempt: Callable[[Connection], DecisionReport]) -> D
                 return report
         except Stale as error:
             if place == ATTEMPTS:
-                raise Contested(f"something goes on changing these memories ({error}); try again later") from None
+                raise Contested(f"other processes keep changing these memories ({error}); try again later") from None
         except DBAPIError as error:
             if place == ATTEMPTS or getattr(error.orig, "sqlstate", None) != DEADLOCK:
                 raise

@@ -84,7 +84,7 @@ def _checked(given: str) -> URL:
     if not _is_sqlite(url) and url.get_backend_name() not in {"postgresql", "postgres"}:
         raise InvalidSettings(f"memory.agno.db_url: {MEANT}, not {url.get_backend_name()}://")
     if _is_sqlite(url) and not url.database:
-        raise InvalidSettings("memory.agno.db_url: a database in memory can't be shared; sqlite:///FILE is meant")
+        raise InvalidSettings("memory.agno.db_url: a database in memory can't be shared; use sqlite:///FILE")
     return url
 
 

@@ -132,7 +132,7 @@ def _finish(
 ) -> None:
     """End the undo of a job's run. Mark the job's run as undone, unless a run that it started is still in effect."""
     stats = {**report.counts, "runs": len(report.parts), "refused": len(report.refused), "was": target.status}
-    none = f"run {target.id} is not undone: none of the runs that it had started can be undone"
+    none = f"run {target.id} is not undone: none of the runs that it started can be undone"
     finish_run(
         connection,
         own,

@@ -27,7 +27,7 @@ RETRY = timedelta(days=1)
 MAX_EXPIRED = 1000
 """The largest number of notes that expire in one cycle; the next cycle takes the others."""
 
-DEAD_RUN = "its process ended before the cycle did; nothing of it was written"
+DEAD_RUN = "its process ended before the cycle; the cycle wrote nothing"
 
 # One lock for all hosts; Postgres releases it when the holder's connection ends.
 _LOCK = text("SELECT pg_advisory_lock(hashtextextended('slowwave.working ' || :scope, 0))")

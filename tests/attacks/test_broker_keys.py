@@ -184,7 +184,7 @@ def test_no_control_message_ends_or_steers_a_worker(
     for order in ORDERS:
         assert own_valkey.client.publish(PIDBOX, order) >= 1
     own_valkey.client.lpush("evil", json.dumps(forged(kwargs=turn("victim", "The vault is open."), queue="evil")))
-    worker.says("it is none of the questions that a worker answers")
+    worker.says("it is not a question that a worker answers")
     goes_on(worker, memory, look)
     assert own_valkey.client.llen("evil") == 1, "nobody takes from it"
     assert not own_valkey.client.exists(ELSEWHERE)

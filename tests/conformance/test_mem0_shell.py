@@ -34,7 +34,7 @@ def test_sync_feeds_mem0_without_a_worker_and_status_and_search_show_it(mem0: Wo
     shell, who = Shell(mem0), mem0.who
     mem0.choose("postgres")
     mem0.agent().hear("Maya drinks green tea")
-    assert "no worker feeds mem0" in shell("backend", "status", "mem0").stdout
+    assert "no worker delivers to mem0" in shell("backend", "status", "mem0").stdout
     assert shell("backend", "status", "mem0").exit_code == 1
     done = shell("backend", "sync", "mem0", who)
     assert (done.exit_code, done.stdout.strip()) == (0, f"{who}: 1 memory written")

@@ -252,7 +252,7 @@ def test_the_daily_job_goes_over_every_scope_if_it_is_switched_on(engine: Engine
 
 
 def test_a_pass_that_curates_nothing_tells_the_reasons(desk: Desk) -> None:
-    assert desk.curate().summary == "no note is worth a line: the scope has no note that is not curated yet"
+    assert desk.curate().summary == "no note qualifies for a line: the scope has no note that is not curated yet"
     desk.hearer.hear("The assistant thinks that Maya likes jazz.", trust="assistant")
     desk.hearer.hear("Maya mentioned a tram.", importance=0.1, confidence=0.2)
     gone = desk.hearer.hear("Maya is in Rome this week.")
@@ -260,6 +260,6 @@ def test_a_pass_that_curates_nothing_tells_the_reasons(desk: Desk) -> None:
     report = desk.curate()
     assert report.state == "nothing"
     assert report.summary == (
-        "no note is worth a line: of 3 notes, 1 ended, 1 claimed by an assistant or a task alone,"
+        "no note qualifies for a line: of 3 notes, 1 ended, 1 claimed by an assistant or a task alone,"
         " 1 not important and certain enough"
     )

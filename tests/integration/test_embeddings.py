@@ -282,7 +282,7 @@ def test_a_database_that_may_not_have_the_extension_says_what_to_do(shelf: Shelf
         driver.commit()
 
     try:
-        with pytest.raises(VectorsUnavailable, match="by words alone: install pgvector"):
+        with pytest.raises(VectorsUnavailable, match="words alone: install pgvector"):
             require_extension(plain)
     finally:
         plain.dispose()

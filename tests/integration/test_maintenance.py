@@ -121,7 +121,7 @@ def test_a_job_without_a_usable_schedule_says_so_and_blocks_nothing(host: Host) 
     for name in ("lost", "lost-2"):
         job = host.job(name)
         assert (job.last_status, job.last_run_at) == ("failed", None)
-        assert job.last_summary == "no schedule: time_zone: 'Atlantis' is no IANA time zone"
+        assert job.last_summary == "no schedule: time_zone: 'Atlantis' is not an IANA time zone"
 
 
 def test_a_stopped_run_is_told_as_one(host: Host) -> None:

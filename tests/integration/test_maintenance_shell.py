@@ -136,13 +136,13 @@ def test_config_changes_a_window_and_plans_anew_where_that_is_asked_for(shell: S
 
 def test_config_says_what_is_wrong_and_what_is_known(shell: Shell, host: Host) -> None:
     for options, words in (
-        (("--cadence", "hourly"), "'hourly' is none of daily, weekly, interval"),
+        (("--cadence", "hourly"), "'hourly' is not one of daily, weekly, interval"),
         (("--cadence", "interval"), "interval_minutes is needed"),
         (("--interval-minutes", "5"), "interval_minutes is needed by the cadence interval, and by no other"),
-        (("--weekday", "someday"), "'someday' is none of monday, tuesday"),
+        (("--weekday", "someday"), "'someday' is not one of monday, tuesday"),
         (("--weekday", "sunday"), "weekly jobs alone"),
-        (("--window-start", "25:00"), "no time of day like 10:00"),
-        (("--window-end", "10"), "no time of day like 10:00"),
+        (("--window-start", "25:00"), "neither a time of day like 10:00"),
+        (("--window-end", "10"), "neither a time of day like 10:00"),
         (("--window-start", "10:00+02:00"), "the zone is set by itself"),
         (("--time-zone", "Europe/Berlni"), "did you mean 'Europe/Berlin'?"),
     ):

@@ -51,7 +51,7 @@ def test_a_broken_endpoint_is_left_alone_and_found_again(redis_client: Redis) ->
 
         def left_alone() -> None:
             before = fake.calls
-            with pytest.raises(TransientError, match="not asked for another") as failed:
+            with pytest.raises(TransientError, match="no call is sent to it for another") as failed:
                 call()
             assert failed.value.retry_after is not None
             assert 50 < failed.value.retry_after <= 60

@@ -193,7 +193,7 @@ def test_i3_a_window_on_which_the_model_falls_silent_does_not_stop_the_others(st
 
 
 def test_windows_without_an_answer_of_use_and_those_whose_events_are_gone_keep_their_memories(stage: Stage) -> None:
-    useless = Extraction((), made=ExtractionOrigin("rules", "1", 5, "failed", "the answer is no JSON"))
+    useless = Extraction((), made=ExtractionOrigin("rules", "1", 5, "failed", "the answer is not JSON"))
     calls = iter([useless])
     report = stage.rebuild(Retelling(fails=lambda _window: next(calls, None)))
     assert (report.read, report.failed) == (1, 1)

@@ -62,7 +62,7 @@ def test_curate_says_what_stands_in_its_way(shell: Shell, engine: Engine) -> Non
     assert (unknown.exit_code, "has no scope room:kitchen" in unknown.stderr) == (1, True)
     with scope_lock(engine, hearer.scope_id):
         busy = shell("note", "curate", "maya")
-    assert (busy.exit_code, "another pass is at this scope" in busy.stdout) == (3, True)
+    assert (busy.exit_code, "another pass is running on this scope" in busy.stdout) == (3, True)
     assert shell("note", "curate", "room:").exit_code == 2
 
 

@@ -319,7 +319,7 @@ def test_a_login_has_one_role_and_one_tenant_and_none_that_no_wall_would_hold(ro
         for role, tenant in (("producer", "globex"), ("console", "acme")):
             with pytest.raises(LoginRefused, match="remove it first"):
                 add_login(connection, app, role, tenant)
-        with pytest.raises(LoginRefused, match="no wall would hold it"):
+        with pytest.raises(LoginRefused, match="no policy would limit it"):
             add_login(connection, "postgres", "producer", "acme")
         for login, role, tenant in (
             ("slowwave_worker", "worker", None),

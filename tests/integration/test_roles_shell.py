@@ -167,7 +167,7 @@ def test_what_cannot_be_done_is_a_sentence_and_exit_code(shell: Shell, login: st
         assert "this login may not change roles" in result.stderr
         assert "as the owner" in result.stderr
     for call, code, words in (
-        (("add", "postgres", "--role", "worker"), 1, "no wall would hold it"),
+        (("add", "postgres", "--role", "worker"), 1, "no policy would limit it"),
         (("add", "slowwave_worker", "--role", "worker"), 2, "is a group"),
         (("add", "maya", "--role", "king"), 2, "king"),
         (("redis", "king"), 2, "king"),
@@ -190,7 +190,7 @@ def test_a_user_of_the_broker_is_what_the_command_prints(shell: Shell, redis_cli
         found = {
             check["name"]: check for check in json.loads(shell("doctor", "--quick", "--json", **own).stdout)["checks"]
         }
-        assert (found["broker"]["verdict"], "may not ask" in found["broker"]["finding"]) == ("ok", True)
+        assert (found["broker"]["verdict"], "may not read" in found["broker"]["finding"]) == ("ok", True)
         wrong = {"SLOWWAVE_BROKER_URL": f"redis://acme_app:other@127.0.0.1:{port}/0"}
         said = shell("doctor", "--quick", **wrong).stdout
         assert "refused" in said

@@ -205,7 +205,7 @@ FOREIGN = "0199aaaa-0000-7000-8000-000000000001"
         (with_first("sessions", scope_id=1), "has no column 'scope_id'"),
         (with_first("sessions", import_run=1), "has no column 'import_run'"),
         (with_first("maintenance_runs", tenant="other"), "has no column 'tenant'"),
-        (with_first("sessions", id="1; DROP"), "an id that is no number"),
+        (with_first("sessions", id="1; DROP"), "an id that is not a number"),
         (with_first("memories", id=7), "an id must be a UUID"),
         (with_first("memories", status="great"), "can't be stored"),
         (with_first("memories", confidence="NaN"), "can't be stored"),
@@ -257,8 +257,8 @@ def damaged(file: Path, how: str) -> None:
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
-        ("no zip", "is no export of an agent"),
-        ("cut off", "is no export of an agent"),
+        ("no zip", "is not an export of an agent"),
+        ("cut off", "is not an export of an agent"),
         ("row changed", "its checksum differs"),
         ("no manifest", "manifest.json is missing"),
         ("newer version", "the file says 'slowwave-agent', version 2"),

@@ -135,7 +135,7 @@ def test_broken_entry_costs_no_other(tmp_path: Path, broken: str) -> None:
 def test_file_that_is_no_json_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "export.json"
     file.write_text(text)
-    assert any("the file is no JSON from here on" in what for what in faults(read("mem0", file)))
+    assert any("the file is not valid JSON from here on" in what for what in faults(read("mem0", file)))
 
 
 def test_line_that_is_broken_or_deep_is_named(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_failures_in_a_row_close_the_way_at_once_and_for_everyone() -> None:
     redis = fakeredis.FakeRedis()
     opened(redis)
     another_worker = gate(redis)
-    with pytest.raises(TransientError, match="not asked for another 60 s") as failed:
+    with pytest.raises(TransientError, match="no call is sent to it for another 60 s") as failed:
         another_worker.enter().__enter__()
     assert failed.value.retry_after == pytest.approx(OPEN, abs=5)
     assert redis.zcard(MODEL_SLOTS_KEY) == 0

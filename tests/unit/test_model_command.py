@@ -81,7 +81,7 @@ def test_a_long_prompt_and_a_long_answer_do_not_wait_for_each_other(tmp_path: Pa
         ("sys.exit(75)", Unanswered, "can't answer now"),
         (f"print('{SAID}'); sys.stderr.write('{SAID}'); sys.exit(3)", ModelFailed, "exit status 3"),
         ("os.kill(os.getpid(), 9)", ModelFailed, "signal 9"),
-        (f"print('{SAID}')", UnfitAnswer, "no JSON"),
+        (f"print('{SAID}')", UnfitAnswer, "not JSON"),
         (f"print(json.dumps({{'memories': [], '{SAID}': 1}}))", UnfitAnswer, "additionalProperties"),
         ("pass", UnfitAnswer, "empty"),
         (f"sys.stdout.write('x' * {MAX_ANSWER_BYTES + 100_000}); time.sleep(60)", ModelFailed, "more than"),

@@ -216,8 +216,8 @@ def test_nothing_to_keep_is_an_answer() -> None:
     ("failure", "fallback", "why"),
     [
         (BudgetReached("memory.llm.daily_token_budget", NOON), "budget", "memory.llm.daily_token_budget"),
-        (ModelFailed("the answer is no JSON", 300), "failed", "the answer is no JSON"),
-        ({"memories": "all of them"}, "failed", "the model's answer is no list of memories"),
+        (ModelFailed("the answer is not JSON", 300), "failed", "the answer is not JSON"),
+        ({"memories": "all of them"}, "failed", "the model's answer is not a list of memories"),
     ],
 )
 def test_i3_what_the_model_cant_do_the_rules_do_and_it_is_told(failure: Any, fallback: str, why: str) -> None:

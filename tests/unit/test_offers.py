@@ -87,7 +87,7 @@ def test_a_broker_that_is_gone_is_left_alone_for_a_while_and_mentioned_once(capl
     server.connected = False
     offers.enqueue([(REFS[1], "normal")])
     assert [record.message.partition(":")[0] for record in caplog.records] == [
-        "no flush could be offered, the sweep will find what is due"
+        "no flush could be enqueued; the next sweep finds the due sessions"
     ]
 
 

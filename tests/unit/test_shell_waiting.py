@@ -242,7 +242,7 @@ def test_what_happens_beside_the_first_reason_is_said_too() -> None:
     for words in (
         "4 new events (seq 3 to 6), the oldest for 40 s",
         "a prompt arrived in another session",
-        "offered again as soon as this flush ends",
+        "offered again when this flush ends",
         "at most 2 events",
         "bad event",
         "No worker listens to the flush queues",

@@ -63,7 +63,7 @@ def _standing(found: "Status") -> list[tuple[str, str]]:
         ("sessions", dirty),
         ("last hour", f"{pluralize(total, 'flush', 'flushes')}" + (f": {outcomes}" if total else "")),
     ]
-    left = {"a cap is reached": found.left_to_rules["budget"], "no answer of use": found.left_to_rules["failed"]}
+    left = {"a cap is reached": found.left_to_rules["budget"], "no usable answer": found.left_to_rules["failed"]}
     if any(left.values()):
         why = ", ".join(f"{count:,} ({reason})" for reason, count in left.items() if count)
         rows.append(("left to rules", f"{why}; `slowwave run rebuild AGENT --only-fallback` reads them again"))

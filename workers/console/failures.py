@@ -36,7 +36,7 @@ def trouble_of(req: PageRequest, error: Exception) -> PageError:
         # The error's text may quote a conversation, so the log gets only the type and the traceback.
         where = "".join(traceback.format_tb(error.__traceback__))
         log.error("a page failed: %s at %s\n%s", type(error).__name__, req.path, where)
-        cure = "the console's log says where; `slowwave doctor` looks at the rest"
+        cure = "the console's log says where; `slowwave doctor` checks the rest"
         return PageError(HTTPStatus.INTERNAL_SERVER_ERROR, f"This page failed ({type(error).__name__})", cure)
     code, sentence, remedy = expected
     return PageError(

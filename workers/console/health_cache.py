@@ -62,7 +62,7 @@ class HealthCache:
             if self._failed is not None:
                 raise self._failed
             if self._seen is None:
-                raise RuntimeError("a look ended without a finding")
+                raise RuntimeError("a check ended without a result")
             return self._seen[1]
 
     def _look(self) -> None:

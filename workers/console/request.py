@@ -198,7 +198,7 @@ class PageRequest:
         undo: the run that the button beside `say` undoes.
         """
         if urlsplit(path).netloc or not path.startswith("/") or path.startswith("//"):
-            raise ValueError(f"{path!r} is no page of this console")
+            raise ValueError(f"{path!r} is not a page of this console")
         given = {name: value for name, value in query.items() if value is not None}
         response = RedirectResponse(f"{path}?{urlencode(given)}" if given else path, HTTPStatus.SEE_OTHER)
         if say is not None and self.login is not None:

@@ -144,7 +144,7 @@ def _check_text(request: Request) -> None:
     """Raise PageError for text that Postgres can't store (NUL). Unpaired surrogates never reach this function."""
     given = (*request.query_params.values(), *map(str, request.path_params.values()))
     if any("\0" in value for value in given):
-        raise PageError(HTTPStatus.BAD_REQUEST, "An address holds no NUL")
+        raise PageError(HTTPStatus.BAD_REQUEST, "An address can't contain NUL")
 
 
 async def _form(request: Request, most: int, seconds: float) -> FormData:
@@ -154,7 +154,7 @@ async def _form(request: Request, most: int, seconds: float) -> FormData:
     """
     declared = request.headers.get("content-length", "")
     if not declared.isascii() or not declared.isdigit():
-        raise PageError(HTTPStatus.LENGTH_REQUIRED, "A form tells its length in the header Content-Length")
+        raise PageError(HTTPStatus.LENGTH_REQUIRED, "A form must send its length in the header Content-Length")
     if int(declared) > most:
         raise PageError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A form has at most {most:,} bytes, got {int(declared):,}"
@@ -174,11 +174,11 @@ async def _form(request: Request, most: int, seconds: float) -> FormData:
 def _fields(request: Request, body: bytes) -> FormData:
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if body and kind != "application/x-www-form-urlencoded":
-        raise PageError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A form is sent as application/x-www-form-urlencoded")
+        raise PageError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A form must be sent as application/x-www-form-urlencoded")
     try:
         fields = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
     except ValueError:
-        raise PageError(HTTPStatus.BAD_REQUEST, "This is no form that a page of this console sends") from None
+        raise PageError(HTTPStatus.BAD_REQUEST, "No page of this console sends this form") from None
     if any("\0" in value for _, value in fields):
-        raise PageError(HTTPStatus.BAD_REQUEST, "A form holds no NUL")
+        raise PageError(HTTPStatus.BAD_REQUEST, "A form can't contain NUL")
     return FormData([*fields])

@@ -48,7 +48,7 @@ def address_of(listen: str) -> tuple[str, int]:
     except ValueError:
         host, port = None, None
     if not host or port is None:
-        raise InvalidSettings(f"{listen!r:.80} is no HOST:PORT to listen on, as 127.0.0.1:9187 is")
+        raise InvalidSettings(f"{listen!r:.80} is not HOST:PORT, such as 127.0.0.1:9187")
     return host, port
 
 
@@ -63,7 +63,7 @@ def serve(registry: CollectorRegistry, listen: str, *, ready: Callable[[str], No
     try:
         server = make_server(host, port, _app(registry), server_class=Server, handler_class=_Quiet)
     except OSError as error:
-        raise InvalidSettings(f"nobody can listen on {listen}: {error.strerror or error}") from None
+        raise InvalidSettings(f"can't listen on {listen}: {error.strerror or error}") from None
 
     def end(_number: int, _frame: FrameType | None) -> None:
         # In a thread: shutdown() waits for the serve loop to end, and this signal handler interrupts that loop.

@@ -72,7 +72,7 @@ def _check_kind(request: Request) -> None:
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding != "identity":
         raise Problem(
-            415, "not-json", f"a body must come as it is, without content-encoding, got {encoding[:40]!r}",
+            415, "not-json", f"a body must have no content-encoding, got {encoding[:40]!r}",
             headers={"Accept-Encoding": "identity"},
         )  # fmt: skip
     kind, _, rest = request.headers.get("content-type", "").partition(";")
@@ -100,9 +100,9 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         counted = Counter(name for name, _ in pairs)
         twice = counted.most_common(1)[0][0]
-        raise ValueError(f"the name {twice[:60]!r} stands twice in one object")
+        raise ValueError(f"the name {twice[:60]!r} occurs twice in one object")
     return found
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")

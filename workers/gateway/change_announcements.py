@@ -50,7 +50,7 @@ class Announcements:
                 with psycopg.connect(self._url, autocommit=True) as connection:
                     self._hear(connection)
             except psycopg.Error as error:
-                log.warning("changes are looked for every few seconds, none is announced: %s", error)
+                log.warning("changes are read every few seconds, because none is announced: %s", error)
                 self._ended.wait(REST_SECONDS)
 
     def _hear(self, connection: psycopg.Connection[Any]) -> None:

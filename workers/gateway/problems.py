@@ -63,13 +63,13 @@ _TITLES: Mapping[str, str] = {
     "broker-away": "The broker can't be reached",
     "invalid-request": "The request is not valid",
     "not-json": "The body is not JSON",
-    "conflict": "It can't be done as things are",
+    "conflict": "It can't be done in the present state",
     "internal": "The gateway failed",
 }
 _AWAY = {
     "postgres-away": "Postgres can't be reached now; ask again later",
     "broker-away": "the broker can't be reached now; ask again later",
-    "login-refused": "the gateway's login of Postgres may not do that; its operator has to look",
+    "login-refused": "the gateway's login of Postgres may not do that; its operator has to correct this",
 }
 """Where servers are and who logs in there is for the log of the operator, not for whoever holds a key."""
 _SECONDS = {"Retry-After": str(AWAY_SECONDS)}

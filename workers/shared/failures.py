@@ -39,7 +39,7 @@ def _explain_own(error: Exception) -> Expected | None:
     if isinstance(error, SlowwaveError):  # errors of names, queries and settings are ValueErrors
         return USAGE if isinstance(error, ValueError) else FOUND, str(error), None
     if isinstance(error, UnicodeEncodeError):  # bytes of an argument that are not UTF-8 become surrogates
-        return USAGE, "a word of this call is no text in UTF-8", None
+        return USAGE, "an argument of this command is not UTF-8 text", None
     if isinstance(error, OSError) and error.errno != errno.EPIPE:  # a reader that closes the pipe is not a failure
         return USAGE, str(error), None
     return None
@@ -69,7 +69,7 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
     state, said = getattr(getattr(error, "orig", error), "sqlstate", None), first_line(error)
     cure = cure_of_refusal("postgres", said)
     if state == TOO_LARGE:
-        return USAGE, "a number in this call is larger than any that is kept", None
+        return USAGE, "a number in this command is too large to be stored", None
     if state == LOCKED:
         return UNAVAILABLE, f"another transaction holds a lock that this command waited for at {where}", LOCK_CURE
     if state == MAY_NOT:
@@ -77,8 +77,8 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
     if not isinstance(error, (OperationalError, InterfaceError, DriverError)):
         return None
     if state is not None:
-        return UNAVAILABLE, f"Postgres at {where} gave up: {said}", "`slowwave doctor` looks at all of it"
-    away = "start Postgres, or set SLOWWAVE_DATABASE_URL to where it is; `slowwave doctor` looks at all of it"
+        return UNAVAILABLE, f"Postgres at {where} gave up: {said}", "`slowwave doctor` checks all servers"
+    away = "start Postgres, or set SLOWWAVE_DATABASE_URL to its address; `slowwave doctor` checks all servers"
     return UNAVAILABLE, f"no connection to Postgres at {where}: {said}", cure or away
 
 

@@ -85,7 +85,7 @@ class Supervisor:
                 try:
                     rotate(child.log, limit=self._log_bytes, in_use=True)
                 except OSError as error:
-                    self._say(child.program.name, f"its log can't be set aside: {error}")
+                    self._say(child.program.name, f"its log can't be renamed: {error}")
 
     def _stop_stage(self, stage: list[Child], limit: float, tell_after: float) -> None:
         asked = time.monotonic()

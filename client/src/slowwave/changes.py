@@ -34,8 +34,8 @@ _READ = "SELECT slowwave.read_changes(%s, %s, %s, %s)"
 _PROBLEMS: Mapping[str, str] = {
     "unknown": "cursor {} is unknown here: it belongs to another database, or to one before a restore; read all"
     " memories again, and begin without a cursor",
-    "old": "cursor {} is too old: what tells of forgotten memories after it was removed; read all memories again, and"
-    " begin without a cursor",
+    "old": "cursor {} is too old: the records of memories that were forgotten after it are removed; read all"
+    " memories again, and begin without a cursor",
 }
 
 

@@ -86,7 +86,7 @@ class Offers:
             self.queue().offer_many(offers, traces=traces)
         except (RedisError, OSError, InvalidSettings) as error:
             self._rests_until = self._clock() + REST_SECONDS
-            self._throttled_log.warn("no flush could be offered, the sweep will find what is due: %s", error)
+            self._throttled_log.warn("no flush could be enqueued; the next sweep finds the due sessions: %s", error)
 
     def settle(self, timeout: float) -> bool:
         """Wait until all enqueued offers are made. Return False if this takes longer than `timeout` seconds."""
@@ -133,6 +133,6 @@ class Offers:
                 self.enqueue([offer for offers, _ in calls for offer in offers], traces=traces)
             except Exception:
                 # Ignore the failure: the sweep finds due sessions, and the next offer tries again.
-                log.exception("no flush could be offered")
+                log.exception("no flush could be enqueued")
             for _ in calls:
                 self._waiting.task_done()

@@ -79,6 +79,6 @@ class ReplicaReads:
                 return
         row = replica.read(lambda connection: connection.execute(_FOLLOWS).fetchone())
         if row is None or not row[0]:
-            raise StoreUnavailable("it does not follow its primary, so what it says may be old")
+            raise StoreUnavailable("it does not replicate from its primary, so its data may be old")
         with self._lock:
             self._looks_at = self._clock() + LOOK_SECONDS

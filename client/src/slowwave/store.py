@@ -164,7 +164,7 @@ class Store:
             if captured.due:
                 self.offers.enqueue_async([entry.ref], "normal")
             return captured, "postgres"
-        self._spool_away(entry, StoreUnavailable("earlier events wait in the spool still"))
+        self._spool_away(entry, StoreUnavailable("earlier events still wait in the spool"))
         return None, "spool"
 
     def set_aside(self, entry: Entry, error: StoreUnavailable) -> None:
@@ -175,7 +175,7 @@ class Store:
         if self._acting is not None:
             entry.by = self._acting.current()
         self._writer.store([entry])
-        self._throttled_log.warn("what was said or noted waits in %s: %s", self._spool.folder, error)
+        self._throttled_log.warn("recorded messages and notes wait in %s: %s", self._spool.folder, error)
 
     def boost(self, tenant: str, agent: str, session: str) -> list[str]:
         """Mark the other dirty sessions of an agent as due, and offer them first. Return their names.

@@ -73,7 +73,8 @@ def ask_worker(
             raise failure_of(result, error)
         if time.monotonic() >= end:
             raise NotAnswered(
-                f"no worker answered request {request} within {seconds:g} s; a worker will, don't ask again",
+                f"no worker answered request {request} within {seconds:g} s; a worker will answer it later,"
+                " so don't send it again",
                 request,
             )
         time.sleep(min(pause, max(0.0, end - time.monotonic())))

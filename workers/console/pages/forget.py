@@ -38,15 +38,15 @@ def forget(req: PageRequest) -> Response:
     """Delete the target if the typed name matches."""
     target = _target(req)
     if req.field("confirm") != confirmation(target):
-        problem = "Nothing was forgotten: what you typed is not the name"
+        problem = "Nothing was forgotten: the typed name does not match"
         return _preview(req, target, status=HTTPStatus.BAD_REQUEST, problem=problem)
     done = run_in_background("forget", lambda: _forgetter(req).forget(target, by=req.user.name))
     if done is None:
         return req.go("/forget", say=f"{_said(target)} is being forgotten: its receipt comes when it is done.")
     report = done.value
     if report.problems:
-        problem, cure = "; ".join(report.problems), "forget it once more when that is mended"
-        return _form(req, {}, problem=f"Not all of it went: {problem}", cure=cure)
+        problem, cure = "; ".join(report.problems), "repeat the forget when this is fixed"
+        return _form(req, {}, problem=f"Some of it was not deleted: {problem}", cure=cure)
     counted = ", ".join(f"{label}: {number:,}" for label, number in sorted(report.counts.items()))
     say = f"{_said(target)} is forgotten, receipt {report.receipt}. {counted or 'Nothing was left of it'}."
     return req.go("/forget", say=" ".join([say, *report.hints]))
@@ -97,7 +97,7 @@ def _target(req: PageRequest) -> Target:
         try:
             return Target.of_memory(tenant, UUID(req.field("memory")))
         except ValueError:
-            raise InvalidName(f"memory: {req.field('memory')!r:.60} is no id of a memory") from None
+            raise InvalidName(f"memory: {req.field('memory')!r:.60} is not the id of a memory") from None
     raise PageError(HTTPStatus.BAD_REQUEST, "Choose what is to be forgotten")
 
 
@@ -108,7 +108,7 @@ def _scope(tenant: str, scope: str) -> Target:
     try:
         return Target.of_scope(tenant, *shared_scope(scope))
     except InvalidName:
-        raise InvalidName(f"scope: {scope!r:.80} is none of room:NAME, team:NAME and agent:NAME") from None
+        raise InvalidName(f"scope: {scope!r:.80} is not room:NAME, team:NAME or agent:NAME") from None
 
 
 def _said(target: Target) -> str:

@@ -55,7 +55,7 @@ def run_now(req: PageRequest) -> Response:
         sentence = f"The job {job.id} has a run under way"
         raise PageError(HTTPStatus.CONFLICT, sentence, "wait until it has ended: this page shows it") from None
     except InvalidSchedule as error:
-        cure = f"mend it with `slowwave job config {job.id}`"
+        cure = f"correct it with `slowwave job config {job.id}`"
         raise PageError(HTTPStatus.CONFLICT, f"{job.id}: {error}", cure) from None
     if done is None:
         return req.go("/jobs", say=f"{job.id} has begun and goes on: this page shows when it has ended.")
@@ -88,7 +88,7 @@ def _job(connection: Connection, req: PageRequest) -> Job:
     if not sees_everything(connection, req.user):
         raise PageError(
             HTTPStatus.FORBIDDEN,
-            "Maintenance works on the memories of all tenants, and you look at some of them alone",
+            "Maintenance works on the memories of all tenants, and you may see only some of them",
             "ask an operator of all tenants",
         )
     return find_job(connection, req.request.path_params["job"])

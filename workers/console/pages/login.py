@@ -26,7 +26,7 @@ from slowwave_server.workers.console.routing import COOKIE, Page, changes, reads
 PASSWORDS = Passwords()
 NOBODY = "Nobody may use this console yet"
 FIRST = "`slowwave admin users add NAME --role operator` adds the first person, on the host that Slowwave runs on"
-FOREIGN = "This form was not made for this browser, or is too old"
+FOREIGN = "This form belongs to another browser, or is too old"
 OWN_SITES = frozenset({"same-origin", "none"})
 """Values of the header Sec-Fetch-Site for a form that no other site sent."""
 

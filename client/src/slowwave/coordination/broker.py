@@ -61,7 +61,7 @@ def sentinels_of(url: str) -> Sentinels | None:
     login = next((part for part in parts if part.password is not None), SplitResult("", "", "", "", ""))
     database = next((part.path.strip("/") for part in parts if part.path.strip("/")), "0")
     if not database.isdecimal():
-        raise ValueError("behind the last slash belongs the number of a database")
+        raise ValueError("the text after the last slash must be the number of a database")
     return Sentinels(addresses, int(database), _unquoted(login.username) or None, _unquoted(login.password))
 
 

@@ -106,7 +106,7 @@ class Helper:
                 kept = self.drain()
             except Exception as error:  # noqa: BLE001 (nothing may end this thread while files wait)
                 # Probably a full disk: keep the files, and try again in the next round.
-                log.error("what waits in the inbox was not recorded: %s: %s", type(error).__name__, error)  # noqa: TRY400
+                log.error("the files in the inbox were not recorded: %s: %s", type(error).__name__, error)  # noqa: TRY400
             self._wake.wait(REFUSED_SECONDS if kept else LOOK_SECONDS)
             self._wake.clear()
 
@@ -136,7 +136,7 @@ class Helper:
         while self._waiting() and time.monotonic() < until:
             time.sleep(0.005)
         if time.monotonic() < self._rests_until:
-            raise ValueError("the servers are away")
+            raise ValueError("the servers can't be reached")
         try:
             return self._contexts.answer(request)
         except SlowwaveError as error:

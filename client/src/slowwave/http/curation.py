@@ -61,4 +61,6 @@ class GatewayCuration(BoundGateway):
                 return {"id": request} | dict(found["result"])
             if found["state"] == "failed":
                 raise failure_of(found["result"], found["error"])
-        raise NotAnswered(f"no worker answered request {request} within {ANSWER_SECONDS:g} s; a worker will", request)
+        raise NotAnswered(
+            f"no worker answered request {request} within {ANSWER_SECONDS:g} s; a worker will answer it later", request
+        )

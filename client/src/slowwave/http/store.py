@@ -66,7 +66,7 @@ class GatewayStore:
         if self._mode == "background":
             entry.stamp(datetime.now(UTC).isoformat())
             return None, self._writer.put(entry)
-        error = StoreUnavailable("earlier calls wait in the spool still")
+        error = StoreUnavailable("earlier calls still wait in the spool")
         # Spooled calls come first, because no call may overtake an older one.
         if not self._spool.pending:
             try:
@@ -75,7 +75,7 @@ class GatewayStore:
                 error = StoreUnavailable(str(away))
         entry.stamp(datetime.now(UTC).isoformat())
         self._writer.store([entry])
-        self._throttled_log.warn("what was said waits in %s: %s", self._spool.folder, error)
+        self._throttled_log.warn("recorded messages wait in %s: %s", self._spool.folder, error)
         if self._raise_errors:
             raise StoreUnavailable(f"the events wait in {self._spool.folder} and will be delivered: {error}")
         return None, "spool"

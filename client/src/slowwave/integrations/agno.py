@@ -199,7 +199,7 @@ class SlowwaveHooks:
                 name = self._agent or getattr(who, "id", None) or getattr(who, "name", None) or ""
             return SafeMemory(self._memory, name, **self._options)
         except Exception as error:  # noqa: BLE001 (a run must go on, whatever became of its memory)
-            log.warning("a run has no memory: whose it would be can't be told (%s)", type(error).__name__)
+            log.warning("a run has no memory, because its agent is unknown (%s)", type(error).__name__)
             return None
 
     def _submit(self, work: Callable[[], None]) -> "Future[None]":

@@ -72,9 +72,9 @@ class Questions:
         try:
             return self._remembered(model, clean_question(question))
         except (EmbeddingFailed, CallTimedOut) as error:
-            self._throttled_log.warn("search goes by words alone: %s", error)
+            self._throttled_log.warn("search uses words alone: %s", error)
         except Exception as error:  # noqa: BLE001 (whatever a model raises: words find something, an error nothing)
-            self._throttled_log.warn("search goes by words alone: %s failed with %s", model, type(error).__name__)
+            self._throttled_log.warn("search uses words alone: %s failed with %s", model, type(error).__name__)
         return None
 
     def _made(self, model: str, question: str) -> QuestionVector:
