@@ -87,7 +87,7 @@ TASKS = _metrics(
     (
         "tasks_total",
         "task outcome",
-        "Finished tasks by outcome: done, failed, rejected, or the outcome of a flush (stale: refused, backed_off, …).",
+        "Finished tasks by outcome: done, failed, rejected; of flushes: stored, stale (a duplicate message), …",
     ),
     ("task_seconds_total", "task", "Total duration of tasks, in all workers."),
     ("flush_reclaims_total", "", "Flushes of windows that an earlier worker started and did not finish."),
