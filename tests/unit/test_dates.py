@@ -132,9 +132,9 @@ def test_annotating_only_adds(text: str, today: date) -> None:
 
 @pytest.mark.parametrize("junk", ["a", "3 ", "in a couple of ", "last ", "jan ", "mar 1 ", "2023-", "the ", "1st of "])
 def test_hostile_text_is_read_in_bounded_time(junk: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     mentions(junk * (100_000 // len(junk)), MONDAY)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_what_was_decided_lies_ahead_although_the_deciding_is_past() -> None:

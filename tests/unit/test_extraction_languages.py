@@ -237,6 +237,6 @@ def test_any_text_is_read_the_same_way_twice(text: str, code: str) -> None:
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("junk", ["a ", "ich ", "1.", "我", "、", "-_", "Aa ", "mein "])
 def test_hostile_text_is_read_in_bounded_time(code: str, junk: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     of_turn(code, junk * (20_000 // len(junk)))
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20

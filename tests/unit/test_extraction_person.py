@@ -164,6 +164,6 @@ def test_any_text_is_rewritten_without_losing_its_digits(text: str) -> None:
 
 @pytest.mark.parametrize("junk", ["I ", "i'", "well ", "so, ", "! ", '"I" ', "and I ", "don't ", "lol ", "... "])
 def test_hostile_text_is_rewritten_in_bounded_time(junk: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     third_person(junk * (2_000 // len(junk)), MAYA)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2

@@ -264,9 +264,9 @@ def test_any_window_gives_well_formed_candidates_and_twice_the_same(
 )
 def test_hostile_text_is_extracted_in_bounded_time(junk: str) -> None:
     text = junk * (100_000 // len(junk))
-    began = time.perf_counter()
+    began = time.process_time()
     extract(("user", "Maya", text), ("assistant", "Jonas", text))
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 @pytest.mark.parametrize("said", ["My friend Zoe lives in a lighthouse.", "My brother Ivo works in Turin."])

@@ -67,10 +67,10 @@ def test_any_text_gives_trimmed_sentences_made_of_its_words(text: str) -> None:
 @pytest.mark.parametrize("junk", ["!", "! ", ".a", "a.", "...\n", "((", "a ", "I and I ", "'\"", "e.g. ", ", do you"])
 def test_hostile_text_is_cut_in_bounded_time(junk: str) -> None:
     text = junk * (100_000 // len(junk)) + "a"
-    began = time.perf_counter()
+    began = time.process_time()
     count = sum(1 for _ in sentences(text))
     assert count <= len(text)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_line_break_amid_a_sentence_of_a_mail_ends_nothing() -> None:

@@ -126,8 +126,8 @@ def test_fenced_code_goes_even_when_it_is_never_closed() -> None:
 
 @pytest.mark.parametrize("junk", ["<", "```", "<memory>", "[", "{", "\n", "hi ", "File ", '"a":'])
 def test_hostile_text_is_cleaned_in_bounded_time(junk: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     text = junk * (100_000 // len(junk))
     without_machinery(text)
     is_chatter(text)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

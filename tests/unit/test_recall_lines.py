@@ -138,6 +138,6 @@ def test_plain_words_stay(said: str) -> None:
     "junk", ["password", "-----BEGIN PRIVATE KEY-----", "://a:", "key: ", "eyJ", "sk-", "secret is "]
 )
 def test_masking_takes_bounded_time(junk: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     mask(junk * (100_000 // len(junk)))
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

@@ -99,9 +99,9 @@ def test_a_named_token_never_survives_its_surroundings(before: str, after: str) 
     ],
 )
 def test_hostile_text_is_redacted_in_bounded_time(junk: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     redact(junk * (100_000 // len(junk)))
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_the_end_of_a_token_that_is_longer_than_its_pattern_goes_too() -> None:

@@ -190,9 +190,9 @@ JUNK = (
 
 @pytest.mark.parametrize("junk", JUNK)
 def test_a_hostile_text_costs_time_in_its_length(junk: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     redact(junk * (50_000 // len(junk)))
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_check_digits_are_checked() -> None:
