@@ -36,6 +36,7 @@ PARTS = {
     "days": "do summaries of days say what people would",
     "similarity": "what the similarity says of labelled pairs",
     "blocking": "do memories that are alike find each other",
+    "candidates": "does a pass find the other half of a pair among 100,000 memories",
     "days_size": "what a day costs as it grows",
     "model_cost": "what a model costs for the same conversations",
     "gateway": "what HTTP costs, beside the hook and a bare route",
@@ -52,6 +53,7 @@ NEEDS_DATA = {
     "precisionmem": "precisionmem-retrieval.cases.json",
     "days": "locomo-dev.json",
     "blocking": "sick-dev.jsonl",
+    "candidates": "pairs-dev.jsonl",
     "similarity": "sick-dev.jsonl",
 }
 HEAD = """# Benchmarks

@@ -8,8 +8,9 @@ the same subject; or the later one says that a thing has ended on which the earl
 import re
 from collections.abc import Sequence
 
-from slowwave_server.domain.similarity.meaning import CHANGED_FROM, Meaning
-from slowwave_server.domain.similarity.quotes import plain_words
+from slowwave_server.domain.similarity.judge import are_two_subjects
+from slowwave_server.domain.similarity.meaning import CHANGED_FROM, MeaningOf
+from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
 from slowwave_server.domain.similarity.reading import Reading, read
 from slowwave_server.domain.similarity.tokens import Token
 
@@ -22,14 +23,16 @@ _CHANGE = re.compile(
     r"extension|left|quit|stopped|gave up|cancell?ed|joined|started|sold|broke up|took .{1,30} off)\b"
 )
 _ENDED = re.compile(
-    r"(?i)\b(?:left|quit|cancell?ed|sold|closed|retired|broke up|split up|gone|no longer|stopped|any ?(?:more|longer)|"
-    r"replaced|dropped|rejected|withdrew|switched off|moved (?:back|away|out)|took .{1,20} off|frozen|outgrown|"
-    r"gave up|resigned)\b"
+    r"(?i)(?<!\bbe )\b(?:left|quit|cancell?ed|sold|closed|retired|broke up|split up|gone|no longer|stopped|"
+    r"any ?(?:more|longer)|replaced|dropped|rejected|withdrew|switched off|moved (?:back|away|out)|took .{1,20} off|"
+    r"outgrown|gave up|resigned)\b"
 )
 _BEFORE, _AFTER = 25, 30
 """Characters around the words of an end in which the name of the ended thing stands."""
 _MOST_NUMBERS = 2
-"""A statement with more numbers is a list or a plan."""
+_MOST_NAMES = 8
+"""A statement with more numbers or names is a list or a plan."""
+_MOST_VALUES = 4
 _NOW = frozenset("am is are has have 's 'm 're".split())
 _ONCE = frozenset(("was", "always"))
 _BESIDE = (-1, 1, 2)
@@ -41,24 +44,45 @@ def tells_change(text: str) -> bool:
     return _CHANGE.search(text) is not None
 
 
-def changes(newer: Reading, older: Reading, told: Meaning | None) -> bool:
-    """Return True if `newer`, said later, says that `older` is no longer true. told: the model's answer, or None."""
+def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
+    """Return True if `newer`, which was said later, says that `older` no longer holds.
+
+    meaning: the model, if it may be asked.
+    """
     if not tells_change(newer.text):
         return False
-    if told is not None and told.contradiction >= CHANGED_FROM:
+    before, after = read(plain_words(older.text)), read(plain_words(newer.text))
+    speakers = {speaker.lower() for text in (older.text, newer.text) for speaker in speakers_of(text)} | {"user"}
+    if _measures_anew(before, after) or _ends_what(before, after, speakers):
         return True
-    one, other = read(plain_words(older.text)), read(plain_words(newer.text))
-    return _measures_anew(one, other) or _ends_named(one, other)
+    if meaning is None or not _gives_values(before, after, speakers) or are_two_subjects(before, after):
+        return False
+    told = meaning(before.text, after.text)
+    if told is None:
+        return False
+    return (told.by_first if after.text < before.text else told.update - told.by_first) >= CHANGED_FROM
+
+
+def _gives_values(older: Reading, newer: Reading, speakers: set[str]) -> bool:
+    """Return True if each gives a name, a number or a date that the other one does not give.
+
+    Talk without values and lists of many are no change. A capital at the beginning makes no name.
+    """
+    one, other = (
+        {value.partition("'")[0] for value in (r.names | r.quantities | r.dates) - {r.tokens[0].lemma}} - speakers
+        for r in (older, newer)
+    )
+    return all(0 < len(own) <= _MOST_VALUES for own in (one - other, other - one))
 
 
 def _measures_anew(older: Reading, newer: Reading) -> bool:
-    """Return True if both name the subject of the older one, and give different numbers of one unit."""
+    """Whether both name the subject of the older one, and give another number of one unit."""
     subject = older.doer.stems - {"user"}
-    if not subject or not subject <= newer.distinct_stems:
+    if not subject - older.doer.names or not subject <= newer.distinct_stems:
+        return False
+    if any(len(r.quantities) > _MOST_NUMBERS or len(r.names) > _MOST_NAMES for r in (older, newer)):
         return False
     before, after = _numbers(older.tokens), _numbers(newer.tokens)
-    if max(len(older.quantities), len(newer.quantities)) > _MOST_NUMBERS:
-        return False
     return any(unit in after and numbers.isdisjoint(after[unit]) for unit, numbers in before.items())
 
 
@@ -73,9 +97,10 @@ def _numbers(tokens: Sequence[Token]) -> dict[str, set[str]]:
     return found
 
 
-def _ends_named(older: Reading, newer: Reading) -> bool:
-    """Return True if the newer one says that a named thing has ended, and the older one states something about this
-    thing.
+def _ends_what(older: Reading, newer: Reading, speakers: set[str]) -> bool:
+    """Whether the newer one says that a thing has ended, and the older one says what is so with this thing.
+
+    The thing has a name; after "no longer" it may be any word of the older statement ("not a vegetarian any more").
     """
     words = newer.text.lower()
     end = _ENDED.search(words)
@@ -83,8 +108,11 @@ def _ends_named(older: Reading, newer: Reading) -> bool:
         return False
     around = words[max(0, end.start() - _BEFORE) : end.end() + _AFTER]
     # A person of whom both tell has not ended.
-    names = older.names & newer.names - (older.doer.names & newer.doer.names) - {"user"}
-    return any(name in around for name in names)
+    things = older.names & newer.names - (older.doer.names & newer.doer.names) - speakers
+    if end[0].startswith(("no ", "any")) and older.doer.stems & (newer.distinct_stems | {"user"}):
+        said = {token.lower for token in older.content if token.stem in newer.distinct_stems}
+        things |= said - {token.lower for token in older.content if token.stem in older.doer.stems} - speakers
+    return any(re.search(rf"\b{re.escape(thing)}\b", around) for thing in things)
 
 
 def _is_present(reading: Reading) -> bool:

@@ -6,12 +6,10 @@ from rapidfuzz.distance import Jaro
 from rapidfuzz.fuzz import ratio
 
 from slowwave_server.domain.similarity.alignment import Alignment, align
-from slowwave_server.domain.similarity.changing import tells_change
 from slowwave_server.domain.similarity.findings import Finding
 from slowwave_server.domain.similarity.guard import find_difference
 from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD, Meaning, MeaningOf
-from slowwave_server.domain.similarity.quotes import plain_words
-from slowwave_server.domain.similarity.reading import Reading, read
+from slowwave_server.domain.similarity.reading import Reading
 from slowwave_server.domain.similarity.verdicts import Judgement, Thresholds, Verdict
 
 DEFAULTS = Thresholds()
@@ -48,7 +46,7 @@ def judge(
         return Judgement("duplicate" if same_scope else "related", 1.0, ("the same words",))
     if (b.normal, b.text) < (a.normal, a.text):
         a, b = b, a
-    told = _ask(meaning, a, b) if meaning is not None and same_scope else None
+    told = meaning(a.text, b.text) if meaning is not None and same_scope and not are_two_subjects(a, b) else None
     if told is None and _have_little_in_common(a, b):
         return Judgement("distinct", _SCANT * _overlap(a, b), ("little in common",))
     aligned = align(a.content, b.content)
@@ -62,13 +60,6 @@ def judge(
     else:
         ruled = Judgement(verdict, score, (finding.reason,), finding.claim)
     return ruled if told is None else _with_meaning(ruled, finding, told, a, b, same_type=same_type)
-
-
-def _ask(meaning: MeaningOf, a: Reading, b: Reading) -> Meaning | None:
-    """Return the model's answer about two statements of one subject. For a change, the model reads the plain words."""
-    if tells_change(a.text) or tells_change(b.text):
-        a, b = read(plain_words(a.text)), read(plain_words(b.text))
-    return None if are_two_subjects(a, b) else meaning(a.text, b.text)
 
 
 def are_two_subjects(a: Reading, b: Reading) -> bool:

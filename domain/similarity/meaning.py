@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 BOTH_MAY_HOLD = 0.1
 """If the model's probability of a contradiction is lower, a contradiction by the rules counts only as a relation."""
-CHANGED_FROM = 0.2
-"""The least probability of a contradiction at which a later statement that tells of a change ends an earlier one."""
+CHANGED_FROM = 0.15
+"""The least probability of an update at which a later statement that tells of a change ends an earlier one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Meaning:
     distinct: float
     duplicate_from: float
     contradiction_from: float
+    by_first: float = 0.0
 
     @property
     def contradiction(self) -> float:

@@ -6,7 +6,9 @@ comparison reads it without quotes, with the speaker in place of "I", and withou
 
 import re
 
-_QUOTED = re.compile(r'(?s)(?P<speaker>[^:"(]{1,60}?)(?: to [^:"(]{1,60})?(?: \(asked [^"]*\))?: "(?P<words>.*)"')
+_QUOTED = re.compile(
+    r'(?s)(?P<speaker>[^:"(]{1,60}?)(?: to (?P<listener>[^:"(]{1,60}))?(?: \(asked [^"]*\))?: "(?P<words>.*)"'
+)
 _RESOLVED = re.compile(r" \((?:week(?:end)? of )?\d{4}-\d\d(?:-\d\d)?\)")
 _FIRST_PERSON = (
     (re.compile(r"\bI(?: am|['\u2019]m)\b"), "{} is"),
@@ -27,6 +29,12 @@ def plain_words(text: str) -> str:
     for pattern, form in _FIRST_PERSON:
         words = pattern.sub(form.format(inside), words)
     return _RESOLVED.sub("", words[:1].upper() + words[1:])
+
+
+def speakers_of(text: str) -> set[str]:
+    """The speaker of a quoted statement, and the person to whom it was said."""
+    found = _QUOTED.fullmatch(text)
+    return set() if found is None else {name for name in (found["speaker"], found["listener"]) if name}
 
 
 def with_speaker_for_we(text: str) -> str:

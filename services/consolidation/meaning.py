@@ -40,6 +40,7 @@ def _ask(first: str, second: str) -> Meaning:
         distinct=told.distinct,
         duplicate_from=judge.duplicate_from,
         contradiction_from=judge.conflict_from,
+        by_first=told.updated,
     )
 
 

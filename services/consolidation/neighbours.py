@@ -33,6 +33,8 @@ from slowwave_server.models import Memory
 PER_KEY = 24
 """The largest number of memories read for a key, newest first. A key that very many memories share says little."""
 MAX_CANDIDATES = 64
+NEAREST = 6
+"""The number of memories with the nearest vectors that count as candidates, besides those that share keys."""
 
 _SHARED = text(
     "SELECT s.place, s.memory_id FROM ("
@@ -45,6 +47,14 @@ _SHARED = text(
     "     ORDER BY k.memory_id DESC LIMIT :per_key) AS b"
     "   GROUP BY p.place, b.memory_id) AS s"
     " WHERE s.rank <= :most ORDER BY s.place, s.rank"
+)
+_NEAREST = text(
+    "SELECT v.memory_id, n.memory_id AS near FROM slowwave.memory_vectors v"
+    " JOIN slowwave.vector_spaces s ON s.id = v.space_id AND s.state = 'serving'"
+    " CROSS JOIN LATERAL slowwave.nearest_vectors("
+    "   'memory', s.id, s.dimension, ARRAY[v.scope_id], v.embedding, :most) AS n"
+    " WHERE v.scope_id = :scope AND v.memory_id = ANY(:ids) AND v.embedding IS NOT NULL AND n.memory_id <> v.memory_id"
+    " ORDER BY v.memory_id, n.cosine DESC, n.memory_id"
 )
 _INDEX = text(
     "INSERT INTO slowwave.memory_blocks (scope_id, key, memory_id)"
@@ -130,6 +140,20 @@ def candidates(
         chosen[place].append(memory)
     known = load(connection, scope_id, {memory for ids in chosen for memory in ids})
     return [[known[memory] for memory in ids if memory in known and _counts(known[memory])] for ids in chosen]
+
+
+def nearest(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> dict[UUID, list[MemoryRevision]]:
+    """Return for each memory with a vector the NEAREST memories of its scope by their vectors, the nearest first.
+
+    Like `candidates`, the result contains no archived memories but merged ones.
+    """
+    chosen: dict[UUID, list[UUID]] = {}
+    # The nearest vector is the memory's own.
+    values = {"scope": scope_id, "ids": list(ids), "most": NEAREST + 1}
+    for row in connection.execute(_NEAREST, values):
+        chosen.setdefault(row.memory_id, []).append(row.near)
+    known = load(connection, scope_id, {near for of in chosen.values() for near in of}) if chosen else {}
+    return {one: [known[near] for near in of if near in known and _counts(known[near])] for one, of in chosen.items()}
 
 
 def _counts(memory: MemoryRevision) -> bool:

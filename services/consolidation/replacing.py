@@ -93,4 +93,4 @@ def _changes(world: World, newer: MemoryRevision, older: MemoryRevision) -> bool
         return False
     if world.pinned(newer.id, older.id):
         return False
-    return changes(read(newer.content), read(older.content), world.judged(newer.id, older.id).meaning)
+    return changes(read(newer.content), read(older.content), world.meaning_of(newer.id, older.id))

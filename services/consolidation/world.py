@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 from slowwave_server.domain.consolidation.groups import connected
 from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.similarity import Judgement, MeaningOf, Thresholds, judge, read
-from slowwave_server.services.consolidation.neighbours import candidates, load_with_merged
+from slowwave_server.services.consolidation.neighbours import candidates, load_with_merged, nearest
 from slowwave_server.services.consolidation.synthesis import REASON
 
 MAX_COMPONENT = 64
@@ -104,8 +104,12 @@ class World:
         """Find the neighbours of these memories, and all memories that were merged with these or with a neighbour."""
         self.known |= {memory.id: memory for memory in memories}
         found = candidates(self._connection, self._scope_id, [read(memory.content) for memory in memories])
-        for memory, others in zip(memories, found, strict=True):
-            near = self.near[memory.id] = [other.id for other in others if other.id != memory.id]
+        by_vectors = nearest(self._connection, self._scope_id, [memory.id for memory in memories])
+        for at, memory in enumerate(memories):
+            close = by_vectors.get(memory.id, [])
+            # The model reads the first ones: half of them by vectors, if there are any.
+            others = found[at] = [*close[: MOST_READ // 2], *found[at], *close]
+            near = self.near[memory.id] = list(dict.fromkeys(other.id for other in others if other.id != memory.id))
             self._nearest |= {_ordered(memory.id, other) for other in near[:MOST_READ]}
             self.known |= {other.id: other for other in others}
         self._complete({memory.id for memory in memories} | {other.id for others in found for other in others})
@@ -125,9 +129,13 @@ class World:
                 thresholds=self._thresholds,
                 same_type=one.type == other.type,
                 seconds_apart=abs((one.own_from - other.own_from).total_seconds()),
-                meaning=self._meaning if pair in self._nearest else None,
+                meaning=self.meaning_of(*pair),
             )
         return self._judged[pair]
+
+    def meaning_of(self, a: UUID, b: UUID) -> MeaningOf | None:
+        """Return the model of pairs, if it may be asked about these two: only about the nearest neighbours."""
+        return self._meaning if _ordered(a, b) in self._nearest else None
 
     def mergeable(self, a: MemoryRevision, b: MemoryRevision) -> bool:
         if frozenset((a.id, b.id)) in self._joined:

@@ -2,12 +2,14 @@
 
 import pytest
 
-from slowwave_server.domain.similarity import Meaning, changes, read
+from slowwave_server.domain.similarity import Meaning, MeaningOf, changes, read
 from slowwave_server.domain.similarity.quotes import plain_words
 
 
-def meaning(contradiction: float) -> Meaning:
-    return Meaning(0.1, contradiction, 0.0, 0.9 - contradiction, 0.0, 0.8, 0.7)
+def meaning(*, by_first: float = 0.0, by_second: float = 0.0) -> MeaningOf:
+    """A model with one answer. by_first: that the statement first in alphabetical order ends the other one."""
+    update = by_first + by_second
+    return lambda _a, _b: Meaning(0.1, 0.0, update, 0.9 - update, 0.0, 0.8, 0.7, by_first)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +32,7 @@ def test_quotes_are_read_in_plain_words(text: str, plain: str) -> None:
         ("The harbour bot runs on Node 18.", "The harbour bot was upgraded to Node 20."),
         ("The gold plan costs 12 euros a month.", 'The user: "From today the gold plan is 15 euros a month."'),
         ("The user rows at Northern Oars.", "The user quit Northern Oars in May."),
+        ("The user is a vegan.", 'The user: "I eat cheese again, I am not a vegan any more."'),
         ("Our landlord is Mr Sands.", "Mr Sands sold the house, the landlord is Ines Tal now."),
     ],
 )
@@ -44,6 +47,8 @@ def test_a_change_needs_no_model_if_the_words_say_it(older: str, newer: str) -> 
         ("The harbour bot runs on Node 18.", "The harbour bot runs on Node 18 in Oslo, too, since May."),
         ("The user rows at Northern Oars.", "The user met Ines at Northern Oars."),
         ("Maya went to Oslo in May.", "Maya left Oslo and moved on."),
+        ('Ola: "I row for fun these days."', 'Ines to Ola: "Ola, do not quit!"'),
+        ("Ola is allergic to cats.", "Ines is no longer allergic to nuts."),
     ],
 )
 def test_another_thing_or_no_change_ends_nothing(older: str, newer: str) -> None:
@@ -51,7 +56,12 @@ def test_another_thing_or_no_change_ends_nothing(older: str, newer: str) -> None
 
 
 def test_the_model_decides_only_about_words_of_change() -> None:
-    older, newer = read("The user drives a van."), read("The user drives a bus now.")
-    assert changes(newer, older, meaning(0.3))
-    assert not changes(newer, older, meaning(0.1))
-    assert not changes(older, newer, meaning(0.9))
+    older, newer = read("The user drives a Volvo."), read("The user drives a Kia now.")
+    assert changes(newer, older, meaning(by_first=0.3))
+    assert not changes(newer, older, meaning(by_first=0.1, by_second=0.8))
+    assert not changes(older, newer, meaning(by_second=0.9))
+
+
+def test_talk_without_names_and_numbers_needs_more_than_a_model() -> None:
+    older, newer = read("The user likes to paint."), read("The user paints more than ever now.")
+    assert not changes(newer, older, meaning(by_first=0.4, by_second=0.4))
