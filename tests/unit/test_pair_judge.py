@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import pickle
 from importlib.resources import files
 
 import pytest
@@ -11,7 +12,12 @@ from hypothesis import strategies as st
 from slowwave.settings import Consolidation
 from slowwave_judge import PAIRS_NAME, PairJudge
 from slowwave_server.domain.similarity import Judgement, Meaning, judge, read
-from slowwave_server.services.consolidation.meaning import MOST_CHARACTERS, installed_pair_judge, pair_judge
+from slowwave_server.services.consolidation.meaning import (
+    MOST_CHARACTERS,
+    PairAnswers,
+    installed_pair_judge,
+    pair_judge,
+)
 
 CONTRADICTIONS = [
     ("Backups are encrypted.", "Backups are stored in plain text."),
@@ -102,11 +108,25 @@ def test_a_long_statement_is_left_to_the_rules() -> None:
 
 
 def test_the_model_is_asked_once_about_a_pair_in_either_order() -> None:
-    installed = installed_pair_judge()
-    assert installed is not None
-    first = installed("Ines keeps bees.", "Ines sold her bees.")
-    assert first is not None
-    assert installed("Ines sold her bees.", "Ines keeps bees.") is first
+    asked: list[tuple[str, str]] = []
+
+    def ask(a: str, b: str) -> Meaning:
+        asked.append((a, b))
+        return told(duplicate=0.9)
+
+    answers = PairAnswers(ask, most=1)
+    first = answers("Ines keeps bees.", "Ines sold her bees.")
+    assert answers("Ines sold her bees.", "Ines keeps bees.") is first
+    assert len(asked) == 1
+    assert answers("Ines keeps bees", ".Ines sold her bees.") is not first, "the texts end at other places"
+    assert answers("Ines keeps bees.", "Ines sold her bees.") is not first, "only one answer is kept"
+    assert len(asked) == 3
+
+
+def test_kept_answers_about_pairs_contain_no_text() -> None:
+    answers = PairAnswers(lambda _a, _b: told(duplicate=0.9))
+    assert answers("Ines keeps bees.", "Ines sold her bees.") is not None
+    assert b"bees" not in pickle.dumps(vars(answers)["_answers"])
 
 
 def test_a_setting_turns_the_model_of_pairs_off() -> None:
