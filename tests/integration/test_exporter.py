@@ -90,12 +90,16 @@ def test_jobs_and_deliveries_are_told_by_name(past: Installation, redis_client: 
         item = {"memory_id": memory, "scope_id": scope, "backend": "file", "changes": 2, "delivered": 1}
         connection.execute(insert(OutboxItem).values(**item, queued_at=ago(45), last_error="No space left"))
         run = {"job_id": "light-10", "kind": "light", "started_at": ago(9), "completed_at": ago(8)}
-        connection.execute(insert(MaintenanceRun), [run | {"status": "failed"}] * 2)
+        for status in ("failed", "completed", "failed", "failed"):
+            connection.execute(insert(MaintenanceRun), run | {"status": status})
+        weekly = run | {"job_id": "deep-weekly", "kind": "deep"}
+        for status in ("failed", "completed"):
+            connection.execute(insert(MaintenanceRun), weekly | {"status": status})
     found = scrape(sources(past.engine, redis_client))
     assert found['outbox_waiting{backend="file"}'] == found['outbox_failing{backend="file"}'] == 1
     assert found['outbox_oldest_seconds{backend="file"}'] == 45
     assert found['job_failures{maintenance_job="light-10"}'] == 2
-    assert found['job_failures{maintenance_job="deep-weekly"}'] == 0
+    assert found['job_failures{maintenance_job="deep-weekly"}'] == 0, "its latest run did not fail"
 
 
 def test_figures_of_the_broker(engine: Engine, redis_client: Redis) -> None:

@@ -96,12 +96,12 @@ TASKS = _metrics(
 SESSIONS = _metrics(
     "Sessions",
     ("sessions_dirty", "", "Sessions with events that no flush has read. Counts up to 100,000."),
-    ("events_waiting", "", "Unread events of these sessions."),
-    ("dirty_oldest_seconds", "", "Age of the oldest of these events; 0 without one."),
-    ("waiting_oldest_seconds", "", "The same without sessions that back off: the backlog of workers."),
+    ("events_waiting", "", "Events of these sessions that no flush has read."),
+    ("dirty_oldest_seconds", "", "Age of the oldest unread event; 0 if no event is unread."),
+    ("waiting_oldest_seconds", "", "Age of the oldest unread event of sessions that don't back off: the backlog of workers."),
     ("dirty_limit_seconds", "", "Maximum wait of an event (max_dirty_age_seconds); absent with auto_flush off."),
     ("sessions_overdue", "", "Sessions that have been due for three sweeps or longer and are not enqueued."),
-    ("overdue_oldest_seconds", "", "How long the first of these sessions has been due; 0 without one."),
+    ("overdue_oldest_seconds", "", "How long the first overdue session has been due; 0 if none is overdue."),
     ("sessions_timeless", "", "Sessions with new events that will never be due: a defect."),
     ("sessions_backing_off", "", "Sessions that failed and wait for a retry."),
     ("sessions_failing", "", "Sessions with three or more failed flushes in a row."),
@@ -121,9 +121,9 @@ ASIDE = _metrics(
     ("events_quarantined", "", "Events that no flush could extract."),
     ("dead_letters_open", "", "Messages that no task could accept and that wait for a decision."),
     ("conflicts_open", "", "Contradictions without a decision."),
-    ("conflicts_oldest_seconds", "", "Age of the oldest open contradiction; 0 without one."),
+    ("conflicts_oldest_seconds", "", "Age of the oldest open contradiction; 0 if none is open."),
     ("review_open", "tier", "Questions that wait for an answer."),
-    ("review_oldest_seconds", "", "Age of the oldest open question; 0 without one."),
+    ("review_oldest_seconds", "", "Age of the oldest open question; 0 if none is open."),
 )
 
 MODELS = _metrics(
@@ -133,10 +133,10 @@ MODELS = _metrics(
         "tenant model period",
         "Tokens used and reserved; tenant: each tenant of --name-tenant, or * for the tenant with the highest use.",
     ),
-    ("budget_tokens_cap", "model period", "The cap of a tenant; absent without one."),
+    ("budget_tokens_cap", "model period", "The cap of a tenant; absent if no cap is set."),
     ("budget_spent_tenants", "period", "Tenants with a cap that allows no further call."),
     ("budget_calls", "period", "Calls of all tenants in this period."),
-    ("budget_calls_failed", "period", "Calls of these without a usable answer."),
+    ("budget_calls_failed", "period", "Calls of this period that got no usable answer."),
     ("model_state", "state", "1 for the current state: fine, not_set_up, away, refused; absent without a model."),
 )
 
@@ -144,10 +144,10 @@ RUNS = _metrics(
     "Runs and jobs",
     ("runs_running", "kind", "Runs in progress, under a live lease."),
     ("recent_runs", "kind status", "Runs that ended in the last 24 hours, of the newest 1,000."),
-    ("recent_run_seconds", "kind statistic", "Duration of these runs: mean, max."),
+    ("recent_run_seconds", "kind statistic", "Duration of the runs that `recent_runs` counts: mean, max."),
     # Not `job`, because Prometheus itself uses this label for the scraped target.
     ("job_late_seconds", "maintenance_job", "How long an enabled job has been due without a run; 0 if it is not due."),
-    ("job_failures", "maintenance_job", "Failures in a row among the job's latest three runs."),
+    ("job_failures", "maintenance_job", "Failed runs of the job since its last other outcome, at most 3."),
     ("job_tick_seconds", "", "Interval of checks for due jobs (memory.maintenance.tick_seconds)."),
     ("working_notes_open", "", "Notes of working memory that no cycle has settled. Counts up to 100,000."),
 )
@@ -155,13 +155,13 @@ RUNS = _metrics(
 DELIVERIES = _metrics(
     "Deliveries and sources",
     ("outbox_waiting", "backend", "Memories that wait for delivery to files or to mem0."),
-    ("outbox_oldest_seconds", "backend", "Age of the oldest of these deliveries; 0 without one."),
-    ("outbox_failing", "backend", "Memories of these with a failed last delivery."),
-    ("files_held", "", "Memory files that are held back."),
-    ("source_runs_due", "", "Due runs of another store that no worker has read."),
-    ("source_runs_failing", "", "Runs of another store that could not be read."),
+    ("outbox_oldest_seconds", "backend", "How long the oldest of these memories has waited; 0 if none waits."),
+    ("outbox_failing", "backend", "Memories that wait because their last delivery failed."),
+    ("files_held", "", "Memory files that Slowwave does not write until a person decides."),
+    ("source_runs_due", "", "Due runs of Agno's store that no worker has read."),
+    ("source_runs_failing", "", "Runs of Agno's store that could not be read."),
     ("spool_files", "", "Files of events that wait for Postgres on the exporter's host."),
-    ("spool_bytes", "", "Size of these files."),
+    ("spool_bytes", "", "Size of the files of events that wait for Postgres, on the exporter's host."),
     ("spool_rejected_files", "", "Files of events that Postgres refused permanently, on the exporter's host."),
     ("spool_room_bytes", "", "Free space on the disk of the spool, on the exporter's host."),
 )

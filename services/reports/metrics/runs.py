@@ -21,10 +21,14 @@ RECENT = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An enabled job. due: the time at which it should have run, or at which it was created if it was never planned.
+    """An enabled job.
 
-    alive_until: the end of the lease of its current run; failures: the number of consecutive failures, at most
-    FAILED_RUNS.
+    Attributes:
+        id: its name.
+        due: its next due time, past or future; for a job that has none yet, the time of its creation.
+        last_summary: the outcome of its latest run, as a sentence.
+        alive_until: the time at which the lease of its current run expires; None without a current run.
+        failures: the number of failed runs since its last other result, at most FAILED_RUNS.
     """
 
     id: str
@@ -73,16 +77,17 @@ def read_jobs(connection: Connection) -> Sequence[Job]:
 
 
 def _failures() -> ScalarSelect[int]:
-    """Count the failures among a job's latest FAILED_RUNS runs."""
+    """Count a job's failed runs since its last other result, at most FAILED_RUNS."""
     latest = (
-        select(MaintenanceRun.status)
+        select(MaintenanceRun.id, (MaintenanceRun.status == "failed").label("failed"))
         .where(MaintenanceRun.job_id == MaintenanceJob.id, MaintenanceRun.status != "running")
         .order_by(MaintenanceRun.id.desc())
         .limit(FAILED_RUNS)
         .correlate(MaintenanceJob)
         .subquery()
     )
-    return select(func.count()).select_from(latest).where(latest.c.status == "failed").scalar_subquery()
+    unbroken = select(func.bool_and(latest.c.failed).over(order_by=latest.c.id.desc()).label("so_far")).subquery()
+    return select(func.count()).where(unbroken.c.so_far).scalar_subquery()
 
 
 def read_runs(connection: Connection, rules: Maintenance, *, now: datetime) -> Runs:
