@@ -1,4 +1,4 @@
 """The operations of Slowwave: each reads data, lets the domain decide, calls a model if needed, and writes the result.
 
-No service reads the clock, the environment or settings files; `now` is an argument.
+No service reads settings files. The time of a row comes from the caller: as `now`, or as a function `clock`.
 """

@@ -178,8 +178,8 @@ class _Reader:
     def _borne(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...], ended: str) -> _Borne:
         """Return the supporting events: only people's events if they suffice, because an agent repeats what people say.
 
-        A question supports nothing. An answer or an acceptance includes the text to which it replies, so all cited
-        events then count as a person's. Raises Dropped if all events together do not support the memory.
+        A question supports nothing. If a person answers or accepts a text of the agent, the agent's cited events count
+        as the person's words, too. Raises Dropped if all events together do not support the memory.
         """
         day = since(item, cited, map(heard_by, cited), self.context.time_zone).day
         people = tuple(said for said in cited if said.event.kind != "assistant")

@@ -1,4 +1,7 @@
-"""Part "lag": steps of offered load up to the highest load carried, then once at four fifths of that load."""
+"""Part "lag": find the highest load that the system carries, then measure once more at four fifths of that load.
+
+The offered load rises in steps until one is not carried; further steps narrow the two bounds.
+"""
 
 import time
 from collections.abc import Callable

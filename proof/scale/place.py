@@ -44,8 +44,10 @@ _STATEMENTS = "SELECT m.content FROM slowwave.memories m WHERE m.scope_id = %s O
 
 @dataclass(frozen=True)
 class Place:
-    """One loaded database. name: its name in the report. Samples: sessions (some write to the team's scope), rare
-    words, memories.
+    """One loaded database.
+
+    name: its name in the report. Samples of its data: own, team: sessions outside and inside the team's scope; rare:
+    rare words in events of the team's scope; statements: the texts of memories of the team's scope.
     """
 
     name: str

@@ -120,7 +120,11 @@ class _Wanted:
 
 @dataclass
 class _Made:
-    """The merged parts. makers: the number of parts by summarizer; read: the number of events that were read now."""
+    """The merged parts.
+
+    makers: the number of parts by summarizer. read: the number of events of the parts that this attempt made from
+    events; parts that were stored before do not count.
+    """
 
     folded: Folded
     makers: Counter[str] = field(default_factory=Counter)

@@ -35,8 +35,10 @@ _STORE = text(
 
 @dataclass(frozen=True, slots=True)
 class Handwritten:
-    """A statement that somebody wrote into `file`. holds_from: the time from which it is valid; active: True if it is
-    curated; names: entities that it may name.
+    """A statement that a person wrote into `file`.
+
+    holds_from: the time from which it is valid. active: True if a new memory is active at once. names: possible
+    entities; those that occur in the text become the memory's entities.
     """
 
     text: str

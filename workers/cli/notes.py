@@ -52,7 +52,10 @@ def list_notes(
     limit: Limit = 50,
     as_json: Json = False,
 ) -> None:
-    """List the notes in an agent's working memory, and what the next consolidation cycle will do with each."""
+    """List the notes of a working memory: an agent's own, or, with --scope, a shared scope's with notes of all agents.
+
+    The list says what the next consolidation cycle will do with each note: keep it, leave it waiting, or let it expire.
+    """
     from slowwave_server.services.lookup import find_agent
     from slowwave_server.services.reports.working import list_notes as read_notes
 

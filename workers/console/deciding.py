@@ -26,10 +26,7 @@ def read_seen(fields: Iterable[str]) -> dict[UUID, int]:
 
 
 def told(report: DecisionReport, thing: str) -> str:
-    """Describe the outcome of decisions in sentences.
-
-    The next page shows them if all decisions were made; otherwise the form shows them.
-    """
+    """Describe the outcome of decisions in sentences, for the form that is shown again if a decision was not made."""
     said = [f"{thing.capitalize()} {result.number}: {result.text}." for result in report.results if result.text]
     if report.run is not None:
         done = f"{pluralize(report.decided, thing)} decided in run {report.run}, which can be undone."

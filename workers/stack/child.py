@@ -168,8 +168,9 @@ class Child:
         return guardian, ours
 
     def _listen(self, control: socket.socket) -> int | None:
-        """Read the guardian's messages until its end. Return the program's exit code, or None if the guardian sent
-        none.
+        """Read the messages of the program's guardian (guardian.py) until the guardian closes the socket.
+
+        Return the program's exit code, or None if the guardian sent none.
         """
         code = None
         with control.makefile("r", encoding="ascii") as lines, suppress(ConnectionError):

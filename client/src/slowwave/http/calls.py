@@ -38,7 +38,10 @@ class Call:
 
 
 def entry_of(call: Call) -> Entry:
-    """Return the call as an entry. It has no tenant, because the gateway derives the tenant from the key."""
+    """Return the call as an entry of the writer's queue and the spool.
+
+    The entry has no tenant, because the gateway derives the tenant from the key.
+    """
     body = json.dumps(call.body, ensure_ascii=False, separators=(",", ":"))
     event: EventJson = {"key": call.key, "kind": "task", "step": 0, "content": body}
     event["metadata"] = {"verb": call.verb}

@@ -42,7 +42,11 @@ _FIRST_YEAR, _LAST_YEAR = 1900, 2099
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or a number of a query. value: the value of its tag; start, end: its offsets in the text."""
+    """A word, a number, a date or an expression of a query.
+
+    tag: its meaning for times, as a letter (see the module). value: with tag M (month) the number of the month, and
+    so on; "" for tag ".". start, end: its offsets in the text.
+    """
 
     tag: str
     value: int | str
