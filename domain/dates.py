@@ -31,9 +31,10 @@ MAX_MENTIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A date that a text names. text[start:end]: its words; label: their meaning, as exact as the words.
+    """A date or period that a text names.
 
-    first: the first day of the period; past: True if the whole period precedes the day of speech.
+    text[start:end]: its words. label: the period that they mean, as text: "2026-03-05", "2026-03", "winter
+    2025/2026". first: the first day of the period. past: True if the whole period precedes the day of speech.
     """
 
     start: int

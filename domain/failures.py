@@ -57,8 +57,8 @@ def backoff(failures: int, jitter: float, *, retry_after: float | None = None) -
     """Return the seconds to wait after the `failures`-th failure in a row (1, 2, …): 2, 4, 8 … 300, spread by `jitter`
     in 0..1.
 
-    The upper half has full jitter, so that sessions that failed together do not retry together. A server's
-    `retry_after` is the minimum, up to an hour.
+    The delay is at least half of this value, and `jitter` spreads it over the other half, so that sessions that failed
+    together do not retry together. A server's `retry_after` is the minimum, up to an hour.
     """
     ceiling = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * (1 << min(max(failures - 1, 0), 16)))
     delay = ceiling / 2 + ceiling / 2 * min(max(jitter, 0.0), 1.0)

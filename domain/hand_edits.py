@@ -184,7 +184,7 @@ class _Comparison:
             self._found.edited.append(Edited(line.number, memory.id, memory, known))
 
     def _was_split(self, known: KnownLine, digest: bytes) -> bool:
-        """Handle a line break that a person inserted before the mark: the memory belongs to the line with its words."""
+        """Return True if a person broke the line before the mark, so that another line has the memory's words."""
         return known.digest[:HALF] != digest[:HALF] and known.digest[:HALF] in self._bare
 
     def _unmarked(self, candidates: Sequence[Line]) -> None:

@@ -5,8 +5,8 @@ from hashlib import blake2b
 
 
 def normal_form(content: str) -> str:
-    """Return `content` without differences that carry no meaning: case, width and form of characters, spacing, the
-    final full stop.
+    """Return `content` without differences that carry no meaning: case, width and form of characters, spacing,
+    a final ".", "!" or "…".
     """
     folded = unicodedata.normalize("NFKC", content).casefold()
     return " ".join(folded.split()).rstrip(".!… ")

@@ -1,4 +1,5 @@
-"""Manage the schema's revision: migrate a database to the one that this code knows, and report another one.
+"""Manage the schema's revision: migrate a database to the revision that this code knows, and report a database with
+another revision.
 
 A migration names in `serves` the oldest revision whose code works on the migrated schema; by default, this is its own
 revision. The result for the whole schema is stored in the database, beside its revision. So code that is older than the

@@ -57,8 +57,8 @@ class Liveness:
         self._seen = self._monotonic()
 
     def look(self) -> bool:
-        """Give the signs if the work proceeds, or if a restart would not remove the obstacle. Return True if signs were
-        given.
+        """Give the signs if the work proceeds or the broker does not answer, which a restart would not mend. Return
+        True if signs were given.
         """
         works = self._seen is not None and self._monotonic() - self._seen <= self._patience
         alive = works or not self._answers()

@@ -212,7 +212,9 @@ def _scalars(values: list[tuple[str, object]]) -> list[tuple[str, str]]:
 
 
 def _listed(key: str, values: list[object]) -> list[tuple[str, object]]:
-    """Unwrap a list of one item; for several items, group the values by key, so that no two items are mixed."""
+    """Unwrap a list of one item. Of several objects, keep only the identifiers, grouped by key, so that no two objects
+    are mixed; of several other values, keep the first four.
+    """
     if len(values) == 1:
         return [(key, values[0])]
     rows = [value for value in values if isinstance(value, dict)]

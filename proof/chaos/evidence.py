@@ -14,9 +14,9 @@ from proof.chaos.places import Places
 
 @dataclass(frozen=True)
 class Evidence:
-    """The servers of a run that is over, and its folder. told: all calls in order; now: the true time.
+    """The servers of a run that is over, and its folder. told: all calls in order; now: the real time.
 
-    patience: the seconds to wait for transient keys in Redis to disappear once, while beat continues.
+    patience: the longest wait, in seconds, for a moment without transient keys in Redis; beat keeps adding some.
     """
 
     engine: Engine

@@ -57,8 +57,8 @@ class Call:
 @dataclass(slots=True)
 class Told:
     """The result of a call. done: True if the hook returned, so that its guarantee holds; failed: True if the hook
-    reported that it did nothing. If both are False, its process was killed or stopped before. stored: the location in
-    its receipt.
+    reported that it did nothing. If both are False, its process was killed or stopped before the hook returned.
+    stored: "postgres" or "spool", as its receipt says.
 
     at: the time of the first attempt (epoch seconds); done_at: the time of the last return, 0 without one.
     """

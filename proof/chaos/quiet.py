@@ -62,7 +62,7 @@ class NotQuiet(Exception):
 
 
 def until_quiet(engine: Engine, redis_client: Redis, seconds: float, *, spools: Sequence[Path] = ()) -> float:
-    """Wait until no work is left. Return the seconds.
+    """Wait until no work is left. Return how many seconds this took.
 
     spools: the folders of the producers, which must run until they are empty. Raises NotQuiet, with the remaining work.
     """

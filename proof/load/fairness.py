@@ -141,8 +141,11 @@ def begun_between(others: Sequence[Turn], loud: Sequence[Turn]) -> list[float]:
 
 
 def compared(trials: dict[Kind, list[Trial]], quiet: dict[int, bool]) -> dict[str, Any]:
-    """Return the p95 of the other agents without the loud agent, with it, and with equal traffic from all, over all
-    stretches, and the ratios to the first and the last. By measure: all turns, requested turns (told), the hook.
+    """Return the p95 of the quiet agents over all stretches, for three kinds of traffic, and two ratios.
+
+    without: no agent is loud; with: one is; as_much: all agents send as much together. ratio: with / without;
+    to_as_much: with / as_much. By measure: all: the lag of all turns; told: of requested turns; hook: the hook's
+    duration.
     """
     found: dict[str, Any] = {}
     for what in ("all", "told", "hook"):

@@ -149,7 +149,7 @@ def bottleneck(
 
 
 def evenness(counts: Sequence[float]) -> float | None:
-    """Return Jain's index of shares: 1.0 if all are equal, 1/n if one has everything; None for no shares."""
+    """Return Jain's index of shares: 1.0 if all are equal, 1/n if one has everything; None if all are 0."""
     if not counts or not any(counts):
         return None
     total = sum(counts)

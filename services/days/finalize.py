@@ -40,8 +40,9 @@ class DayNotOver(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class FinalizeReport:
-    """The result for each day, in the order of processing. failed: the number of days that are not final because of an
-    error.
+    """The result for each day, in the order of processing.
+
+    failed: the reports of the days whose summary failed. finalized: the number of days that became final.
     """
 
     days: tuple[DayReport, ...]

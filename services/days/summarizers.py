@@ -108,7 +108,7 @@ def lines_of(
     summarizer: Summarizer, events: Sequence[Event], told: SegmentContext, preceding: Sequence[Event]
 ) -> Lines:
     """Return lines of these events. If the summarizer raises, each half is tried separately, until one event remains
-    that it can't process. The rules process this event, and the summarizer the others.
+    that it can't process. This event becomes a plain line with its text.
     """
     try:
         return summarizer.segment(events, told, preceding)

@@ -37,8 +37,8 @@ def store_dead_letter(
 
 
 def _written(payload: Mapping[str, Any]) -> tuple[str, bool]:
-    """Return the payload as text, and True if Postgres accepts this text as JSON. Too deeply nested values are
-    omitted.
+    """Return the payload as text, and True if Postgres accepts this text as JSON. A payload that is nested too
+    deeply gives "" and False.
     """
     for strict in (True, False):
         try:

@@ -98,7 +98,10 @@ class MemoryText:
 
 @dataclass(frozen=True, slots=True)
 class PassageText:
-    """A passage without a vector, and the text to embed. ends: None if its event is not split into passages yet."""
+    """A passage without a vector, and the text to embed.
+
+    ends: the passage's end offset in the event's text; None if the event is not split into passages yet.
+    """
 
     session_id: int
     seq: int

@@ -1,7 +1,8 @@
 """Read the context of a window for a model: related memories, and notes of the same day, of one scope only (I8).
 
 Only memories from before the window's first event count, by event time, so a window of an imported history does not see
-its own future. Ended, archived and broken memories are left out.
+its own future. Ended and archived memories, and those that wait
+for a person's decision, are left out.
 
 Everything is read before a model is asked: no transaction stays open.
 """

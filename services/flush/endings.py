@@ -74,7 +74,7 @@ def end_after_flush(engine: Engine, flushed: FlushedMemories, now: datetime) -> 
 
 
 def _is_there(engine: Engine, flushed: FlushedMemories, asked: Sought | None) -> bool:
-    """Return True if the flush's memories may end another memory, or be ended by one.
+    """Return False if the flush's memories certainly end no other memory of the scope and are ended by none.
 
     The search runs after the commit: of two concurrent flushes, the one that commits last sees the other.
     """

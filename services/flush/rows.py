@@ -33,8 +33,9 @@ def event_of(row: dict[str, Any]) -> Event:
 
 
 def candidate_row(candidate: Candidate, language: str) -> dict[str, Any]:
-    """Return a candidate as `store_memory` takes it. language: the language of its conversation, for a statement of few
-    words.
+    """Return a candidate as `store_memory` takes it.
+
+    language: the language of its conversation, which counts if the statement is too short to show its own.
     """
     return {
         "content": candidate.content,

@@ -81,8 +81,9 @@ def was_forgotten(connection: Connection, target: Target) -> bool:
 
 
 def sessions_before(connection: Connection, target: Target) -> tuple[tuple[str, str], ...]:
-    """Return the sessions, (agent, session), that earlier forgets of exactly this target deleted, without names in use
-    again.
+    """Return the sessions, (agent, session), that earlier forgets of exactly this target deleted.
+
+    Sessions whose name exists again are omitted.
     """
     return tuple((row.agent, row.session) for row in connection.execute(text(_BEFORE), _named(target)))
 

@@ -48,7 +48,7 @@ class Breaker:
         self._fail = self.redis.register_script(_FAIL)
 
     def look(self) -> None:
-        """Raise the error that `enter` would raise, without a change, so that a read-only user may call it."""
+        """Raise the error that `enter` would raise. It writes nothing to Redis, so read access suffices."""
         why, left_ms = self._read()
         if why is not None and left_ms > 0:
             self._refuse(left_ms, why)

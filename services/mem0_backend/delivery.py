@@ -45,8 +45,7 @@ _DROP = text(
 @dataclass(frozen=True, slots=True)
 class Mem0Report:
     """The result of a delivery. state: current; busy; failed (error has the reason; a later delivery retries); unknown
-    (the scope does not exist). written, removed: the numbers of copies; more: True if further rows may be delivered at
-    once.
+    (the scope does not exist). written, removed: the numbers of copies; more: True if further rows are due at once.
     """
 
     state: Literal["current", "busy", "failed", "unknown"]

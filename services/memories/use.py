@@ -5,7 +5,7 @@
     note_citations         after a flush: which of the memories shown do the replies repeat?
     learn_from_use         in the consolidation jobs: all uses of a memory -> its gain (domain.learned_importance)
 
-Every step may be repeated.
+A repeated step counts no use twice.
 """
 
 import logging

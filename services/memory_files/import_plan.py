@@ -14,8 +14,11 @@ from slowwave_server.services.memory_files.folder_reading import FileStatement
 
 @dataclass
 class Plan:
-    """The plan for the statements. new: memories with their ids; evidence: statements and their memories; placed: the
-    memory for the id of a line; ended: new memories that name their replacement; counts: see ImportReport.
+    """The plan of an import: which statements become memories.
+
+    new: the statements that become memories, each with the new memory's id. evidence: the statements that an existing
+    memory already has, each with this memory's id. placed: from the id in a line to the id of the memory with its
+    statement. ended: the new memories that name their replacement. counts: see ImportReport.
     """
 
     new: list[tuple[UUID, FileStatement]] = field(default_factory=list)

@@ -80,8 +80,9 @@ def known_digests(connection: Connection, scope_id: int, digests: Collection[byt
 def known_contents(
     connection: Connection, scope_id: int, hashes: Collection[bytes]
 ) -> dict[tuple[str, bytes], tuple[UUID, bool]]:
-    """Return, by type and hash, the memory with a text, and True if a person rejected it: live ones first, then merged
-    ones.
+    """Return, by type and hash, the memory with a text, and True if a person rejected it.
+
+    A live memory comes before one that was merged or rejected.
     """
     found: dict[tuple[str, bytes], tuple[UUID, bool]] = {}
     for part in _chunks(hashes):

@@ -140,7 +140,7 @@ def waits(backend: str, now: datetime) -> ColumnElement[bool]:
 def waiting_scopes(
     connection: Connection, backend: str, *, limit: int, now: datetime, scope_id: int | None = None
 ) -> list[WaitingScope]:
-    """Return scopes of all tenants (or this one) with rows that may be delivered now, the longest waiting first. Within
+    """Return scopes of all tenants (or this one) with rows whose next attempt is due, the longest waiting first. Within
     a scope, rows without a failure come first.
     """
     values = {"backend": backend, "scope": scope_id, "limit": limit, "now": now}

@@ -54,8 +54,9 @@ def entries(
     tally: Tally,
     check: Callable[[ImportedMessage], ImportedMessage | LeftOut | Broken] = lambda said: said,
 ) -> Iterator[Moved | ImportedMessage]:
-    """Yield all memories and messages of a source, in order. check: a function that returns True if a message can be
-    recorded.
+    """Yield the memories and messages of a source, in order; `tally` counts those and the entries that are left out.
+
+    check: a function that returns a message that can be recorded, or the reason (LeftOut, Broken) against it.
     """
     parse = reader(source.system)
     sampled: Counter[str] = Counter()

@@ -216,8 +216,8 @@ class Rebuilder:
 
 
 def _maybe_the_window(error: TransientError) -> bool:
-    """Return True if a model was at work when the answer failed to come: the window may be unreadable, so the others
-    continue.
+    """Return True if a model was called and gave no answer. Perhaps it can't read this window, so the rebuild continues
+    with the other windows.
     """
     return isinstance(error, Unanswered) and error.tokens is None
 

@@ -36,8 +36,10 @@ _MOMENTS = ("valid_from", "reaffirmed_at", "recorded_at")
 
 @dataclass(slots=True)
 class ScopeAsOf:
-    """Memories as they were known at a moment. touched: all that changed later, including those not known at that
-    moment.
+    """The memories that changed after a moment, as they were known at that moment.
+
+    touched: the ids of all memories that changed later, including those not known at the moment. rows: the columns of
+    those that were known. sources: their events, as (session id, seq).
     """
 
     touched: set[UUID] = field(default_factory=set)

@@ -47,7 +47,7 @@ def list_conflicts(
     before: int | None = None,
     limit: int = 50,
 ) -> list[ListedConflict]:
-    """List the newest conflicts of `tenant`. scope: ("agent", name) and so on; status: None for any.
+    """List the newest conflicts of `tenant`. scope: ("agent", "room" or "team", name); status: None for any.
 
     before: only those with a smaller number.
     """

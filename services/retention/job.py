@@ -1,6 +1,6 @@
 """The maintenance job `retention` removes old events, old model calls, old rows of the audit log, answered requests,
-webhook deliveries, tombstones of memories, and old logs of sessions on this host; it ends open work without recent
-mentions, and maintains the partitions of events.
+kept answers of models, webhook deliveries, tombstones of memories, and old logs of sessions on this host; it ends open
+work without recent mentions, and maintains the partitions of events.
 """
 
 from collections.abc import Callable, Mapping

@@ -57,7 +57,8 @@ class Undoing:
 
 
 def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> UndoReport:
-    """Undo one run, as a new run. part_of: the undo of a job, if this undo is one step of it.
+    """Undo one run, as a new run. part_of: the number of the run that undoes a whole job, if this undo is one step of
+    it.
 
     Raises CannotUndo, UnknownName.
     """

@@ -61,7 +61,9 @@ def ingest(
 
 
 class Rejects:
-    """The file of rejected lines. It is created at the first rejected line, and removed if there is none."""
+    """The file of rejected lines. The first rejected line creates it; without one, the file of an earlier run is
+    removed.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -79,7 +79,10 @@ def add(
     connections: Connections = None,
     as_json: Json = False,
 ) -> None:
-    """Make a login. One of a producer or a console is limited to the tenant of --tenant. Prints a new password once."""
+    """Make a login. A producer's or a console's login reaches only the tenant of --tenant.
+
+    Prints a new password once.
+    """
     import secrets
 
     from slowwave_server.services.access.logins import EVERY_TENANTS, add_login

@@ -42,7 +42,8 @@ class HealthCache:
     def latest(self, *, again: bool = False, wait_seconds: float = 0.0) -> HealthSnapshot:
         """Return the latest snapshot, which a check may be about to replace.
 
-        wait_seconds: the longest wait for this check. again: True to wait for a check that starts now or is already
+        wait_seconds: the longest wait for this check, if the latest snapshot is at most OLD_SECONDS old; without such a
+        snapshot, the call waits for the check. again: True to wait for a check that starts at this call or is already
         running, however long it takes. Raises the error of a check that failed, if no snapshot is recent enough.
         """
         with self._lock:

@@ -18,7 +18,10 @@ _HEAD = """\
 
 
 def rules_file(rules: Iterable[Rule], *, runbooks: str = RUNBOOKS, pace: float = 1.0) -> str:
-    """Return the file's text. runbooks: a URL, or a folder; pace: a factor for every `for`, for trials."""
+    """Return the file's text.
+
+    runbooks: the URL or the folder of the runbook pages. pace: a factor for the `for` of every rule; tests shorten it.
+    """
     ending = "html" if "://" in runbooks else "md"
     written = [_rule(rule, f"{runbooks.rstrip('/')}/{rule.issue.name}.{ending}", pace) for rule in rules]
     tree = {"groups": [{"name": "slowwave", "rules": written}]}

@@ -35,7 +35,7 @@ TAKEN_HEADER = "slowwave-taken"
 
 @dataclass
 class Visit:
-    """One request. Names and ids in a path or a body are untrusted text: check them with the caller."""
+    """One request. Names and ids in a path or a body are untrusted text: check them with the methods of `caller`."""
 
     gate: "Gate"
     request: Request

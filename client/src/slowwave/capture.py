@@ -39,8 +39,9 @@ class Captured(NamedTuple):
 class Entry:
     """One recorded call: events of one session in order. Queues, the spool and the SQL statements carry entries.
 
-    about: the properties of a new session: {scope_kind, scope_name, room_id, thread_id}, or None. by: the owner of the
-    entry, if one process records for several owners; only spooled entries have an owner.
+    about: the properties of a new session: {scope_kind, scope_name, room_id, thread_id}, or None. trigger: the reason
+    for an early flush of the session, if any. by: the owner of the entry, if one process records for several owners;
+    only spooled entries have an owner.
     """
 
     tenant: str

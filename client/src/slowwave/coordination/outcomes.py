@@ -54,7 +54,10 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """A parked session whose agent may run another flush. The caller that receives this value offers the session."""
+    """A parked session whose agent is below its limit of concurrent flushes again.
+
+    The caller that receives this value offers the session.
+    """
 
     ref: SessionRef
     priority: Priority

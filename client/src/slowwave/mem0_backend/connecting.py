@@ -127,8 +127,9 @@ def _given(file: str) -> dict[str, Any]:
 
 
 def _embedder(settings: Embeddings) -> Embedder:
-    """Return the embedder. Without a configured embedder, the local model is used if it is installed, since mem0 needs
-    vectors.
+    """Return the configured embedder, else the local model, because mem0 needs vectors.
+
+    Raises InvalidSettings if neither is available.
     """
     if chosen := build_embedder(settings):
         return chosen
