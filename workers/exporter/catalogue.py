@@ -98,7 +98,7 @@ SESSIONS = _metrics(
     ("sessions_dirty", "", "Sessions with events that no flush has read. Counts up to 100,000."),
     ("events_waiting", "", "Events of these sessions that no flush has read."),
     ("dirty_oldest_seconds", "", "Age of the oldest unread event; 0 if no event is unread."),
-    ("waiting_oldest_seconds", "", "Age of the oldest unread event of sessions that don't back off: the backlog of workers."),
+    ("waiting_oldest_seconds", "", "Age of the oldest unread event of sessions that don't back off: the backlog."),
     ("dirty_limit_seconds", "", "Maximum wait of an event (max_dirty_age_seconds); absent with auto_flush off."),
     ("sessions_overdue", "", "Sessions that have been due for three sweeps or longer and are not enqueued."),
     ("overdue_oldest_seconds", "", "How long the first overdue session has been due; 0 if none is overdue."),
