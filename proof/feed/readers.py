@@ -91,6 +91,11 @@ def read_iterator(settings: Settings, tenant: str, seen: Seen, ended: threading.
                 return
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_: Any) -> None:
+        """Print nothing: a killed worker resets its connection."""
+
+
 @contextmanager
 def receiving(seen: Seen, *, fails_each: int = 200) -> Iterator[tuple[str, list[str]]]:
     """Receive webhooks: yields the URL, and a list to which the caller adds the secret.
@@ -123,11 +128,7 @@ def receiving(seen: Seen, *, fails_each: int = 200) -> Iterator[tuple[str, list[
         def log_message(self, *_: Any) -> None:
             pass
 
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *_: Any) -> None:
-            """Print nothing: a killed worker resets its connection."""
-
-    server = Server(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
