@@ -1,4 +1,4 @@
-"""Select notes of days for the curated memory, and sort them."""
+"""Select the notes of days that a curation activates, and sort them."""
 
 import heapq
 from collections.abc import Iterable, Iterator

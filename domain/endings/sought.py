@@ -24,7 +24,7 @@ class Sought:
     Attributes:
         types: types of live memories that may end others or be ended. Memories of any type that declare an ending
             count, too.
-        within: True if the new statements may end each other.
+        within: True if one new statement can end another new one.
     """
 
     types: frozenset[str]
@@ -32,8 +32,9 @@ class Sought:
 
 
 def is_concerned(content: str, kind: str) -> bool:
-    """Return True if a statement may end others, or may have been ended before it arrived. Cheap; False for most
-    statements.
+    """Return False if a statement certainly ends no other one and was ended by none before it arrived.
+
+    The check is cheap, and False for most statements.
     """
     return kind in TAKEN_BACK or may_end(content, kind)
 

@@ -43,7 +43,7 @@ class Reading:
 
     The other fields serve comparisons. normal: the text without differences that carry no meaning; content: the tokens
     of the stems; tokens, clause, polarity: its grammar; doer: the actor, also of a passive; phrases: verbs with their
-    particles ("put on"); prepositions: the prepositions; order: the stems, with a passive turned into active order;
+    particles ("put on"); prepositions: their base forms; order: the stems, with a passive turned into active order;
     claimed: the claims as subject, attribute, value, if they cover the whole text; topics: (subject, attribute) of each
     claim; weight: the number of content words that do not name the doer; leans: True if the statement needs the
     preceding text ("she loves it", "he hasn't").

@@ -98,8 +98,10 @@ class StoredSegment:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The lines of a segment. messages: the number of events; read: True if these events were read now; by: the
-    summarizer that made the lines.
+    """The lines of a segment.
+
+    messages: the number of events. read: True if this attempt made the lines from the events, False if they were
+    stored before. by: the summarizer that made the lines.
     """
 
     lines: Lines

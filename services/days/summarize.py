@@ -53,8 +53,8 @@ class DayReport:
 
     outcome: "empty": the day has no events; "lost": other workers committed a summary first at each try; "forgotten":
     the agent or one of the day's sessions was deleted; "failed": `error` has the reason, and the day stores it.
-    messages: the number of events that the summary covers. read: the number of events that were read for it; the
-    segments of the others were stored already.
+    messages: the number of events that the summary covers. read: the number of events from which this
+    attempt made lines; the lines of the others were stored before.
     """
 
     day: DayRef

@@ -40,7 +40,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """A job after its change. changed: the fields that differ now; rescheduled: those of them that affect the
+    """A job after its change. changed: the fields with new values; rescheduled: those of them that affect the
     due time.
     """
 

@@ -54,7 +54,8 @@ class Line:
 class Report:
     """The result of a rebuild.
 
-    windows: the number of all windows. read: the number of windows that the extractor has read, now or earlier. gone:
+    windows: the number of all windows. read: the number of windows that the extractor has read, in this
+    run or an earlier one. gone:
     the number of windows whose events are deleted. failed: the number of windows without a usable answer. Windows that
     were not read keep their memories. calls: the number of calls in this run. tokens: the number of tokens of all
     reads. changed: the memories with another text. stopped: the reason why not all windows were read.

@@ -94,7 +94,7 @@ _LINKS = text(
 
 @dataclass(frozen=True, slots=True)
 class EntityGraph:
-    """A result. graph: the graph; entity: the key of the queried entity; cut: True if the limits excluded something."""
+    """A part of the graph of relations. entity: the key of the queried entity; cut: True if a limit cut it."""
 
     graph: "nx.MultiDiGraph[str]"
     entity: str | None

@@ -27,7 +27,8 @@ _READ = text(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The figures of one step. starts: its start; all other fields are None if no sample was taken in it.
+    """The figures of one step. starts: the time at which it begins; all other fields are None if no sample was taken in
+    it.
 
     sessions_waiting, events_waiting, inbox_open and lags: the highest values in the step. events (flushed), decisions,
     tokens and failures: sums.

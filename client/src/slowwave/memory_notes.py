@@ -34,7 +34,7 @@ class NotingMemory(BoundMemory):
             content: the statement.
             importance: from 0 to 1.
             session: the conversation that the note comes from.
-            type: the type of the memory.
+            type: the type of the memory that the note may become, such as "fact" or "preference".
             marked: True to keep the note whatever its importance.
             scope: "room:NAME" or "team:NAME" instead of the agent's own.
             ttl_seconds: the seconds until the note expires, at most a year; by default

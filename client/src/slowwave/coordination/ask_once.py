@@ -25,7 +25,7 @@ def ask_once(
         redis: the broker.
         key: the Redis key that identifies the work.
         task: the task's name.
-        queue: the queue.
+        queue: the name of the Redis list for the message.
         arguments: builds the task's positional arguments from a ticket.
         seconds: how long an unprocessed message counts as queued.
 

@@ -76,7 +76,7 @@ def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
 
     Args:
         row: the row.
-        score: the score of the hit.
+        score: the score of the search, for `Hit.score`.
         labels: the names of scopes, by scope id.
     """
     return Hit(

@@ -106,7 +106,7 @@ class Day:
 
     Attributes:
         day: the date.
-        agent: the agent.
+        agent: the name of the agent.
         scope: as in `Hit`.
         version: the version of the newest summary; 0 without a summary.
         final: True if the day is over and the summary covers all its events.
