@@ -48,13 +48,18 @@ _SHARED = text(
     "   GROUP BY p.place, b.memory_id) AS s"
     " WHERE s.rank <= :most ORDER BY s.place, s.rank"
 )
-_NEAREST = text(
-    "SELECT v.memory_id, n.memory_id AS near FROM slowwave.memory_vectors v"
-    " JOIN slowwave.vector_spaces s ON s.id = v.space_id AND s.state = 'serving'"
-    " CROSS JOIN LATERAL slowwave.nearest_vectors("
-    "   'memory', s.id, s.dimension, ARRAY[v.scope_id], v.embedding, :most) AS n"
-    " WHERE v.scope_id = :scope AND v.memory_id = ANY(:ids) AND v.embedding IS NOT NULL AND n.memory_id <> v.memory_id"
-    " ORDER BY v.memory_id, n.cosine DESC, n.memory_id"
+_SPACE = text("SELECT s.id, s.dimension FROM slowwave.vector_spaces s WHERE s.state = 'serving'")
+# The index is of one space and one dimension, so that both are part of the statement. If an index scan finds too few
+# vectors of this scope, it goes on. For a small scope, the planner reads all vectors of the scope.
+_GO_ON = text("SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true)")
+_NEAREST = (
+    "SELECT q.memory_id, n.memory_id AS near FROM slowwave.memory_vectors q CROSS JOIN LATERAL ("
+    "   SELECT v.memory_id, CAST(v.embedding AS halfvec({dimension})) <#> CAST(q.embedding AS halfvec({dimension})) AS distance"
+    "   FROM slowwave.memory_vectors v"
+    "   WHERE v.space_id = {space} AND v.scope_id = :scope AND v.embedding IS NOT NULL"
+    "   ORDER BY CAST(v.embedding AS halfvec({dimension})) <#> CAST(q.embedding AS halfvec({dimension})) LIMIT :most) AS n"
+    " WHERE q.space_id = {space} AND q.scope_id = :scope AND q.memory_id = ANY(:ids) AND q.embedding IS NOT NULL"
+    "  AND n.memory_id <> q.memory_id ORDER BY q.memory_id, n.distance, n.memory_id"
 )
 _INDEX = text(
     "INSERT INTO slowwave.memory_blocks (scope_id, key, memory_id)"
@@ -147,10 +152,15 @@ def nearest(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> dict[
 
     Like `candidates`, the result contains no archived memories but merged ones.
     """
+    space = connection.execute(_SPACE).first()
+    if space is None:
+        return {}
     chosen: dict[UUID, list[UUID]] = {}
+    connection.execute(_GO_ON)
+    statement = text(_NEAREST.format(space=space.id, dimension=space.dimension))
     # The nearest vector is the memory's own.
     values = {"scope": scope_id, "ids": list(ids), "most": NEAREST + 1}
-    for row in connection.execute(_NEAREST, values):
+    for row in connection.execute(statement, values):
         chosen.setdefault(row.memory_id, []).append(row.near)
     known = load(connection, scope_id, {near for of in chosen.values() for near in of}) if chosen else {}
     return {one: [known[near] for near in of if near in known and _counts(known[near])] for one, of in chosen.items()}
