@@ -1,4 +1,4 @@
-"""Tables of Postgres logins other than the owner: the role of each, and its tenant.
+"""The table of Postgres logins with a role of Slowwave, without the owner and exporters: their roles and tenants.
 
 Postgres alone keeps the passwords.
 """

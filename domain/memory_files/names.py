@@ -1,8 +1,9 @@
-"""Encode any name as a folder name for every file system, and decode it again.
+"""Encode any name as a folder name for every file system, and decode it again unless it was cut.
 
 Small letters, digits, `_` and an inner `-` stay; every byte of any other character is written as `%xx`. So a folder
 name has no separator, no dot, no device name, and no character that a file system folds (case, composed characters),
 and no two names share a folder.
+A longer folder name than 255 bytes is cut and ends in a digest of the name.
 """
 
 import re

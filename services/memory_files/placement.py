@@ -39,8 +39,9 @@ def daily_path(day: date) -> str:
 
 
 def paths_for(status: str, day: date, *, append_only: bool) -> frozenset[str]:
-    """Return a memory's files: MEMORY.md for active ones, and the day's log for all live ones (unless moved ones leave
-    it).
+    """Return the files of a memory: MEMORY.md if it is active, its day's log if it has another live status.
+
+    append_only: True to keep active memories in their day's log, too.
     """
     if status == "archived":
         return frozenset()

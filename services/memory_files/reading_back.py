@@ -25,8 +25,8 @@ class ReadBack:
     """The result of the edits.
 
     places: the memory of each line, by path and line number. run: the number of the run; None if no line has a
-    statement. counts: the numbers of lines: typed, edited, removed, clashes, kept (removed lines whose memory has other
-    evidence now).
+    statement. counts: the numbers of lines: typed, edited, removed, clashes, kept (removed lines whose memory got
+    another text in the meantime).
     """
 
     places: dict[str, dict[int, UUID]] = field(default_factory=dict)

@@ -40,7 +40,7 @@ def due_scopes(connection: Connection, root: Path, disk: Disk, *, limit: int, no
 
 
 def waiting_for_session(connection: Connection, ref: SessionRef, backend: str, *, now: datetime) -> WaitingScope | None:
-    """Return the scope to which a session writes, if the scope has rows that may be delivered to the backend now."""
+    """Return the scope to which a session writes, if the scope has rows for the backend that are due."""
     query = (
         select(Scope.id, Scope.tenant, Scope.kind, Scope.name)
         .join(Session, Session.scope_id == Scope.id)

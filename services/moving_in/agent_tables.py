@@ -20,10 +20,10 @@ class Table:
     """One table. which: the SQL condition for the agent's rows, as `t`; order: a stable order, ids first if `numbered`.
 
     numbered: True if its id is a number to which other rows refer, so that each row gets a new one; otherwise the
-    database assigns a numeric `id`. numbers: columns with such a number, with its table; uuids: columns with ids of
-    memories and notes;
-    later: columns that refer to rows of the same table, written after all rows; dropped: columns without meaning on
-    another installation.
+    database assigns a numeric `id`. keeps_id: True if its id is a UUID, kept unless it is taken. numbers: columns with
+    the number of a row of another table, with this table; uuids: columns with ids of memories and notes; later: columns
+    that refer to rows of the same table, written after all rows; dropped: columns without meaning on another
+    installation.
     """
 
     name: str

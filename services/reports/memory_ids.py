@@ -19,7 +19,7 @@ def check_memory_name(name: str) -> UUID | None:
     try:
         return UUID(name)
     except ValueError:
-        raise InvalidQuery(f"a memory's id is meant, or the last twelve characters of one, not {shown(name)}") from None
+        raise InvalidQuery(f"a memory must be its id or the last twelve characters of it, got {shown(name)}") from None
 
 
 def memory_called(connection: Connection, tenant: str, name: str) -> UUID:

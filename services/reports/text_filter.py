@@ -1,7 +1,7 @@
 """Select memories that contain some words: a filter of lists, not a ranked search.
 
-Words are stemmed as the search stems them, in the languages of the scope. A memory must contain all of them, or their
-beginnings. If no stem is left ("who?", a sign), the text itself must contain the query.
+Words are stemmed as the search stems them, in the languages of the scope. For each of them, a memory must contain a
+word that begins with its stem. If no stem is left ("who?", a sign), the text itself must contain the query.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -93,7 +93,7 @@ def test_a_memory_is_called_by_its_id_or_the_end_of_it(past: Remembering) -> Non
             with pytest.raises(UnknownName, match=f"no memory whose id ends in {stranger}"):
                 memory_called(connection, "default", stranger)
         for odd in ("", "lisbon", past.lisbon.hex[-11:]):
-            with pytest.raises(InvalidQuery, match="a memory's id is meant"):
+            with pytest.raises(InvalidQuery, match="a memory must be its id"):
                 memory_called(connection, "default", odd)
 
 

@@ -1,6 +1,7 @@
 """Handle Idempotency-Key: a change that is sent twice happens once, and the repetition gets the first answer.
 
-Answers are stored in Redis for a day, by API key. Recording routes store the header in Postgres instead, where it stays
+Answers are stored in Redis for a day, by API key. An answer with a secret is not stored: a repetition of its request
+is refused. Recording routes store the header in Postgres instead, where it stays
 valid for ever.
 """
 

@@ -1,4 +1,4 @@
-"""Process a request: first key and rights, then body, limits and the route; and convert errors to answers.
+"""Process a request: first key and rights, then rate limit, body and route; and convert errors to answers.
 
 No body is read before the key's right for the route is known.
 """

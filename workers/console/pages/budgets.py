@@ -1,4 +1,4 @@
-"""Budgets: model cost by day, week, model and purpose; the remaining budget; and which cap is reached until when."""
+"""Budgets: calls and tokens by day, week, model and purpose; the remaining budget; and when a reached cap ends."""
 
 from starlette.responses import Response
 

@@ -1,7 +1,8 @@
 """`slowwave hook HOST EVENT`: the program that a host starts at each event, with the event's JSON on stdin.
 
-It ends within a fraction of a second, always with exit code 0 and with output that the host understands, because an
-unavailable memory must not disturb the person. The helper does all work that takes longer.
+It waits for a context for at most a quarter of a second (--wait: up to 30 s), and ends with exit code 0 and with output
+that the host understands, because an unavailable memory must not disturb the person. A background process, the helper
+(warm_process.py), does all work that takes longer. The event `mcp` runs `slowwave mcp` instead.
 """
 
 # The import of pathlib takes longer than all of the hook's own modules.
