@@ -54,10 +54,12 @@ _SPACE = text("SELECT s.id, s.dimension FROM slowwave.vector_spaces s WHERE s.st
 _GO_ON = text("SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true)")
 _NEAREST = (
     "SELECT q.memory_id, n.memory_id AS near FROM slowwave.memory_vectors q CROSS JOIN LATERAL ("
-    "   SELECT v.memory_id, CAST(v.embedding AS halfvec({dimension})) <#> CAST(q.embedding AS halfvec({dimension})) AS distance"
+    "   SELECT v.memory_id,"
+    "    CAST(v.embedding AS halfvec({dimension})) <#> CAST(q.embedding AS halfvec({dimension})) AS distance"
     "   FROM slowwave.memory_vectors v"
     "   WHERE v.space_id = {space} AND v.scope_id = :scope AND v.embedding IS NOT NULL"
-    "   ORDER BY CAST(v.embedding AS halfvec({dimension})) <#> CAST(q.embedding AS halfvec({dimension})) LIMIT :most) AS n"
+    "   ORDER BY CAST(v.embedding AS halfvec({dimension})) <#> CAST(q.embedding AS halfvec({dimension}))"
+    "   LIMIT :most) AS n"
     " WHERE q.space_id = {space} AND q.scope_id = :scope AND q.memory_id = ANY(:ids) AND q.embedding IS NOT NULL"
     "  AND n.memory_id <> q.memory_id ORDER BY q.memory_id, n.distance, n.memory_id"
 )
