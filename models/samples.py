@@ -10,8 +10,8 @@ class StatusSample(Base):
     """The figures of one tenant at `taken_at`, for the console's charts. hourly: the row covers an hour, not a minute.
 
     events, decisions, tokens, failures: sums over the `seconds` before taken_at. All other columns are values at
-    taken_at; in an hourly row, the highest values of the hour. lag: the seconds from the arrival of a window's oldest
-    event to the commit of its memories.
+    taken_at; in an hourly row, the highest values of the hour. lag_p50_seconds, lag_p95_seconds:
+    percentiles of the seconds from the arrival of a window's oldest event to the commit of its memories.
     """
 
     __tablename__ = "status_samples"

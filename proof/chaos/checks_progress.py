@@ -74,7 +74,8 @@ def one_at_a_time(evidence: Evidence) -> list[Finding]:
 def overlaps(evidence: Evidence) -> list[Any]:
     """Return all pairs of flushes of one agent that overlapped: first, second, same_session, earlier, later.
 
-    earlier, later: the times at which the two began.
+    first, second: the flushes. same_session: True if both are of one session. earlier, later: the times at which they
+    began.
     """
     return rows(evidence.engine, _OVERLAPS)
 

@@ -94,9 +94,7 @@ def adjudicate(
 
 @dataclass(frozen=True, slots=True)
 class Docket:
-    """A conflict for the model. number: the conflict's number; the two memories are in the state in which they were
-    read.
-    """
+    """A conflict for the model. conflict: its number; older, newer: its memories at the revisions that were read."""
 
     conflict: int
     older: ReviewedMemory

@@ -50,11 +50,11 @@ class ScopeAsOf:
 def read_as_of(
     connection: Connection, scope_id: int, moment: datetime, *, with_sources: bool = False, most: int | None = None
 ) -> ScopeAsOf:
-    """Return the memories that changed after `moment`, in their state at `moment`. sources: the (session id, seq) known
-    by then.
+    """Return the memories that changed after `moment`, in their state at `moment`.
 
-    with_sources: True to return sources also for memories of which only decided fields changed; otherwise these keep
-    their current sources. most: the highest number of later changes; more raise InvalidQuery, because each takes time.
+    with_sources: True to return the sources at `moment` also for memories of which only decided fields changed;
+    otherwise these keep their current sources. most: the highest number of later changes; more raise InvalidQuery,
+    because each takes time.
     """
     changes = _changes_since(connection, scope_id, moment, most)
     if most is not None and len(changes) > most:

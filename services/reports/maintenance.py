@@ -33,7 +33,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """A job. late: the seconds by which its run is late (0: not yet due; None: not planned, or disabled)."""
+    """A job. late_seconds: how long it has been due (0: not yet due; None: it has no due time, or is disabled)."""
 
     job: Job
     late_seconds: float | None

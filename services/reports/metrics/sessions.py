@@ -16,8 +16,10 @@ FAILING = 3
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """Figures of all tenants at one moment. waiting: the number of dirty sessions that do not back off.
-    dirty_limit_seconds: None if automatic flushing is off, because no session can then be late.
+    """Figures of all tenants at one moment.
+
+    waiting_oldest_seconds: the age of the oldest unread event of sessions that do not back off. dirty_limit_seconds:
+    None if automatic flushing is off, because no session can then be late.
     """
 
     sessions_dirty: int
