@@ -93,8 +93,8 @@ chaos: setup  ## inject faults from printed seeds while agents talk, then check 
 chaos-short: setup  ## run three minutes of chaos with one seed
 	@$(BIN)/python -m proof.chaos --short
 
-feed: setup  ## make changes in batches while everything is killed in turn: no reader misses one: make feed [CHANGES=40000]
-	@$(BIN)/python -m proof.feed --changes $(or $(CHANGES),40000) --batch 100 --rate 5000 --fails-each 2000
+feed: setup  ## make changes in batches while everything is killed in turn: no reader misses one: make feed [CHANGES=200000]
+	@$(BIN)/python -m proof.feed --changes $(or $(CHANGES),200000) --batch 100 --rate 5000 --fails-each 2000
 
 load: setup  ## let agents talk until the system is full: lag, fairness, backlog, memory of processes
 	@$(BIN)/python -m proof.load
