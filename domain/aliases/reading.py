@@ -38,7 +38,7 @@ def is_name_word(word: str) -> bool:
 
 
 def name_right(text: str, at: int) -> tuple[str, int]:
-    """Return the name that begins at `at`, and its end position; ("", at) if there is none."""
+    """Return the name that begins at `at`, and its end position; ("", at) if no name begins there."""
     while at < len(text) and text[at] in " \t*_":
         at += 1
     if at < len(text) and text[at] in _QUOTES:
@@ -64,7 +64,7 @@ def name_right(text: str, at: int) -> tuple[str, int]:
 
 
 def name_left(text: str, end: int) -> str:
-    """Return the name that ends right before `end`; "" if there is none."""
+    """Return the name that ends right before `end`; "" if no name ends there."""
     before = text[max(0, end - REACH) : end].rstrip(" \t*_,，")
     if before and before[-1] in _OPENING:
         begins = max(before.rfind(mark, max(0, len(before) - 62), len(before) - 1) for mark in _OPENING[before[-1]])

@@ -27,7 +27,7 @@ def told(ending: Ending, speaker: str) -> str:
 
 
 def ending_of(content: str) -> Ending | None:
-    """Parse the ending in a memory's content, as written by `told`; None if there is none."""
+    """Parse the ending in a memory's content, as written by `told`; None if it tells no ending."""
     match = _TOLD.match(content)
     if match is None:
         return None

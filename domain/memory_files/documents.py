@@ -190,7 +190,7 @@ class _Parser:
         return has_mark(line.rstrip("\r\n")) or BEGIN in line
 
     def _closed_block(self) -> int:
-        """Count the lines of a person's fenced block or comment that begins here; 0 if there is none."""
+        """Count the lines of a person's fenced block or comment that begins here; 0 if neither begins here."""
         line = self._lines[self._at]
         if fence := _FENCE.match(line):
             return self._until(lambda later: later.strip().startswith(fence[1]))

@@ -78,7 +78,7 @@ class Stance:
 
 
 def stance_of(parts: Sequence[str]) -> Stance | None:
-    """Return the stance in a turn's sentences; None if there is none."""
+    """Return the stance in a turn's sentences; None if they take no stance."""
     ends = [*parts[:_LOOKED_AT], *parts[_LOOKED_AT:][-_LAST:]]
     heard = [part for part in ends if not _FINALLY.search(part)]
     told = zip(heard, _acts(heard), strict=True)

@@ -29,7 +29,7 @@ def hands_over(call: Call) -> bool:
 
 
 def reason_of(call: Call) -> str | None:
-    """Return the reason for the transfer, from the call's arguments; None if there is none."""
+    """Return the reason for the transfer, from the call's arguments; None if no argument gives one."""
     told = dict(call.arguments)
     found = next((told[name] for name in _REASON if told.get(name, "").strip()), None)
     if found is None:

@@ -87,7 +87,7 @@ class SessionCount:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A day as it was read. epoch, time_zone: values of its agent; over: True if its local day has ended; status: the
-    stored status, None without a row; version: the version of the newest summary, 0 without one.
+    stored status, None without a row; version: the version of the newest summary, 0 without a summary.
     """
 
     epoch: int

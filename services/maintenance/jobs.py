@@ -105,7 +105,7 @@ def due_jobs(connection: Connection, now: datetime) -> list[str]:
 
 
 def plan_jobs(connection: Connection, now: datetime) -> None:
-    """Give a due time to jobs without one, and to jobs whose due time is too far ahead because a clock was set back.
+    """Give a due time to jobs that have none, or one that is too far ahead because a clock was set back.
 
     A job with an invalid schedule gets an error and is skipped.
     """

@@ -1,7 +1,7 @@
 """Export a scope's memory as Markdown files that people can read, copy and diff.
 
 The same memories always give the same bytes, and a file with the same bytes is not touched. Text that people wrote
-stays. If a person edited one of Slowwave's lines, the export refuses, unless `overwrite` is set.
+stays. If a person edited one of Slowwave's lines, the export refuses, unless `force` is set.
 """
 
 from collections.abc import Iterable, Sequence

@@ -77,7 +77,7 @@ def mend(descriptor: int, confirmed: int, disk: Disk) -> int:
 
 
 def _last_readable(lines: mmap.mmap, whole: int) -> tuple[int, int]:
-    """Return the end of the last readable line, and its number; (0, 0) without one."""
+    """Return the end of the last readable line, and its number; (0, 0) if no line is readable."""
     end = whole
     while end:
         start = lines.rfind(b"\n", 0, end - 1) + 1

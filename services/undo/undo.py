@@ -38,7 +38,7 @@ def undo(engine: Engine, tenant: str, run_id: int, *, by: str, now: datetime, no
         tenant: The owner of the run. For a job's run over all tenants, only the runs of this tenant's scopes are
             undone.
         run_id: The number of the run. If it is an undo, the run that it undid takes effect again. If it is the undo of
-            an undo, the run that is in effect because of it is undone.
+            an undo, the first run, which is in effect again, is undone.
         by: The person or program that requests the undo.
         now: The current time, aware.
         no_repeat: True to keep later passes from the same decision about these memories.

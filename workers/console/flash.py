@@ -29,7 +29,7 @@ def write_flash(response: Response, login: Login, flash: Flash, *, cookie: str, 
 
 
 def read_flash(request: Request, login: Login, *, cookie: str) -> Flash | None:
-    """Return the flash message for this page; None without one, or if another login signed it."""
+    """Return the flash message for this page; None if the request has no message, or another login signed it."""
     try:
         said = _signer(login).loads(request.cookies.get(cookie, ""), max_age=SECONDS)
     except BadData:

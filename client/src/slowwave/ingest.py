@@ -87,11 +87,10 @@ def ingest(
     """Record the events of `lines`. An invalid line goes to `on_reject`; all other lines are recorded.
 
     A line is {"agent", "session", "role", "content"} and optionally name, at, key, room_id, thread_id, scope, tenant,
-    metadata, tool_calls, tool_call_id, is_error. tenant: the tenant of lines without one (default: that of the
-    settings).
-    only_tenant: if given, lines of other tenants are rejected. on_progress: a function that is called after every
-    commit. The function reads the next batch while it commits a batch, and offers due sessions after their commit.
-    Raises StoreUnavailable (nothing is spooled: repeat the import) and the exceptions of `lines`.
+    metadata, tool_calls, tool_call_id, is_error. tenant: the tenant of lines that name no tenant (default: that of the
+    settings). only_tenant: True to reject lines of other tenants. on_progress: a function that is called after every
+    commit. `ingest` reads the next batch while it commits a batch, and offers due sessions after their commit. Raises
+    StoreUnavailable (nothing is spooled: repeat the import) and the exceptions of `lines`.
     """
     report = IngestReport()
     reader = _Reader(

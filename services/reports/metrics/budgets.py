@@ -59,7 +59,7 @@ def read_usage(connection: Connection, *, now: datetime) -> Sequence[Usage]:
 
 
 def cap_of(caps: Llm, period: Period) -> int | None:
-    """Return the cap of a tenant in a period, in tokens; None without one."""
+    """Return the cap of a tenant in a period, in tokens; None if no cap is set."""
     return (caps.daily_token_budget if period == "day" else caps.weekly_token_budget) or None
 
 
