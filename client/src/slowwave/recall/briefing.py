@@ -164,7 +164,7 @@ def unsummarised_heading(day: date) -> str:
 
 
 def _day_blocks(days: Iterable[Day]) -> list[Block]:
-    """Return, for each date, a block of summaries, then a block of events that no summary covers, each of all agents."""
+    """Return, for each date, a block of summaries, then one of events that no summary covers, each of all agents."""
     blocks: dict[str, list[str]] = {}
     for day in days:
         blocks.setdefault(summary_heading(day.day), []).extend(day.line_text(line) for line in day.lines)
