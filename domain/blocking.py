@@ -2,10 +2,9 @@
 finds the candidates, and no statement is compared with all others.
 
     claims    (subject, attribute): all values of one attribute share the key, whatever else the statements say
-    cores     the words of a short text, and these words with one word left out, for each word: such a key finds a text
-    with
-              one word more, less or changed; a longer text has MinHash bands, which match more often the more words two
-              texts share
+    cores     the words of a short text, and these words with one word left out, for each word: such a key finds a
+              text with one word more, less or changed; a longer text has MinHash bands, which match more often the
+              more words two texts share
     pairs     two words of the text, the most telling words first: most similar texts share several pairs
     singles   each of the most telling words alone: for texts that share one word and mean the same
 

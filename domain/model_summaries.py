@@ -53,7 +53,7 @@ SCHEMA: Mapping[str, Any] = {
 class SegmentText:
     """Events of one session and day, by seq, as a model sees them: without noise and secrets.
 
-    preceding: the event before them, or None; agent: the agent's name; time_zone: the agent's IANA zone.
+    preceding: the events before them, if any; agent: the agent's name; time_zone: the agent's IANA zone.
     """
 
     events: tuple[Event, ...]

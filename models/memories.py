@@ -161,9 +161,10 @@ class MemorySource(Base):
 
 
 class MemoryUse(Base):
-    """A reply in a conversation used this memory: one row for each conversation, however often.
+    """The use of a memory in one conversation, in one row, however often it was shown or used.
 
-    session_id: NULL for all conversations that Slowwave has not recorded.
+    session_id: NULL for all conversations that Slowwave has not recorded. shown_at: the last time at which a context
+    showed the memory; last_used_at: the last time at which a reply used it; NULL if never.
     """
 
     __tablename__ = "memory_uses"

@@ -40,7 +40,7 @@ def is_concerned(content: str, kind: str) -> bool:
 
 
 def sought(stored: Sequence[tuple[str, str]]) -> Sought | None:
-    """Return which memories the new statements of a scope, each with its type, need; None if they need none."""
+    """Return which memories the new statements of a scope, (content, type), could end or be ended by; None if none."""
     asked = {at: _asked(*one) for at, one in enumerate(stored) if is_concerned(*one)}
     if not asked:
         return None

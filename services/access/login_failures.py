@@ -32,7 +32,11 @@ _alone = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One login attempt. wait_seconds: the seconds until the next attempt is allowed; 0 if this one may continue."""
+    """One login attempt.
+
+    wait_seconds: the seconds until the next attempt is allowed; 0 if this one is. counted: False if the limit was
+    reached, or if the broker could not count the attempt.
+    """
 
     wait_seconds: float
     name: str

@@ -31,7 +31,7 @@ class Reach:
         return not self.agents or any(matches(name, pattern) for pattern in self.agents)
 
     def admits(self, kind: str, name: str) -> bool:
-        """Return True if a scope is within reach: ("agent", name) and so on."""
+        """Return True if a scope is within reach. kind: "agent", "room" or "team"."""
         if kind == "agent":
             return self.admits_agent(name)
         return any(matches(f"{kind}:{name}", pattern) for pattern in self.scopes)

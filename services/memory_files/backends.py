@@ -60,9 +60,9 @@ def _change(engine: Engine, statement: TextClause, values: dict[str, object]) ->
 
 
 def note_identity(connection: Connection, identity: str, now: datetime) -> bool:
-    """Store the model of mem0's vectors; if it has changed, rebuild all vectors.
+    """Store the model of mem0's vectors; if it has changed, enqueue all copies, so that they get new vectors.
 
-    Returns whether the model has changed. Without a registered mem0 the function does nothing.
+    Returns True if the model has changed. Without a registered mem0 the function does nothing.
     """
     which = MemoryBackend.name == MEM0
     row = connection.execute(select(MemoryBackend.identity).where(which).with_for_update()).first()

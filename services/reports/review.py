@@ -58,8 +58,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A filter of questions: by scope ("agent", name) and so on, tier, state (None: any), time of asking, and scopes
-    within reach (None: all).
+    """A filter of questions.
+
+    scope: ("agent", "room" or "team", name). state: None for any. before: only questions asked by this time. reach:
+    only questions of scopes within it; None for all.
     """
 
     scope: tuple[str, str] | None = None

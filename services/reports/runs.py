@@ -90,7 +90,8 @@ def list_runs(
     before: int | None = None,
     limit: int = 20,
 ) -> list[RunLine]:
-    """List the newest runs that the tenant may see. scope: ("agent", name) and so on; only runs that worked on it.
+    """List the newest runs that the tenant may see. scope: ("agent", "room" or "team", name); only runs that worked on
+    it.
 
     reach: only runs over scopes within it; None for all. before: only runs with a smaller number.
     """

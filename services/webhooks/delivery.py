@@ -163,8 +163,8 @@ class Deliverer:
             return self._take(connection, endpoint) if goes_on else None
 
     def _take(self, connection: Connection, endpoint: UUID) -> Taken | None:
-        """Return the due rows; if none is due, the next changes of the feed. None for an endpoint that gets nothing
-        now.
+        """Return the due rows; if none is due, the next changes of the feed. None for an endpoint
+        that is disabled, deleted or paused.
         """
         now = self.clock()
         found = connection.execute(_ENDPOINT, {"endpoint": endpoint, "now": now}).first()

@@ -44,8 +44,8 @@ _FIRST_YEAR, _LAST_YEAR = 1900, 2099
 class Token:
     """A word, a number, a date or an expression of a query.
 
-    tag: its meaning for times, as a letter (see the module). value: with tag M (month) the number of the month, and
-    so on; "" for tag ".". start, end: its offsets in the text.
+    tag: its meaning for times, as a letter (see the module). value: its value for this tag, such as 3 for
+    March (tag M); "" for tag ".". start, end: its offsets in the text.
     """
 
     tag: str
