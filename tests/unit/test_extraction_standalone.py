@@ -41,6 +41,38 @@ def test_what_points_away_asks_or_reacts_has_a_flaw(content: str) -> None:
     assert flaw(content, names=MAYA) is not None
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("It was Maya who sold the Fiat Punto in Leeds.", "dangling reference"),
+        ("Maya drove the van and has it now.", "points away"),
+        ("Maya rents [Name of the flat] in Leeds.", "template"),
+        ("Just Maya and the Leeds office.", "fragment"),
+        ("Maya loves how the Leeds team paints fences.", "praise"),
+        ("Family gave Maya the house in Leeds.", "wisdom"),
+        ("Maya set {port} in the Leeds config.", "code"),
+        ("Is Maya paid in Leeds on Friday.", "question"),
+        ("Yeah Maya sold the Fiat Punto.", "continuation"),
+        ("Maya bets on horse 7 in Leeds.", "feeling"),
+        ("Let me move Maya to Leeds.", "announcement"),
+        ("Please move Maya to the Leeds office.", "request"),
+        ("Maya says the Leeds plan makes sense.", "reaction"),
+        ("The issue is Maya's router in Leeds.", "progress"),
+        ("Maya is exhausted after the Leeds run.", "transient"),
+        ("Maya doesn't recall the Leeds address.", "lack"),
+        ("You said Maya lives in Leeds.", "about the conversation"),
+        ("Maya feels hopeful in Leeds today.", "mood"),
+        ("Maya's router in Leeds does not work.", "trouble of the moment"),
+        ("Rename Maya's folder in Leeds.", "imperative"),
+        ("Maya has just reviewed the Leeds contract.", "progress"),
+        ("Maya met your uncle in Leeds.", "addresses somebody"),
+        ("Maya painted that section green.", "dangling reference"),
+    ],
+)
+def test_each_pattern_names_its_flaw(content: str, reason: str) -> None:
+    assert flaw(content, names=MAYA) == reason
+
+
 def test_a_name_alone_is_no_content() -> None:
     assert flaw("Maya Maya Maya.", names=MAYA, at_work=False) == "too little content"
 
