@@ -177,9 +177,7 @@ def keep_one(a: ReviewedMemory, b: ReviewedMemory, keep: UUID) -> Answer:
 
 
 def survivor_of(a: ReviewedMemory, b: ReviewedMemory) -> UUID:
-    """Return the default survivor of a merge: the later memory, unless only the later one is in review (excluded from
-    answers), or, if both or neither are, only the earlier one has a person's own words.
-    """
+    """Return the default survivor of a merge: first one not in review, then one of a person, then the later one."""
     newer, older = newer_first(a, b)
     worse = (newer.status == "review", newer.trust not in TESTIMONY) > (
         older.status == "review",

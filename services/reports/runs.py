@@ -39,8 +39,8 @@ CHANGES_READ = 10_000
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run. scope: `kind:name`, None for a run over all scopes; by: the person or job that started it; seconds: None
-    while it is running; part_of: the run that started it.
+    """One run. scope: `kind:name`, None for all scopes; by: the person or job that started it; seconds: None while it
+    runs; part_of: the run that started it.
     """
 
     id: int
@@ -90,8 +90,7 @@ def list_runs(
     before: int | None = None,
     limit: int = 20,
 ) -> list[RunLine]:
-    """List the newest runs that the tenant may see. scope: ("agent", "room" or "team", name); only runs that worked on
-    it.
+    """List the newest runs that the tenant may see. scope: ("agent", "room" or "team", name).
 
     reach: only runs over scopes within it; None for all. before: only runs with a smaller number.
     """
