@@ -35,8 +35,9 @@ def shown_hit(hit: Hit, ids: Ids) -> Shown:
 
 
 def search_ways(name: str, memory: Memory, max_tokens: Sequence[int] = BUDGETS) -> dict[str, Way]:
-    """Return the methods: search, search in memories only, and context. name: what the memory searches with, such as
-    "words".
+    """Return the methods: search, search in memories only, and context.
+
+    name: a word for the memory's index in the names of the methods, such as "words".
     """
     last: dict[tuple[RecallQuestion, int], list[Hit]] = {}
 
