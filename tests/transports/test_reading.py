@@ -70,6 +70,19 @@ def test_every_transport_renders_the_same_context(memory: Memory, backing: Backi
     assert own.to_json() == other.to_json()
 
 
+def test_every_transport_finds_the_same_hits(memory: Memory, backing: Backing, told: str) -> None:
+    moment = {"score", "relevance", "why"}  # they depend on the time of the search
+    memory.turn_completed(told, "call-3", [{"role": "user", "name": "Rita", "content": "The printer has no ink."}])
+    with Memory(backing.settings) as direct:
+        own, other = ([hit.to_json() for hit in each.search(told, "invoices printer")] for each in (memory, direct))
+        (one, *_) = memory.memories(told)
+        records = memory.get(one.id), direct.get(one.id)
+    assert [hit.keys() for hit in own] == [hit.keys() for hit in other]
+    plain = [[{name: hit[name] for name in hit.keys() - moment} for hit in found] for found in (own, other)]
+    assert plain[0] == plain[1] != []
+    assert records[0] == records[1]
+
+
 def test_a_context_keeps_its_budget(memory: Memory, told: str) -> None:
     whole = memory.context(told, session="call-9")
     fitted = memory.context(told, session="call-9", max_tokens=60)
