@@ -70,6 +70,15 @@ def are_two_subjects(a: Reading, b: Reading) -> bool:
     return bool(one and other) and one.isdisjoint(_mentioned(b)) and other.isdisjoint(_mentioned(a))
 
 
+def _are_other_attributes(a: Reading, b: Reading) -> bool:
+    """Return True if each gives a value, of different attributes ("lives in Oslo", "is a nurse"): both may hold. A
+    claim without a value ("is not retired") may deny any attribute.
+    """
+    one, other = ({claim.attribute.partition(":")[0] for claim in reading.claims} for reading in (a, b))
+    denies = any(claim.value in {"yes", "no"} for claim in (*a.claims, *b.claims))
+    return bool(one and other) and one.isdisjoint(other) and not denies
+
+
 def _mentioned(reading: Reading) -> frozenset[str]:
     return reading.names | reading.distinct_stems | frozenset(token.lower for token in reading.tokens)
 
@@ -88,6 +97,8 @@ def _with_meaning(
     """Return the verdict of the rules and the model together."""
     if ruled.verdict == "conflict" and told.contradiction < BOTH_MAY_HOLD:
         return replace(ruled, verdict="related", reasons=(*ruled.reasons, "but both may hold"), meaning=told)
+    if told.is_contradiction and _are_other_attributes(a, b):
+        return replace(ruled, meaning=told)
     if ruled.verdict != "conflict" and told.is_contradiction and (finding is None or finding.kind != "distinct"):
         why = f"only one of the two can hold now (certainty {told.contradiction:.2f})"
         return replace(ruled, verdict="conflict", reasons=(why,), meaning=told)

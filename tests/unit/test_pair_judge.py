@@ -56,6 +56,23 @@ def test_the_model_names_a_contradiction_that_rules_miss(a: str, b: str) -> None
     assert judge(read(a), read(b), meaning=installed).verdict == "conflict"
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("The user lives in Oslo.", "The user is a nurse."),
+        ("The user is Sophia Silva.", "The user's user ID is sophia_silva_7557."),
+        ("The user's email is sophia@example.org.", "The user lives in Oslo."),
+    ],
+)
+def test_values_of_two_attributes_contradict_nothing(a: str, b: str) -> None:
+    assert judged(a, b, told(conflict=0.95)).verdict != "conflict"
+
+
+def test_a_denial_may_contradict_the_value_of_another_attribute() -> None:
+    contradicts = told(conflict=0.95)
+    assert judged("The user works at Siemens.", "The user is not employed.", contradicts).verdict == "conflict"
+
+
 @pytest.mark.parametrize(("a", "b"), REPETITIONS)
 def test_the_model_finds_a_repetition_that_rules_miss(a: str, b: str) -> None:
     assert judge(read(a), read(b)).verdict not in {"duplicate", "merge"}
