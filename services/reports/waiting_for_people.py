@@ -11,7 +11,7 @@ from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.models import Agent, DeadLetter, Event, Flush, Session
 from slowwave_server.services.reports.check import Check, counts_by_tenant, fine, problem, told_by_tenant
 from slowwave_server.services.reports.metrics.budgets import cap_of, is_spent, read_usage
-from slowwave_server.services.reports.metrics.quarantine import read_quarantine
+from slowwave_server.services.reports.metrics.waiting_for_people import read_waiting_for_people
 
 SPENT_NAMED = 5
 
@@ -43,7 +43,7 @@ def check_letters(connection: Connection) -> Check:
 
 def check_decisions(connection: Connection, *, now: datetime) -> Iterator[Check]:
     """Check that people answer questions and conflicts. Counts all tenants together."""
-    found = read_quarantine(connection, now=now)
+    found = read_waiting_for_people(connection, now=now)
     number = int(sum(found.review_open.values()))
     questions = f"{pluralize(number, 'question')} open"
     waited = f"{questions}, the first for {duration_words(found.review_oldest_seconds)}"

@@ -426,7 +426,7 @@ NOT_CALLED = {
     "check.counts_by_tenant": "called by check_stranded and its like: counts by tenant",
     "sessions.read_sessions": "figures of the whole installation: counts and ages",
     "flushes.read_flushes": "as read_sessions",
-    "quarantine.read_quarantine": "as read_sessions",
+    "waiting_for_people.read_waiting_for_people": "as read_sessions",
     "samples.take_samples": "writes, of every tenant; the test of a tenant's figures reads what it wrote",
     "runs.read_jobs": "jobs belong to the installation",
     "runs.read_runs": "as read_sessions, by kind",

@@ -26,9 +26,9 @@ from slowwave_server.services.reports.metrics.broker import FirstSeen, read_brok
 from slowwave_server.services.reports.metrics.budgets import read_budgets
 from slowwave_server.services.reports.metrics.deliveries import read_deliveries
 from slowwave_server.services.reports.metrics.flushes import read_flushes
-from slowwave_server.services.reports.metrics.quarantine import read_quarantine
 from slowwave_server.services.reports.metrics.runs import read_runs
 from slowwave_server.services.reports.metrics.sessions import read_sessions
+from slowwave_server.services.reports.metrics.waiting_for_people import read_waiting_for_people
 from slowwave_server.services.reports.model_check import ISSUES_OF, model_state
 from slowwave_server.services.reports.servers import broker_ahead, postgres_ahead
 
@@ -162,7 +162,7 @@ _GROUPS: Sequence[Callable[[Connection, Sources], Figures]] = (
     _database,
     _waiting,
     lambda connection, sources: read_flushes(connection, now=sources.clock()),
-    lambda connection, sources: read_quarantine(connection, now=sources.clock()),
+    lambda connection, sources: read_waiting_for_people(connection, now=sources.clock()),
     _budgets,
     _runs,
     lambda connection, sources: read_deliveries(connection, now=sources.clock()),

@@ -14,7 +14,7 @@ TIERS = ("low", "medium", "high")
 
 
 @dataclass(frozen=True, slots=True)
-class Quarantine:
+class WaitingForPeople:
     """Figures of all tenants, each counted up to COUNTED."""
 
     events_quarantined: int
@@ -25,7 +25,7 @@ class Quarantine:
     review_oldest_seconds: float
 
 
-def read_quarantine(connection: Connection, *, now: datetime) -> Quarantine:
+def read_waiting_for_people(connection: Connection, *, now: datetime) -> WaitingForPeople:
     """Read all counts in one query; each part uses the index of open rows."""
     letters = select(DeadLetter.id).where(DeadLetter.state == "open").limit(COUNTED).subquery()
     # The item with the lowest number has been open for the longest time.
@@ -49,7 +49,7 @@ def read_quarantine(connection: Connection, *, now: datetime) -> Quarantine:
             _one(select(func.min(questions.c.created_at))).label("first_question"),
         )
     ).one()
-    return Quarantine(
+    return WaitingForPeople(
         events_quarantined=row.quarantined,
         dead_letters_open=row.letters,
         conflicts_open=row.conflicts,
