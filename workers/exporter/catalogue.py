@@ -109,7 +109,11 @@ SESSIONS = _metrics(
 
 FLUSHES = _metrics(
     "Flushes of the last five minutes",
-    ("recent_flushes", "outcome", "Windows committed, by outcome: stored, no_reply, quarantined."),
+    (
+        "recent_flushes",
+        "outcome",
+        "Windows committed, by outcome: stored, no_reply (it contains nothing to remember), quarantined.",
+    ),
     ("recent_flush_lag_seconds", "quantile", "From the arrival of a window's oldest event to its commit."),
     ("recent_flush_seconds", "quantile", "From the beginning of a flush to its commit."),
     ("recent_flushes_retried", "", "Windows committed after more than one start."),
