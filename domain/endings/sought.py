@@ -19,11 +19,11 @@ _ENDED = {"called_off": CALLED_OFF, "corrected": CORRECTED, "lifted": _INSTRUCTI
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """The memories that new statements of a scope need to read.
+    """The stored memories of a scope that must be loaded to compare them with new statements.
 
     Attributes:
-        types: types of live memories that may end others or be ended. Memories of any type that declare an ending
-            count, too.
+        types: types of live memories that may end others or be ended. A memory whose text
+            declares an ending must be loaded whatever its type.
         within: True if one new statement can end another new one.
     """
 

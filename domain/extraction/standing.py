@@ -112,7 +112,7 @@ def is_instruction(sentence: str) -> bool:
 
 
 def is_routine(sentence: str) -> bool:
-    """Return True if a sentence contains its own occasion, so that "it" refers to the object of the condition."""
+    """Return True if a sentence names when it applies, as in "When I send a recipe, convert it": "it" is the recipe."""
     return _ROUTINE.match(sentence) is not None
 
 

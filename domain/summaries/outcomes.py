@@ -98,7 +98,10 @@ def _only_asks(speech: Speech) -> bool:
 
 
 def _reported(text: str, reports: Sequence[str], asked: str, limit: int) -> str:
-    """Return the report, further figures that the person requested, and the amounts in a list below the report."""
+    """Return the sentence of the turn that reports the result of the request, with more of the same turn.
+
+    More: other reports, sentences with numbers that the person requested, the amounts in a list.
+    """
     told = reports[0]
     asked_for = [part for part in plain(text) if _NUMBER.search(part) and len(terms(asked) & terms(part)) > 1]
     for more in [*reports[1:], *asked_for]:

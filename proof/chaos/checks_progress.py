@@ -94,8 +94,9 @@ def _explained(evidence: Evidence, overlap: Any) -> bool:
 
 
 def _voided(evidence: Evidence) -> Iterator[tuple[datetime, datetime]]:
-    """Return the times at which leases were unreliable, and for a wrong clock, the times at which and which times it
-    showed.
+    """Return the periods, as (began, ended), in which leases were unreliable.
+
+    A wrong clock gives two periods: the true times at which it was wrong, and the false times that it showed.
     """
     for fault in lines_of(evidence.places.faults):
         kind = str(fault["kind"])

@@ -1,4 +1,4 @@
-"""Measure each process of a deployment: cores, memory, files, by psutil, and for memory by /proc (Linux).
+"""Measure each process of a deployment: cores and open files by psutil, memory by /proc (Linux).
 
 Groups: worker-main, worker-fast (parents with their pools' children), beat, flower, postgres, valkey, producers.
 """

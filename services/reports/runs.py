@@ -66,8 +66,8 @@ class RunStory:
 
     actions: the number of each action; added: the number of rows with its number (links, triples, conflicts, questions,
     items). more_after: the argument `after` for the next page; None if `changes` has the last one. parts: the runs that
-    it started. lost: for a pass that was rolled back, memories whose evidence answers would have lost, with their
-    texts.
+    it started. lost: for a pass that was rolled back, the texts of memories by id: with the changes, answers would
+    have contained less of their evidence.
     """
 
     run: RunLine
