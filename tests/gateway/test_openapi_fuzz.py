@@ -28,7 +28,7 @@ from tests.support.walls import YESTERDAY
 schemathesis = pytest.importorskip("schemathesis", reason="not installed: make setup")
 checks = pytest.importorskip("schemathesis.specs.openapi.checks", reason="not installed: make setup")
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.long, pytest.mark.servers]
 
 EXAMPLES = 6
 """Of each path and method, allowed ones and others each."""

@@ -73,7 +73,7 @@ def test_mistake_26_what_changed_since_it_was_looked_at_is_left_alone(dispute: D
     memory = dispute.memory("Maya lives in Oslo.")
     dispute.sql("UPDATE slowwave.memories SET revision = 1, status = 'active' WHERE id = :id", id=memory)
     for change in (lambda: say(dispute, memory, "Maya lives in Bergen.", 0), lambda: archive(dispute, memory, 0)):
-        with pytest.raises(CannotCorrect, match="changed after you had looked"):
+        with pytest.raises(CannotCorrect, match="has changed since you read it"):
             change()
     assert (dispute.row(memory).content, dispute.status(memory)) == ("Maya lives in Oslo.", ("active", None))
     assert dispute.sql("SELECT FROM slowwave.maintenance_runs") == []
@@ -90,7 +90,7 @@ def test_mistake_26_a_decision_is_about_the_memories_that_were_seen(dispute: Dis
     for decide, number in ((decide_conflicts, conflict), (decide_items, item)):
         report = decide(dispute.engine, "default", [number], stale, by="Priya", now=LATER)
         assert [result.outcome for result in report.results] == ["refused"]
-        assert "changed after you had looked" in report.results[0].text
+        assert "has changed since you read it" in report.results[0].text
     assert dispute.state(conflict)[0] == "open"
     fresh = Decision("keep", acme, seen | {acme: 1})
     report = decide_conflicts(dispute.engine, "default", [conflict], fresh, by="Priya", now=LATER)

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from tests.support.histories import Teller, read_histories, table
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.long, pytest.mark.servers]
 
 SEEDS = (1,)
 """Each seed tells each history in another order. One order takes half a minute on an idle machine."""

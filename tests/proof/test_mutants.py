@@ -41,6 +41,7 @@ def test_a_name_that_nothing_has_is_told_with_those_that_there_are() -> None:
         chosen(MUTANTS, ["swapp"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "verdict"),
     [

@@ -17,7 +17,7 @@ from tests.support.processes import wait_until
 from tests.workers.fleet import PLAIN_APP, Fleet
 from tests.workers.servers import OwnValkey
 
-pytestmark = [pytest.mark.servers, pytest.mark.workers]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers]
 
 AGENTS = 4
 LOSSES = 4

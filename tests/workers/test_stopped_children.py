@@ -14,7 +14,7 @@ from tests.support.processes import wait_until
 from tests.workers.effects import value
 from tests.workers.fleet import PLAIN_APP, Fleet
 
-pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system tells no state of processes")
 
 
