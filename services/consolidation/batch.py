@@ -91,7 +91,7 @@ def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
         world.reload()
     concerned = sorted({world.head(memory.id) for memory in memories}, key=lambda memory: world.known[memory].order)
     standing = [world.known[memory] for memory in concerned if world.known[memory].live]
-    _settle_values(batch, effects, world, standing)
+    standing = _settle_values(batch, effects, world, standing)
     endings = Endings(batch.connection, batch.scope_id, world.pin, world.pinned)
     fresh = load(batch.connection, batch.scope_id, [memory.id for memory in standing])
     if settle_endings(effects, endings, [fresh[memory.id] for memory in standing]):
@@ -135,8 +135,11 @@ def _gather(effects: Effects, world: World, group: Group) -> None:
             effects.merge(part, kept, "; ".join(judgement.reasons) or judgement.verdict, judgement.score)
 
 
-def _settle_values(batch: Batch, effects: Effects, world: World, standing: Sequence[MemoryRevision]) -> None:
-    """For each attribute, let later values end earlier values, in the order of event time."""
+def _settle_values(
+    batch: Batch, effects: Effects, world: World, standing: Sequence[MemoryRevision]
+) -> Sequence[MemoryRevision]:
+    """For each attribute, let later values end earlier values, in the order of event time. Return the new revisions."""
+    before = effects.counts.total()
     done: set[tuple[str, str]] = set()
     for memory in standing:
         one = valued(memory)
@@ -150,6 +153,10 @@ def _settle_values(batch: Batch, effects: Effects, world: World, standing: Seque
             effects.end(one_ended)
         for pair in unclear:
             effects.dispute(pair.newer, pair.older, pair.reason)
+    if effects.counts.total() == before:
+        return standing
+    world.reload()
+    return [world.known[memory.id] for memory in standing]
 
 
 def _same_attribute(batch: Batch, one: Valued) -> list[Valued]:

@@ -32,6 +32,16 @@ def test_mistake_22_a_changed_value_ends_the_older_one_and_both_stay_readable(he
     assert conflict.status == "resolved"
 
 
+def test_a_value_that_says_what_changed_ends_the_older_one_once(hearer: Hearer) -> None:
+    old = hearer.hear("Maya lives in Porto.", days_ago=400)
+    hearer.hear("Maya lives in Bergen now.", days_ago=40)
+    hearer.run()
+    (change,) = hearer.sql(
+        f"SELECT reason FROM slowwave.memory_changes WHERE memory_id = '{old}' AND action = 'superseded'"
+    )
+    assert change.reason == "said later: another value of lives_in of Maya"
+
+
 def test_mistake_18_a_backfilled_older_fact_does_not_switch_off_the_newer_one(hearer: Hearer) -> None:
     new = hearer.hear("Maya works at Contoso", days_ago=40)
     hearer.run()
