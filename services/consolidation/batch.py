@@ -91,7 +91,7 @@ def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
         world.reload()
     concerned = sorted({world.head(memory.id) for memory in memories}, key=lambda memory: world.known[memory].order)
     standing = [world.known[memory] for memory in concerned if world.known[memory].live]
-    standing = _settle_values(batch, effects, world, standing)
+    standing = list(_settle_values(batch, effects, world, standing))
     endings = Endings(batch.connection, batch.scope_id, world.pin, world.pinned)
     fresh = load(batch.connection, batch.scope_id, [memory.id for memory in standing])
     if settle_endings(effects, endings, [fresh[memory.id] for memory in standing]):

@@ -27,10 +27,10 @@ from slowwave_server.services.reports.metrics import (
     budgets,
     deliveries,
     flushes,
-    quarantine,
     reading,
     runs,
     sessions,
+    waiting_for_people,
 )
 from slowwave_server.services.reports.metrics.broker import FirstSeen, read_broker, read_leases
 from slowwave_server.services.reports.spool_check import Spool
@@ -249,7 +249,7 @@ def test_scrapes_at_once_share_one_reading() -> None:
 def test_every_metric_is_read_and_every_figure_is_a_metric() -> None:
     groups = [
         group
-        for module in (broker, budgets, deliveries, flushes, quarantine, reading, runs, sessions)
+        for module in (broker, budgets, deliveries, flushes, reading, runs, sessions, waiting_for_people)
         for group in vars(module).values()
         if is_dataclass(group) and group.__module__ == module.__name__
     ]
