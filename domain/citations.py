@@ -27,7 +27,8 @@ def cites(reply: str, memory: UUID, content: str, others: Iterable[str]) -> bool
         return True
     own, said = _words(content), _words(reply)
     for other in others:
-        own = {word: weight for word, weight in own.items() if word not in _words(other)}
+        heard = _words(other)
+        own = {word: weight for word, weight in own.items() if word not in heard}
     repeated = {word: weight for word, weight in own.items() if word in said}
     if any(map(_IDENTIFIER.match, repeated)):
         return True

@@ -76,7 +76,7 @@ def _gives_values(older: Reading, newer: Reading, speakers: set[str]) -> bool:
 
 
 def _measures_anew(older: Reading, newer: Reading) -> bool:
-    """Whether both name the subject of the older one, and give another number of one unit."""
+    """Return True if both name the subject of the older one, and give another number of one unit."""
     subject = older.doer.stems - {"user"}
     if not subject - older.doer.names or not subject <= newer.distinct_stems:
         return False
@@ -98,7 +98,7 @@ def _numbers(tokens: Sequence[Token]) -> dict[str, set[str]]:
 
 
 def _ends_what(older: Reading, newer: Reading, speakers: set[str]) -> bool:
-    """Whether the newer one says that a thing has ended, and the older one says what is so with this thing.
+    """Return True if the newer one says that a thing has ended, and the older one states something about this thing.
 
     The thing has a name; after "no longer" it may be any word of the older statement ("not a vegetarian any more").
     """

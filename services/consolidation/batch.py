@@ -91,15 +91,12 @@ def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
         world.reload()
     concerned = sorted({world.head(memory.id) for memory in memories}, key=lambda memory: world.known[memory].order)
     standing = [world.known[memory] for memory in concerned if world.known[memory].live]
-    standing = list(_settle_values(batch, effects, world, standing))
+    standing = _settle_values(batch, effects, world, standing)
     endings = Endings(batch.connection, batch.scope_id, world.pin, world.pinned)
-    fresh = load(batch.connection, batch.scope_id, [memory.id for memory in standing])
-    if settle_endings(effects, endings, [fresh[memory.id] for memory in standing]):
-        world.reload()
-        standing = [world.known[memory.id] for memory in standing]
+    if settle_endings(effects, endings, standing):
+        standing = _reload(world, standing)
     if settle_changes(batch.connection, effects, world, standing):
-        world.reload()
-        standing = [world.known[memory.id] for memory in standing]
+        standing = _reload(world, standing)
     _compare(batch, effects, world, standing)
     if batch.settings.extract_triples:
         said = {memory.id: triples(read(memory.content)) for memory in standing}
@@ -135,9 +132,15 @@ def _gather(effects: Effects, world: World, group: Group) -> None:
             effects.merge(part, kept, "; ".join(judgement.reasons) or judgement.verdict, judgement.score)
 
 
+def _reload(world: World, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
+    """Return the new revisions of these memories, after changes."""
+    world.reload()
+    return [world.known[memory.id] for memory in memories]
+
+
 def _settle_values(
-    batch: Batch, effects: Effects, world: World, standing: Sequence[MemoryRevision]
-) -> Sequence[MemoryRevision]:
+    batch: Batch, effects: Effects, world: World, standing: list[MemoryRevision]
+) -> list[MemoryRevision]:
     """For each attribute, let later values end earlier values, in the order of event time. Return the new revisions."""
     before = effects.counts.total()
     done: set[tuple[str, str]] = set()
@@ -153,10 +156,7 @@ def _settle_values(
             effects.end(one_ended)
         for pair in unclear:
             effects.dispute(pair.newer, pair.older, pair.reason)
-    if effects.counts.total() == before:
-        return standing
-    world.reload()
-    return [world.known[memory.id] for memory in standing]
+    return standing if effects.counts.total() == before else _reload(world, standing)
 
 
 def _same_attribute(batch: Batch, one: Valued) -> list[Valued]:

@@ -252,10 +252,11 @@ def _messages(taken: Taken) -> Iterator[tuple[list[Row[Any]], list[dict[str, Any
         if (change := taken.changes.get(row.change_id)) is None:
             continue
         told = change.to_json()
-        size += len(_encoded(told))
-        if rows and (size > MOST_BYTES or len(rows) == MOST_CHANGES):
+        length = len(_encoded(told))
+        if rows and (size + length > MOST_BYTES or len(rows) == MOST_CHANGES):
             yield rows, changes
-            rows, changes, size = [], [], len(_encoded(told))
+            rows, changes, size = [], [], 0
+        size += length
         rows.append(row)
         changes.append(told)
     if rows:
