@@ -24,13 +24,12 @@ _STEM = 4
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A question and its answers.
+    """The answers to one question.
 
     held_before, held_after: the share of BUDGETS within which the answer contains the evidence, without and with the
     changes of a pass.
     """
 
-    text: str
     held_before: float
     held_after: float
 

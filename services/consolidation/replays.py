@@ -181,4 +181,4 @@ def _replay(connection: Connection, without: Connection, reader: Reader, questio
             BUDGETS
         )
 
-    return Replay(question.text, held_on(without), held_on(connection))
+    return Replay(held_on(without), held_on(connection))

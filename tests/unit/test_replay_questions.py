@@ -26,7 +26,7 @@ def test_sample_does_not_depend_on_the_order() -> None:
 
 
 def test_lost_evidence_is_the_mean_over_questions() -> None:
-    answers = [Replay("a", 1.0, 0.5), Replay("b", 1.0, 1.0), Replay("c", 0.0, 0.5), Replay("d", 1.0, 0.0)]
+    answers = [Replay(1.0, 0.5), Replay(1.0, 1.0), Replay(0.0, 0.5), Replay(1.0, 0.0)]
     assert held(answers) == (0.75, 0.5)
     assert lost(answers) == 0.25
     assert lost([]) == 0
