@@ -1,4 +1,4 @@
-"""LoCoMo's development conversations, separate servers for them, and the flusher of a worker.
+"""LoCoMo's development conversations, separate servers for these conversations, and the flusher of a worker.
 
 Every conversation becomes an agent, each of its sessions a session; questions are those of categories 1 to 4.
 """

@@ -66,7 +66,7 @@ def compared() -> dict[str, Compared]:
     """Return the compared extractors by the names of their columns. Version 1 and the speech baseline see no tool
     events.
 
-    signals: the rules without a judge of meaning; present: the rules with it, as `make setup` installs them.
+    signals: the rules without a judge of meaning; present: the rules with the judge, as `make setup` installs them.
     """
     return {
         "keep all": Compared(Quotes("keep all", lambda text: [text] if text.strip() else [])),

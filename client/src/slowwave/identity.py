@@ -1,4 +1,4 @@
-"""Names of tenants, agents and sessions, and the rules for them."""
+"""The names of tenants, agents and sessions, and the rules for such names."""
 
 import unicodedata
 from dataclasses import dataclass

@@ -83,7 +83,7 @@ class SearchRequest:
 class ContextRequest:
     """The arguments of `Memory.context`. now: the reference time; None means the time of the call.
 
-    noted: True if the memories of the context count as shown; False if the caller shows only some of them.
+    noted: True if the memories of the context count as shown; False if the caller shows only a part of the memories.
     """
 
     agent: str

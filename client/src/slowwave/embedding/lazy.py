@@ -12,7 +12,7 @@ LOCAL_MODEL = "all-MiniLM-L6-v2"
 
 
 class LazyEmbedder:
-    """An embedder whose name is known before its model is loaded. `make` loads the model, once in each process."""
+    """An embedder that knows its name before it loads its model. `make` loads the model, once in each process."""
 
     def __init__(self, name: str, make: Callable[[], Embedder]) -> None:
         self.name = name

@@ -1,6 +1,6 @@
 """A memory in mem0's form: its text under its own id, with metadata for search results.
 
-Metadata are texts and numbers only, because some vector stores accept nothing else.
+Metadata are only texts and numbers, because some vector stores accept no other values.
 """
 
 import json

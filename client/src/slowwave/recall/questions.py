@@ -1,4 +1,4 @@
-"""Embed a query by the model whose vectors are in use. The result is None if the search has to use words only.
+"""Embed a query by the model of the serving vectors. The result is None if the search has to use words only.
 
 The embedding is made before the search takes a connection, because a slow endpoint would hold the connection. It has a
 timeout of some seconds.
