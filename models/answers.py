@@ -17,9 +17,10 @@ _SESSION = "slowwave.sessions.id"
 class WindowAnswer(Base):
     """A model call about the next window of a session, and its answer. answer: NULL until the model has answered.
 
-    digest: the digest of the question, without its context. known: the memories in the prompt beside the window; they
-    are needed to read the answer. owner: the worker that asked; from expires_at on, it counts as dead. The commit of
-    the window deletes the row. A forget in the session's scope deletes it, too, and retention deletes it after a day.
+    digest: a digest of the window's text, the prompt's version and the model. known: the memories in the prompt beside
+    the window, in order, because the answer cites them by number. owner: the worker that asked; from expires_at on, it
+    counts as dead. The commit of the window deletes the row. A forget in the session's scope deletes it, too, and
+    retention deletes it after a day.
     """
 
     __tablename__ = "window_answers"

@@ -34,8 +34,6 @@ TURN_SECONDS = 900.0
 _REST_SECONDS = 2.0
 _BUSY = frozenset({"55P03", "40P01"})
 _PARTITION = re.compile(r"events_(\d+|rest)")
-_DEVELOPMENT = re.compile(r"00\d\d")
-"""Revisions from before version 0.1.0, which was the first one that others installed."""
 _NOTE = "code of revision {} and later works on this schema"
 _NOTED = text(f"SELECT obj_description(to_regclass('{SCHEMA}.alembic_version'), 'pg_class')")
 
@@ -51,13 +49,13 @@ class OldServer(WrongSchema):
 
 
 class DevelopmentSchema(WrongSchema):
-    """A development version from before 0.1.0 made this database; no migration starts from it."""
+    """A development version between two releases made this database; no migration starts from it."""
 
     def __init__(self, revision: str) -> None:
         super().__init__(
-            f"the database is at revision {revision} of a development version from before 0.1.0, which cannot be"
-            " migrated: run `slowwave memory export SCOPE DIR` with the version that made it, then"
-            " `slowwave admin migrate` and `slowwave memory import SCOPE DIR` with this version on a new database"
+            f"the database is at revision {revision} of a development version, which cannot be migrated: run"
+            " `slowwave memory export SCOPE DIR` with the version that made it, then `slowwave admin migrate` and"
+            " `slowwave memory import SCOPE DIR` with this version on a new database"
         )
 
 
@@ -190,7 +188,7 @@ def _move(connection: Connection, before: str | None, revision: str) -> None:
     from alembic import command  # noqa: PLC0415
 
     known = known_revisions()
-    _refuse_development(before)
+    _refuse_development(before, known)
     if before is not None and before not in known:
         if revision == "head" and _serves(connection, known):
             return  # an older version that runs again for a while, or a late job of it
@@ -204,8 +202,9 @@ def _move(connection: Connection, before: str | None, revision: str) -> None:
     (command.downgrade if downwards else command.upgrade)(_config(connection), revision)
 
 
-def _refuse_development(revision: str | None) -> None:
-    if revision is not None and _DEVELOPMENT.fullmatch(revision):
+def _refuse_development(revision: str | None, known: Sequence[str]) -> None:
+    """Raise DevelopmentSchema for a revision that no release has, and that is older than the newest known one."""
+    if revision is not None and revision not in known and revision < known[0]:
         raise DevelopmentSchema(revision)
 
 
@@ -214,11 +213,16 @@ def oldest_served(revision: str) -> str:
     from alembic.script import ScriptDirectory  # noqa: PLC0415
 
     scripts = list(ScriptDirectory.from_config(_config()).walk_revisions(head=revision))[::-1]
-    names = [script.revision for script in scripts]
-    oldest, needed = len(scripts) - 1, 0
+    return oldest_of([(script.revision, getattr(script.module, "serves", script.revision)) for script in scripts])
+
+
+def oldest_of(migrations: Sequence[tuple[str, str]]) -> str:
+    """Return the oldest revision whose code works after all these migrations: (revision, serves), oldest first."""
+    names = [revision for revision, _ in migrations]
+    oldest, needed = len(names) - 1, 0
     while oldest > 0:
         # From now on, older code works on the schema of this migration.
-        needed = max(needed, names.index(getattr(scripts[oldest].module, "serves", names[oldest])))
+        needed = max(needed, names.index(migrations[oldest][1]))
         if needed >= oldest:
             break
         oldest -= 1
@@ -241,8 +245,8 @@ def require_current(connection: Connection) -> str:
     current, head = current_revision(connection), head_revision()
     if current == head:
         return head
-    _refuse_development(current)
     known = known_revisions()
+    _refuse_development(current, known)
     if current is None or current in known:
         state = "has never been migrated" if current is None else f"is at revision {current}"
         raise WrongSchema(f"the database {state}, this version needs {head}: run `slowwave admin migrate`")

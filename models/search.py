@@ -13,7 +13,7 @@ GIN_OPTIONS = {"gin_pending_list_limit": 128}
 class Passage(Base):
     """A part of a flushed event as search indexes it: redacted and stemmed, with date, speaker and context.
 
-    A short event is one passage (domain.passages). A row from before revision 0106 with a NULL `ends` contains a whole
+    A short event is one passage (domain.passages). A row of version 0.1.0 with a NULL `ends` contains a whole
     event until a worker splits it. Every lexeme begins with its scope (`17:adopt`), so one GIN index serves all scopes,
     and a query of one scope reads no postings of another (I8).
     """

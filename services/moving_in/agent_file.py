@@ -1,7 +1,7 @@
 """The file of a whole agent: a zip with a manifest and one member per table, with one row per line, each with a
 checksum.
 
-manifest.json            {"format": "slowwave-agent", "version": 1, "bundle": …, "schema": "0121", "agent": {…},
+manifest.json            {"format": "slowwave-agent", "version": 1, "bundle": …, "schema": "0127", "agent": {…},
 "scope": 7, "tables": {"sessions": {"rows": 12, "sha256": "…"}, …}}
 tables/sessions.jsonl    {"id": 4, "name": "monday", …}
 """

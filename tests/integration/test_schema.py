@@ -12,20 +12,17 @@ from sqlalchemy import Connection, Engine, text
 from proof.drills.catalogue import catalogue
 from proof.drills.versions import NoHistory, unpack_previous
 from slowwave_server.models import SCHEMA, Base
-from slowwave_server.models.driver import known_revisions
+from slowwave_server.models.driver import MIGRATIONS, WrongSchema, head_revision, known_revisions
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import (
     MIGRATION_LOCK,
-    MIGRATIONS,
     OldServer,
     TablesBusy,
-    WrongSchema,
     _config,
     current_revision,
-    head_revision,
     is_described,
     migrate,
-    oldest_served,
+    oldest_of,
     require_current,
     require_server,
 )
@@ -72,10 +69,11 @@ def test_workers_refuse_another_revision_with_a_sentence_that_says_what_to_run(e
             require_current(connection)
 
 
-def test_database_of_a_development_version_is_refused(engine: Engine) -> None:
+@pytest.mark.parametrize("revision", ["0025", "0126"])
+def test_database_of_a_development_version_is_refused(engine: Engine, revision: str) -> None:
     with engine.begin() as connection:
-        connection.execute(text("UPDATE slowwave.alembic_version SET version_num = '0025'"))
-    refused = r"revision 0025 of a development version .* `slowwave memory export .* `slowwave memory import SCOPE DIR`"
+        connection.execute(text(f"UPDATE slowwave.alembic_version SET version_num = '{revision}'"))
+    refused = rf"revision {revision} of a development .* `slowwave memory export .* `slowwave memory import SCOPE DIR`"
     with pytest.raises(WrongSchema, match=refused):
         migrate(engine)
     with engine.connect() as connection, pytest.raises(WrongSchema, match=refused):
@@ -131,12 +129,25 @@ def test_workers_refuse_a_newer_schema_that_serves_only_later_ones(engine: Engin
 
 def test_a_schema_notes_the_oldest_code_that_it_serves(engine: Engine) -> None:
     noted = text("SELECT obj_description('slowwave.alembic_version'::regclass, 'pg_class')")
-    for revision, oldest in (("0101", "0100"), ("0100", "0100"), ("0101", "0100")):
+    for revision in (head_revision(), "0100", head_revision()):
         migrate(engine, revision)
-        assert oldest_served(revision) == oldest
         with engine.connect() as connection:
             said = connection.execute(noted).scalar_one()
-        assert said == f"code of revision {oldest} and later works on this schema"
+        assert said == f"code of revision {revision} and later works on this schema"
+
+
+@pytest.mark.parametrize(
+    ("migrations", "oldest"),
+    [
+        ([("1", "1")], "1"),
+        ([("1", "1"), ("2", "1")], "1"),
+        ([("1", "1"), ("2", "2"), ("3", "1")], "2"),
+        ([("1", "1"), ("2", "1"), ("3", "2"), ("4", "3")], "3"),
+        ([("1", "1"), ("2", "1"), ("3", "1"), ("4", "2")], "2"),
+    ],
+)
+def test_the_strictest_migration_decides_which_code_is_served(migrations: list[tuple[str, str]], oldest: str) -> None:
+    assert oldest_of(migrations) == oldest
 
 
 def test_every_migration_since_the_first_release_says_which_code_it_serves() -> None:

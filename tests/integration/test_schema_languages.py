@@ -21,7 +21,7 @@ def test_migration_indexes_rows_that_were_there_before(engine: Engine, shelf: Sh
     shelf.say("zh", "我们决定用Superset做销售看板。")
     memory = shelf.keep("Der Kunde bevorzugt gedruckte Rechnungen.")
     indexed = shelf.sql(INDEXED)
-    migrate(engine, "0103")
+    migrate(engine, "0100")
     shelf.sql("UPDATE slowwave.passages SET search = ''")
     shelf.sql("UPDATE slowwave.memories SET search = ''")
     migrate(engine)

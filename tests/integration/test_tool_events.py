@@ -159,7 +159,7 @@ def test_a_day_summary_reads_no_tool_events() -> None:
 
 def test_a_downgrade_keeps_tool_events_as_noise(memory: Memory, engine: Engine, database_url: str) -> None:
     memory.turn_completed("maya", "s", TALK)
-    migrate(engine, "0101")
+    migrate(engine, "0100")
     with engine.connect() as connection:
         kinds = connection.execute(text("SELECT kind, count(*) FROM slowwave.events GROUP BY 1 ORDER BY 1")).all()
     assert [tuple(row) for row in kinds] == [("assistant", 2), ("task", 4), ("user", 1)]

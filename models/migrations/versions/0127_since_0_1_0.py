@@ -1,38 +1,55 @@
-"""Store the language of each text; index texts by language, with the parts of names and pairs of characters."""
+"""All that changed in the schema since version 0.1.0."""
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from alembic import op
 from sqlalchemy import Connection, RowMapping, text
 
 from slowwave_server.domain.languages import DEFAULT, detect, detect_each
+from slowwave_server.domain.profile import profile_of
 from slowwave_server.models.functions import apply_functions, run_sql
 
-revision = "0105"
-down_revision = "0104"
+revision = "0127"
+down_revision = "0100"
 branch_labels = None
 depends_on = None
-# The oldest revision whose code works on this schema. Text that older code flushes is indexed as English.
-serves = "0100"
+# The oldest revision whose code works on this schema: code of 0.1.0 calls functions that are gone.
+serves = "0127"
 
+BASELINE = Path(__file__).parent.parent / "baseline"
 BATCH = 500
 
-_COLUMNS = """
-ALTER TABLE slowwave.passages ADD COLUMN language text DEFAULT 'en' NOT NULL;
-ALTER TABLE slowwave.memories ADD COLUMN language text DEFAULT 'en' NOT NULL;
-CREATE INDEX passages_language_idx ON slowwave.passages (scope_id, language) WHERE language <> 'en';
-CREATE INDEX memories_language_idx ON slowwave.memories (scope_id, language) WHERE language <> 'en';
-"""
-# This migration changes the arguments or results of these functions.
+# The arguments or the results of these functions change, or another function replaces them.
 _CHANGED = """
-DROP FUNCTION IF EXISTS slowwave.search_vector(text, integer);
+DROP FUNCTION IF EXISTS slowwave.search_hybrid;
+DROP FUNCTION IF EXISTS slowwave.search_text;
+DROP FUNCTION IF EXISTS slowwave.nearest_vectors;
+DROP FUNCTION IF EXISTS slowwave.passage_search_vectors;
 DROP FUNCTION IF EXISTS slowwave.passage_search_vector(bigint, text, text, timestamptz);
 DROP FUNCTION IF EXISTS slowwave.memory_search_vector(bigint, text, timestamptz, text[]);
+DROP FUNCTION IF EXISTS slowwave.search_vector(text, integer);
+DROP FUNCTION IF EXISTS slowwave.scope_stats(text, text[], text[], text);
 DROP FUNCTION IF EXISTS slowwave.store_memory(bigint, bigint, bigint, text, bytea, text, text, double precision,
     double precision, text, text[], timestamptz, bigint[], text, timestamptz);
-DROP FUNCTION IF EXISTS slowwave.scope_stats(text, text[], text[], text);
+DROP FUNCTION IF EXISTS slowwave.read_context(text, text, text[], text[], text, timestamptz, integer, uuid[], integer,
+    integer);
+DROP FUNCTION IF EXISTS slowwave.commit_extraction(bigint, bigint, bigint, bigint, text, text, text, integer, jsonb,
+    jsonb, integer, integer, text, integer, double precision, double precision, timestamptz, timestamptz, bigint, text,
+    text, jsonb, integer);
+"""
+_IMPORTANT = """
+DROP INDEX slowwave.memories_important_idx;
+CREATE INDEX memories_important_idx ON slowwave.memories
+    (scope_id, slowwave.learned_importance(importance, use_gain) DESC, valid_from DESC)
+    WHERE status IN ('inbox', 'episode', 'active') AND valid_to IS NULL;
+"""
+# A paraphrase that was merged into a memory no longer lowers the trust in the words that stay.
+_SCORE_AGAIN = """
+SELECT slowwave.score_memory(m.id, clock_timestamp())
+FROM slowwave.memories m WHERE m.id IN (SELECT merged_into FROM slowwave.memories WHERE merged_into IS NOT NULL);
 """
 _SESSIONS = text("SELECT DISTINCT p.session_id, p.scope_id FROM slowwave.passages p ORDER BY p.session_id")
 _EVENTS = text(
@@ -48,49 +65,37 @@ _INDEX = text(
     " WHERE p.session_id = :session AND p.seq = v.seq AND v.seq > :after"
     " AND (p.search <> v.search OR p.language <> x.language)"
 )
-_MEMORIES = text("SELECT m.id, m.content FROM slowwave.memories m WHERE m.id > :after ORDER BY m.id LIMIT :batch")
+_MEMORIES = text(
+    "SELECT m.id, m.content, m.type FROM slowwave.memories m WHERE m.id > :after ORDER BY m.id LIMIT :batch"
+)
 _INDEX_MEMORIES = text(
-    "UPDATE slowwave.memories m SET search = v.search, language = x.language"
-    " FROM unnest(CAST(:ids AS uuid[]), CAST(:languages AS text[])) AS x (id, language)"
+    "UPDATE slowwave.memories m SET search = v.search, language = x.language, profile = x.profile"
+    " FROM unnest(CAST(:ids AS uuid[]), CAST(:languages AS text[]), CAST(:profiles AS jsonb[]))"
+    "  AS x (id, language, profile)"
     " JOIN slowwave.memories o ON o.id = x.id CROSS JOIN LATERAL ("
     "  SELECT slowwave.memory_search_vector(o.scope_id, o.content, o.valid_from, o.entities, x.language) AS search"
-    " ) AS v WHERE m.id = x.id AND (m.search <> v.search OR m.language <> x.language)"
+    " ) AS v WHERE m.id = x.id AND (m.search <> v.search OR m.language <> x.language OR m.profile <> x.profile)"
 )
 
 
 def upgrade() -> None:
-    run_sql(_COLUMNS)
+    run_sql((BASELINE / "since_0_1_0.sql").read_text(encoding="utf-8"))
     run_sql(_CHANGED)
-    apply_functions(
-        "commit_flush",
-        "consolidate_notes",
-        "guess_language",
-        "memory_search_vector",
-        "passage_search_vector",
-        "passage_search_vectors",
-        "question_terms",
-        "scope_languages",
-        "scope_stats",
-        "score_memory",
-        "search_configuration",
-        "search_vector",
-        "searched_text",
-        "store_candidates",
-        "store_memory",
-    )
+    apply_functions()
+    run_sql(_IMPORTANT)
     connection = op.get_bind()
     for session, scope in connection.execute(_SESSIONS).all():
         _index_session(connection, session, scope)
     _index_memories(connection)
+    run_sql(_SCORE_AGAIN)
 
 
 def downgrade() -> None:
-    op.execute("ALTER TABLE slowwave.passages DROP COLUMN language")
-    op.execute("ALTER TABLE slowwave.memories DROP COLUMN language")
+    run_sql((BASELINE / "back_to_0_1_0.sql").read_text(encoding="utf-8"))
 
 
 def _index_session(connection: Connection, session: int, scope: int) -> None:
-    """Index the events of a session again, each with the two spoken events before it."""
+    """Index the events of a session by their languages, each with the two spoken events before it."""
     before: list[dict[str, Any]] = []
     for rows in _batches(connection, session):
         said = [row["content"] for row in rows if row["kind"] != "tool"]
@@ -121,8 +126,11 @@ def _passage(row: RowMapping, language: str) -> dict[str, Any]:
 
 
 def _index_memories(connection: Connection) -> None:
+    """Index memories by their languages, and store what each one states about the speaker."""
     after = "00000000-0000-0000-0000-000000000000"
     while rows := connection.execute(_MEMORIES, {"after": after, "batch": BATCH}).all():
-        values = {"ids": [row.id for row in rows], "languages": [detect(row.content) for row in rows]}
+        profiles = [json.dumps([trait.to_json() for trait in profile_of(row.content, row.type)]) for row in rows]
+        languages = [detect(row.content) for row in rows]
+        values = {"ids": [row.id for row in rows], "languages": languages, "profiles": profiles}
         connection.execute(_INDEX_MEMORIES, values)
         after = rows[-1].id
