@@ -201,7 +201,9 @@ def has_siblings(text: str, title: str) -> bool:
 
 
 def _named(title: str) -> str | None:
-    """Return a title as the name of a thing; None for a question, a sentence with "we", or a generic heading."""
+    """Return a heading or an introducing phrase of an answer as the name of the thing that its statements are about;
+    None for a question, a sentence with "we", or a generic heading.
+    """
     said = _OF_US.sub("", clean(title)).strip(" ,:")
     named = 3 <= len(said) <= MAX_TITLE and " " in said and said[0].isalnum()
     bad = _GENERIC.match(said) or _SPEAKS.search(said) or _NO_NOUN.search(said)

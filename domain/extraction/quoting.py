@@ -118,7 +118,9 @@ def _tense(fired: Sequence[str]) -> Tense:
 
 
 def _type(fired: Sequence[str], *, past: bool) -> MemoryType:
-    """Return the type of the first typed signal; past plans are not tasks, and an event needs a change or a date."""
+    """Return the memory type of the first fired signal that has one, in the order of the weights. A task that is over
+    is skipped, and an event needs a signal of a change or a past date.
+    """
     for name, weight in weights().signals.items():
         if name not in fired or weight.type is None:
             continue

@@ -152,9 +152,9 @@ def _figures(trial: Trial, windows: dict[str, list[Window]], agents: dict[str, s
         "sessions": len(agents),
         "new": result,
         "meanwhile": {
-            "prompt": {"turns": len(prompted)} | spread(prompted),
-            "told": {"turns": len(told)} | spread(told),
-            "found by sweeps": {"turns": len(quiet)} | spread(quiet),
+            "a prompt in another session of the agent": {"turns": len(prompted)} | spread(prompted),
+            "a hook: this prompt, enough turns, or the session's end": {"turns": len(told)} | spread(told),
+            "a sweep": {"turns": len(quiet)} | spread(quiet),
         },
         "order": order(windows, agents, started),
         "series": [(round(look.at - started, 1), look.old, look.due, look.queued) for look in looks],

@@ -251,13 +251,13 @@ def _recovery(result: Mapping[str, Any]) -> list[str]:
             " start included."
         ),
         "",
-        "New turns during that time, from due to memory:",
+        "New turns during that time: from when a turn was due for a flush to its memory, by what made it due:",
         "",
-        *table(("due by", "turns", "p50", "p95"), rows),
+        *table(("made due by", "turns", "p50", "p95"), rows),
         "",
         (
-            "Order: when half of the backlog was processed, the evenness of the agents with equal shares was"
-            f" {times(order['evenness_at_half'])} (Jain's index of the processed share: 1 means equal). The backlog of"
+            "When half of the backlog was processed, Jain's index of the processed fractions of the agents with equal"
+            f" backlogs was {times(order['evenness_at_half'])} (1 means that all had the same fraction). The backlog of"
             f" these agents was processed after {seconds(order['others_done_after'])}, that of the agent with twenty"
             f" times as many sessions after {seconds(order['busy_done_after'])}."
         ),

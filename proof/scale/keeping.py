@@ -219,7 +219,7 @@ OPERATIONS = (
     Operation("retention, ten days of an agent", retain, rounds=30),
     Operation("outbox: find, take and mark fifty", deliver, make_waiting, rounds=30),
     Operation("maintenance tick, nothing due", tick, nothing_planned),
-    Operation("scopes with a due word count", grown),
-    Operation("bounds of abandoned sessions", bounds),
+    Operation("find scopes whose words must be counted again", grown),
+    Operation("make stale and excess sessions due for a flush", bounds),
     Operation("forget of one session", forget, make_forgettable, rounds=20),
 )

@@ -74,7 +74,9 @@ def as_markdown(lines: Sequence[Line], setting: Setting) -> str:
     """Return the page docs/proof/scale.md."""
     broken = [line.name for line in lines if not line.holds]
     verdict = (
-        "No operation costs more than twice as much." if not broken else f"**More than twice: {', '.join(broken)}.**"
+        f"**By the median time, more than twice: {', '.join(broken)}.**"
+        if broken
+        else "By the median time, no operation costs more than twice as much."
     )
     share = setting.large.sessions / setting.small.sessions
     return "\n".join(

@@ -48,7 +48,9 @@ def _show(one: "ScopeFiles") -> None:
 
 
 def sync(shell: Shell, agent: str | None, scope: str | None, *, allow_removals: bool, as_json: bool) -> None:
-    """Read edits back and write changes. Exits with 1 if a file is held back, 3 if a scope failed or is busy."""
+    """Read edits back and write changes. Exits with 1 if a file was neither read nor written
+    because it is too large or lost too many lines, 3 if a scope failed or is busy.
+    """
     with progress("writing files"):
         reports = {
             name: _deliver(shell, scope_id, allow_removals=allow_removals)

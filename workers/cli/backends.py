@@ -62,7 +62,8 @@ def sync(
     """Bring a backend up to date now, in this process.
 
     files: read edits back and write changes. mem0: write waiting copies. vectors: make missing vectors; after a change
-    of the model, switch to its vectors. Exit 1 if a file is held back, 3 if the backend failed or is busy.
+    of the model, switch to its vectors. Exit 1 if a file was neither read nor written because it is
+    too large or lost too many lines, 3 if the backend failed or is busy.
     """
     if backend == "vectors" and (agent is not None or scope is not None):
         raise typer.BadParameter("vectors are shared by all tenants: give no agent and no --scope")

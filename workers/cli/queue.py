@@ -33,8 +33,8 @@ Every = Annotated[bool, typer.Option("--all", help="All open entries.")]
 def list_(
     context: typer.Context,
     *,
-    agent: Annotated[str | None, typer.Option(help="Only quarantined events of this agent.")] = None,
-    session: Annotated[str | None, typer.Option(help="Only quarantined events of this session of --agent.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Only this agent's quarantined events, no dead letters.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only this session's quarantined events, with --agent.")] = None,
     decided: Annotated[
         bool, typer.Option("--decided", help="Also dead letters that were retried or dismissed.")
     ] = False,

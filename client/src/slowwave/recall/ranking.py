@@ -1,6 +1,7 @@
-"""The ranking: every parameter of slowwave.search, in one table.
+"""The ranking: every parameter of the SQL function `slowwave.search`, in one dataclass.
 
-A new value here changes the ranking without a migration. `python -m bench recall` measures it.
+Each search passes these values to the function, so a new value needs no migration. `python -m bench recall` measures
+it.
 """
 
 import json
