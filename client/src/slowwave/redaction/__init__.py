@@ -6,9 +6,9 @@ read a folded text, in which odd spellings are normalised, and return positions 
 time.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from slowwave.lazy_patterns import lazy_pattern
 from slowwave.redaction import context, shapes
 from slowwave.redaction.announced import announced, words_of
 from slowwave.redaction.folding import SINGLES, Folded, despaced, fold, line_ends
@@ -21,11 +21,11 @@ _LONG = 16
 """Characters. No token of a well-known form is shorter."""
 _CERTAIN = 32
 """Characters. A word so long may be a token without a digit."""
-_DIGIT = re.compile(r"\d")
-_SUSPECT = re.compile(r"[\d=]|A[KS]IA")
+_DIGIT = lazy_pattern(r"\d")
+_SUSPECT = lazy_pattern(r"[\d=]|A[KS]IA")
 _HALF = 12
-_SECOND_HALF = re.compile(r"\n[ \t]{0,20}(?=[A-Za-z+/=_-]{0,60}\d)(?=[0-9+/=_-]{0,60}[A-Za-z])[A-Za-z0-9+/=_.$-]{8,}")
-_MORE = re.compile(r"[A-Za-z0-9_-]+")
+_SECOND_HALF = lazy_pattern(r"\n[ \t]{0,20}(?=[A-Za-z+/=_-]{0,60}\d)(?=[0-9+/=_-]{0,60}[A-Za-z])[A-Za-z0-9+/=_.$-]{8,}")
+_MORE = lazy_pattern(r"[A-Za-z0-9_-]+")
 
 
 def find(text: str, forms: Sequence[Form] = ()) -> list[Found]:

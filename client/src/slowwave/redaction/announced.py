@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from slowwave.lazy_patterns import lazy_pattern
 from slowwave.redaction.folding import COVER
 from slowwave.redaction.phrases import phrase_near
 from slowwave.redaction.shapes import Found
@@ -31,23 +32,23 @@ _WITH_DIGITS = _NUMBERS | {"token", "weak"}
 _SIGNS = frozenset(BEHIND["signs"])
 _TURNS = frozenset(BEHIND["turns"])
 _OF = frozenset(BEHIND["of"])
-_CHANGES = re.compile(rf"\b{any_of(BEHIND['changes'])}\b")
-_USES = re.compile(rf"\b{any_of(BEHIND['uses'])}\s(?:{any_of(BEHIND['used_with'])}\s){{1,2}}$")
-_CLAUSE = re.compile(rf"[.!?](?=[\s\"']|$)|。|(?<=[{CJK}])[,;](?=[{CJK}]{{3}})|;\s|\n")
-_CONTINUES = re.compile(r"(?:[:=—是为為は]|\b(?:is|ist|est|es|é|è|это))\s*$|^[\"'\s]*$")
-_ASSIGN = re.compile(r"\\?[\"'`*]{0,3}\s{0,4}(?::=|=>|->|==?|:)\s{0,4}")
-_GLUED_SIGN = re.compile(rf"[{CJK}]{{0,8}}?\s?{any_of(BEHIND['glued'])}\s?(?=[!-~])|(?<=[{CJK}])\s?(?=[!-~])")
-_WORD = re.compile(rf"[^\s{CJK}。、]+")
-_WORD_START = re.compile(rf"(?<![^\W_{CJK}])[^\W_]")
+_CHANGES = lazy_pattern(rf"\b{any_of(BEHIND['changes'])}\b")
+_USES = lazy_pattern(rf"\b{any_of(BEHIND['uses'])}\s(?:{any_of(BEHIND['used_with'])}\s){{1,2}}$")
+_CLAUSE = lazy_pattern(rf"[.!?](?=[\s\"']|$)|。|(?<=[{CJK}])[,;](?=[{CJK}]{{3}})|;\s|\n")
+_CONTINUES = lazy_pattern(r"(?:[:=—是为為は]|\b(?:is|ist|est|es|é|è|это))\s*$|^[\"'\s]*$")
+_ASSIGN = lazy_pattern(r"\\?[\"'`*]{0,3}\s{0,4}(?::=|=>|->|==?|:)\s{0,4}")
+_GLUED_SIGN = lazy_pattern(rf"[{CJK}]{{0,8}}?\s?{any_of(BEHIND['glued'])}\s?(?=[!-~])|(?<=[{CJK}])\s?(?=[!-~])")
+_WORD = lazy_pattern(rf"[^\s{CJK}。、]+")
+_WORD_START = lazy_pattern(rf"(?<![^\W_{CJK}])[^\W_]")
 _BLANKS = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.isalnum()})
-_LINK = re.compile(
+_LINK = lazy_pattern(
     rf"(?:(?<=\s){any_of(AHEAD['links'])}\s+(?:[^\W\d]{{1,20}}[\s-]+){{0,4}}[^\W\d]{{0,20}}|"
     rf"{any_of(AHEAD['glued'])}\s?[{CJK}]{{0,8}}[a-z -]{{0,24}}[{CJK}]{{0,4}})$"
 )
-_MINE = re.compile(rf"\b{any_of(AHEAD['mine'])}\b|{any_of(AHEAD['mine_glued'])}")
-_BEGINS = re.compile(r"(?:^|[.!?\n。]\s*)[\"'`]?$")
-_BREAKS = re.compile(r"[\s\"'`(,:、]+")
-_AFTER_CJK = re.compile(rf"(?<=[{CJK}])[A-Za-z0-9]")
+_MINE = lazy_pattern(rf"\b{any_of(AHEAD['mine'])}\b|{any_of(AHEAD['mine_glued'])}")
+_BEGINS = lazy_pattern(r"(?:^|[.!?\n。]\s*)[\"'`]?$")
+_BREAKS = lazy_pattern(r"[\s\"'`(,:、]+")
+_AFTER_CJK = lazy_pattern(rf"(?<=[{CJK}])[A-Za-z0-9]")
 
 _WEAK_KINDS = {
     "token": ("token", "jeton", "токен", "令牌", "トークン"),

@@ -13,6 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from slowwave.lazy_patterns import lazy_pattern
 from slowwave.redaction.announced import words_of
 from slowwave.redaction.shapes import Found
 from slowwave.redaction.values import DATE, UNIT, is_mixed
@@ -25,32 +26,32 @@ VETO = 18
 _STRONG = 2
 _A = r"(?<![A-Za-z0-9_.,/$€£+-])(?<!\d:)"
 _Z = r"(?![A-Za-z0-9_/-]|[.,:]\d|\s?[€$£%°])"
-_CJK = re.compile(rf"[{CJK}]")
+_CJK = lazy_pattern(rf"[{CJK}]")
 _WORD = rf"[^\s\"'`(),:;=<>\ue000。、{CJK}]"
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_INNER = re.compile(r"[!@#$%^&*+=?~_]")
-_JOINED = re.compile(r"[A-Z][a-z]+(?:_[A-Za-z0-9]+)+")
-_NAME = re.compile(
+_YEAR = lazy_pattern(r"(?:19|20)\d\d")
+_INNER = lazy_pattern(r"[!@#$%^&*+=?~_]")
+_JOINED = lazy_pattern(r"[A-Z][a-z]+(?:_[A-Za-z0-9]+)+")
+_NAME = lazy_pattern(
     r"[a-z]+(?:_[a-z0-9]+)+|[\w.+-]+@[\w-]+\.[\w.]+|[\w-]+(?:/[\w-]+)+|\$?[\d.,]+\w{0,3}[+-]?.*|[A-Z\d_]+|\w+[(\[].*"
 )
 """Words that programs and prose form with signs: names, addresses, alternatives, amounts, constants, calls."""
 
 FORMS: Mapping[str, re.Pattern[str]] = {
-    "six": re.compile(rf"{_A}(?:[A-Z]{{1,2}}-)?(?:\d{{6}}|\d{{3}}[ -]\d{{3}}|\d\d[ -]\d\d[ -]\d\d){_Z}"),
-    "digits": re.compile(rf"{_A}[#*]?(?:\d{{4,8}}|\d{{4}} \d{{4}}|\d\d[ -]\d\d)[#*]?{_Z}"),
-    "four": re.compile(rf"{_A}(?:\d{{4}}|\d\d \d\d){_Z}"),
-    "three": re.compile(rf"{_A}\d{{3}}{_Z}"),
-    "short_mixed": re.compile(rf"{_A}(?=\d{{0,6}}[A-Z])(?=[A-Z]{{0,2}}\d\d)[A-Z0-9]{{4,7}}{_Z}"),
-    "swipe": re.compile(r"(?<![\w-])\d(?:-\d){3,8}(?![\w-])"),
-    "long_digits": re.compile(rf"{_A}\d(?:[ -]?\d){{7,23}}{_Z}"),
-    "passport": re.compile(
+    "six": lazy_pattern(rf"{_A}(?:[A-Z]{{1,2}}-)?(?:\d{{6}}|\d{{3}}[ -]\d{{3}}|\d\d[ -]\d\d[ -]\d\d){_Z}"),
+    "digits": lazy_pattern(rf"{_A}[#*]?(?:\d{{4,8}}|\d{{4}} \d{{4}}|\d\d[ -]\d\d)[#*]?{_Z}"),
+    "four": lazy_pattern(rf"{_A}(?:\d{{4}}|\d\d \d\d){_Z}"),
+    "three": lazy_pattern(rf"{_A}\d{{3}}{_Z}"),
+    "short_mixed": lazy_pattern(rf"{_A}(?=\d{{0,6}}[A-Z])(?=[A-Z]{{0,2}}\d\d)[A-Z0-9]{{4,7}}{_Z}"),
+    "swipe": lazy_pattern(r"(?<![\w-])\d(?:-\d){3,8}(?![\w-])"),
+    "long_digits": lazy_pattern(rf"{_A}\d(?:[ -]?\d){{7,23}}{_Z}"),
+    "passport": lazy_pattern(
         rf"{_A}(?:[A-Z]{{1,3}} ?\d{{6,8}}|\d{{2}}[A-Z]{{2}}\d{{5}}|\d\d ?\d\d \d{{6}}|\d{{8,9}}){_Z}"
     ),
-    "card": re.compile(rf"{_A}\d{{4}}(?:[ -]?\d{{4}}){{3}}(?:[ -]?\d{{1,3}})?{_Z}"),
-    "spelled": re.compile(r"(?<![^\W_])[^\W_](?P<s>[.·\-_*/])[^\W_](?:(?P=s)[^\W_]){3,40}(?![^\W_])"),
-    "dashed": re.compile(rf"{_WORD}{{3,20}}(?<=[a-z])(?:[-.][a-z0-9]{{2,12}}){{1,3}}(?<=\d)(?![\w-])"),
-    "mixed": re.compile(rf"{_WORD}{{6,60}}"),
-    "strange": re.compile(rf"{_WORD}{{7,60}}"),
+    "card": lazy_pattern(rf"{_A}\d{{4}}(?:[ -]?\d{{4}}){{3}}(?:[ -]?\d{{1,3}})?{_Z}"),
+    "spelled": lazy_pattern(r"(?<![^\W_])[^\W_](?P<s>[.·\-_*/])[^\W_](?:(?P=s)[^\W_]){3,40}(?![^\W_])"),
+    "dashed": lazy_pattern(rf"{_WORD}{{3,20}}(?<=[a-z])(?:[-.][a-z0-9]{{2,12}}){{1,3}}(?<=\d)(?![\w-])"),
+    "mixed": lazy_pattern(rf"{_WORD}{{6,60}}"),
+    "strange": lazy_pattern(rf"{_WORD}{{7,60}}"),
 }
 
 
@@ -58,8 +59,8 @@ _OF_WORDS = frozenset({"mixed", "strange", "dashed"})
 _NUMBERS = frozenset({"six", "digits", "four", "three", "short_mixed", "long_digits"})
 _QUIET = frozenset({"strange", "spelled"})
 """Forms of which a value may have no digit, but then a sign inside."""
-_SIGN = re.compile(r"[!@#$%^&*+=?~_]\S|\w[.·/-]\w[.·/-]\w")
-_IN_WORD = re.compile(_WORD)
+_SIGN = lazy_pattern(r"[!@#$%^&*+=?~_]\S|\w[.·/-]\w[.·/-]\w")
+_IN_WORD = lazy_pattern(_WORD)
 
 
 class Family(NamedTuple):

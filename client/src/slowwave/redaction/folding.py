@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from slowwave.invisible_characters import INVISIBLE
+from slowwave.lazy_patterns import lazy_pattern
 from slowwave.redaction.words import CJK
 
-MARK = re.compile(r"\[redacted:[\w-]{1,40}\]")
+MARK = lazy_pattern(r"\[redacted:[\w-]{1,40}\]")
 COVER = "\ue000"
 """Stands in a folded text for each character of an earlier "[redacted:…]": a mark is never redacted again."""
 
@@ -31,18 +32,18 @@ _LATIN = "aceijopsxyhkbABCEHIJKMNOPSTXYZVaoOpTXBEHIKMNPYZv"
 _OTHER = "асеіјорѕхуһкЬАВСЕНІЈКМΝОРЅТХУΖѴαοΟρΤΧΒΕΗΙΚΜΝΡΥΖν"
 _TO_LATIN = str.maketrans(_OTHER, _LATIN)
 _TO_CYRILLIC = str.maketrans("aceopxyABCEHKMOPTX", "асеорхуАВСЕНКМОРТХ")
-_FOREIGN = re.compile("[\u0370-\u03ff\u0400-\u052f]")
-_WORD = re.compile(r"[^\s\"'`<>(){}\[\],;。、]+")
-_LATIN_LETTER = re.compile("[A-Za-z0-9]")
-_SPACED = re.compile(
+_FOREIGN = lazy_pattern("[\u0370-\u03ff\u0400-\u052f]")
+_WORD = lazy_pattern(r"[^\s\"'`<>(){}\[\],;。、]+")
+_LATIN_LETTER = lazy_pattern("[A-Za-z0-9]")
+_SPACED = lazy_pattern(
     rf"(?<![^\s{CJK}\"':=])(?:(?:[^\s{CJK}éèà—=] ){{3,400}}[^\s{CJK}éèà—=]|\d \d \d)"
     rf"(?=[.,;:!?)\"'。]*(?:[\s{CJK}]|$))"
 )
 SINGLES = 2
 """Characters that stand alone in every such text; a third may have a full stop behind it."""
-_FIRST = re.compile(r"[A-Za-z0-9+/_=.%$~:@-]+")
+_FIRST = lazy_pattern(r"[A-Za-z0-9+/_=.%$~:@-]+")
 _LEAST = 14
-_TAIL = re.compile(r"[A-Za-z0-9+/_=.%$~:@-]+$")
+_TAIL = lazy_pattern(r"[A-Za-z0-9+/_=.%$~:@-]+$")
 MARGIN = 40
 AROUND = 300
 """Characters around a line's end in which a token is looked for that it cuts."""

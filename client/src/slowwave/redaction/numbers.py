@@ -3,33 +3,34 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from slowwave.lazy_patterns import lazy_pattern
 from slowwave.redaction.shapes import Found
 
-_RUN = re.compile(r"\d(?:[ ./-]?\d){6,80}")
-_ISSUER = re.compile(r"4|5[1-5]|2[2-7]|3[47]|3[068]|6(?:011|4[4-9]|5|2|7)|35|50|5[6-9]")
-_CARD = re.compile(r"\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5}|\d{12,19}")
-_CARD_WORDS = re.compile(
+_RUN = lazy_pattern(r"\d(?:[ ./-]?\d){6,80}")
+_ISSUER = lazy_pattern(r"4|5[1-5]|2[2-7]|3[47]|3[068]|6(?:011|4[4-9]|5|2|7)|35|50|5[6-9]")
+_CARD = lazy_pattern(r"\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5}|\d{12,19}")
+_CARD_WORDS = lazy_pattern(
     r"card|visa|amex|mastercard|kart|cart[ae]|tarjeta|cart[aã]o|карт|卡|カード|cvv|cvc|expir", re.IGNORECASE
 )
-_OTHER_NUMBER = re.compile(
+_OTHER_NUMBER = lazy_pattern(
     r"(?:order|invoice|tracking|ticket|track|reference|ref|id|bestell|rechnung|commande|facture|pedido|factura|fatura|ordine|"
     r"fattura|заказ\w*|сч[её]т\w*|订单\S?|发票\S?|uid|№|#)\w{0,8}[^\w\n]{0,3}(?:(?:number|no|nummer|is|lautet|est|es|é|è|:|#|是)[^\w\n]{0,3}){0,3}$",
     re.IGNORECASE,
 )
-_IBAN_HEAD = re.compile(r"[A-Z]{2}\d\d")
-_IBAN = re.compile(r"[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![A-Za-z0-9])")
+_IBAN_HEAD = lazy_pattern(r"[A-Z]{2}\d\d")
+_IBAN = lazy_pattern(r"[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![A-Za-z0-9])")
 _IBAN_MODULUS = 97
 _LETTERS_FIRST = (
-    re.compile(r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D](?![A-Za-z0-9_])"),
-    re.compile(r"[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z](?![A-Za-z0-9_])"),
+    lazy_pattern(r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D](?![A-Za-z0-9_])"),
+    lazy_pattern(r"[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z](?![A-Za-z0-9_])"),
 )
-_CAPITALS = re.compile(r"[A-Z]{2}(?:[A-Z]{4})? ?\d\d")
-_JOINS_BEFORE = re.compile(r"[A-Za-z0-9_.-]")
-_JOINS_AFTER = re.compile(r"[A-Za-z_]|[.-][A-Za-z0-9]")
+_CAPITALS = lazy_pattern(r"[A-Z]{2}(?:[A-Z]{4})? ?\d\d")
+_JOINS_BEFORE = lazy_pattern(r"[A-Za-z0-9_.-]")
+_JOINS_AFTER = lazy_pattern(r"[A-Za-z_]|[.-][A-Za-z0-9]")
 CARD_LEAST = 12
 LEAST_DIGITS = 9
 MOST_GROUPS = 8
-_GROUP = re.compile(r"[^ ]+")
+_GROUP = lazy_pattern(r"[^ ]+")
 
 
 def luhn(digits: str) -> bool:
@@ -186,17 +187,17 @@ def _ahv(text: str) -> bool:
 _LETTER_BEHIND = frozenset({7, 8, 17})
 _Form = tuple[re.Pattern[str], Callable[[str], bool], str]
 _BY_LENGTH: dict[int, tuple[_Form, ...]] = {
-    9: ((re.compile(r"(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}"), lambda _text: True, "ssn"),),
+    9: ((lazy_pattern(r"(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}"), lambda _text: True, "ssn"),),
     11: (
-        (re.compile(r"\d{3}\.\d{3}\.\d{3}-\d\d"), _cpf, "national-id"),
-        (re.compile(r"\d{3}-\d{3}-\d{3} \d\d"), _snils, "national-id"),
+        (lazy_pattern(r"\d{3}\.\d{3}\.\d{3}-\d\d"), _cpf, "national-id"),
+        (lazy_pattern(r"\d{3}-\d{3}-\d{3} \d\d"), _snils, "national-id"),
     ),
-    13: ((re.compile(r"756\.?\d{4}\.?\d{4}\.?\d\d"), _ahv, "national-id"),),
-    14: ((re.compile(r"\d\d\.\d{3}\.\d{3}/\d{4}-\d\d"), _cnpj, "national-id"),),
-    15: ((re.compile(r"[12] ?\d\d ?\d\d ?\d\d ?\d{3} ?\d{3} ?\d\d"), _insee, "national-id"),),
+    13: ((lazy_pattern(r"756\.?\d{4}\.?\d{4}\.?\d\d"), _ahv, "national-id"),),
+    14: ((lazy_pattern(r"\d\d\.\d{3}\.\d{3}/\d{4}-\d\d"), _cnpj, "national-id"),),
+    15: ((lazy_pattern(r"[12] ?\d\d ?\d\d ?\d\d ?\d{3} ?\d{3} ?\d\d"), _insee, "national-id"),),
     18: (
         (
-            re.compile(r"[1-8]\d{5}(?:18|19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{4}"),
+            lazy_pattern(r"[1-8]\d{5}(?:18|19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{4}"),
             _resident,
             "national-id",
         ),

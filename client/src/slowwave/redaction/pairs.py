@@ -5,6 +5,7 @@ words.
 import re
 from collections.abc import Iterator
 
+from slowwave.lazy_patterns import lazy_pattern
 from slowwave.redaction.shapes import Found
 from slowwave.redaction.values import is_mixed
 from slowwave.redaction.words import CJK
@@ -15,27 +16,27 @@ _LOGIN = (
     r"root|admin\w{0,20}|user\w{0,20}|login|log[io]n|account|benutzer|konto|zugang|compte|identifiants?|cuenta|usuari[oa]|acceso|conta|"
     r"acesso|conto|utente|accesso|уч[её]тк\w{1,3}|логин|вход|server|serveur|servidor|сервер\w{0,3}"
 )
-_DISTINCT = re.compile(r"[A-Z][a-z]+(?:[-_+.][A-Za-z0-9]+)+|[a-z]+(?:[+&][a-z]+)+|[^\W\d_]+\+[^\W\d_]+\d+")
+_DISTINCT = lazy_pattern(r"[A-Z][a-z]+(?:[-_+.][A-Za-z0-9]+)+|[a-z]+(?:[+&][a-z]+)+|[^\W\d_]+\+[^\W\d_]+\d+")
 Gated = tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]
 _BY_PART: Gated = (
-    ((" / ",), re.compile(rf"(?:\b(?:{_LOGIN})|\w@\w|服务器|账号|账户)[^\n/]{{0,50}} / {_VALUE}", re.IGNORECASE)),
-    (("-U ",), re.compile(rf"\s-U\s+['\"]?[\w.\\-]{{1,40}}%{_VALUE}")),
-    (("jdbc:oracle:",), re.compile(r"jdbc:oracle:\w{2,6}:[\w.-]{1,40}/(?P<value>[^\s@/]{3,60})@")),
+    ((" / ",), lazy_pattern(rf"(?:\b(?:{_LOGIN})|\w@\w|服务器|账号|账户)[^\n/]{{0,50}} / {_VALUE}", re.IGNORECASE)),
+    (("-U ",), lazy_pattern(rf"\s-U\s+['\"]?[\w.\\-]{{1,40}}%{_VALUE}")),
+    (("jdbc:oracle:",), lazy_pattern(r"jdbc:oracle:\w{2,6}:[\w.-]{1,40}/(?P<value>[^\s@/]{3,60})@")),
 )
 """Patterns of a password, and the parts of a text of which one stands in each."""
 _BY_WORD: Gated = (
     (
         ("opens", "unlocks", "öffnet", "ouvre", "abre", "apre", "откроется", "открывается", "sblocca"),
-        re.compile(
+        lazy_pattern(
             r"\b(?:opens|unlocks|öffnet|ouvre|abre|apre|sblocca|откроется|открывается)"
             rf"(?: \w{{2,4}})? (?:with|using|by|mit|avec|con|com|с|по) {_VALUE}",
             re.IGNORECASE,
         ),
     ),
-    (("mit",), re.compile(rf"\bmit {_VALUE} (?:öffnen|auf|entsperren|aufmachen|entschlüsseln|einloggen|anmelden)\b")),
+    (("mit",), lazy_pattern(rf"\bmit {_VALUE} (?:öffnen|auf|entsperren|aufmachen|entschlüsseln|einloggen|anmelden)\b")),
     (
         ("log", "login", "logon", "sign", "logge", "melde", "connecte", "entra", "inicia", "accedi", "войди", "заходи"),
-        re.compile(
+        lazy_pattern(
             r"(?:log ?(?:in|on)|sign in|logge |melde |connecte|entra|inicia|accedi|войди|заходи)"
             rf"[^\n.]{{1,60}}?(?:then|dann|puis|luego|depois|poi|потом|затем)\s?{_VALUE}",
             re.IGNORECASE,
@@ -46,7 +47,7 @@ _BY_WORD: Gated = (
 _AGREED: Gated = (
     (
         ("words", "wörter", "mots", "palabras", "palavras", "parole", "слова"),
-        re.compile(
+        lazy_pattern(
             rf"\b(?P<value>{_NAME} (?:and|und|et|y|e|и) {_NAME}),? (?:are|sind|sont|son|são|sono|это|—|-) ?"
             r"(?:the |our |die |unsere |les |nos |las |as |le |те самые |те |наши )?"
             r"(?:\w{2,8} )?(?:words|wörter|mots|palabras|palavras|parole|слова)\b"
@@ -56,8 +57,8 @@ _AGREED: Gated = (
 
 
 _GLUED = (
-    re.compile(rf"用\s?{_VALUE}\s?(?:打开|解锁|登录|解压)"),
-    re.compile(rf"(?P<value>[{CJK}]{{2,4}}和[{CJK}]{{2,4}}?)就?是[那这]?[两2二]?个?(?:暗)?词"),
+    lazy_pattern(rf"用\s?{_VALUE}\s?(?:打开|解锁|登录|解压)"),
+    lazy_pattern(rf"(?P<value>[{CJK}]{{2,4}}和[{CJK}]{{2,4}}?)就?是[那这]?[两2二]?个?(?:暗)?词"),
 )
 _WORDS = frozenset(word for needs, _ in (*_BY_WORD, *_AGREED) for word in needs)
 

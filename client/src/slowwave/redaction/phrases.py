@@ -3,14 +3,13 @@
 No list of the words that wallets use is needed: such words are short, and few of them are function words.
 """
 
-import re
-
+from slowwave.lazy_patterns import lazy_pattern
 from slowwave.redaction.words import CJK, GRAMMAR
 
 NEAR = 420
 """Characters around the announcing word in which a phrase is looked for."""
 LEAST = 11
-_WORD = re.compile(rf"[^\W\d_{CJK}]+")
+_WORD = lazy_pattern(rf"[^\W\d_{CJK}]+")
 _COST = 3
 """What a word of grammar costs, against one for each other word."""
 

@@ -7,41 +7,45 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from slowwave.lazy_patterns import lazy_pattern
+
 Found = tuple[int, int, str]
 """Where a secret begins and ends in a text, and its kind."""
 
 MAX_TOKEN = 2048
 """Characters without a blank. A longer word that mixes letters and digits goes as a whole."""
 
-_KEY = re.compile(
+_KEY = lazy_pattern(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:|"
     r"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
 )
-_KEY_END = re.compile(
+_KEY_END = lazy_pattern(
     r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\bPrivate-MAC:\s*[0-9a-f]{16,}|---- END SSH2[^\n]*"
 )
-_URL_PASSWORD = re.compile(r"://[^\s:/?#@]{0,64}:(?P<value>[^\s/@]{1,200}(?:@(?=[^\s/@]{1,200}@)[^\s/@]{1,200})?)(?=@)")
-_HEADER = re.compile(
+_URL_PASSWORD = lazy_pattern(
+    r"://[^\s:/?#@]{0,64}:(?P<value>[^\s/@]{1,200}(?:@(?=[^\s/@]{1,200}@)[^\s/@]{1,200})?)(?=@)"
+)
+_HEADER = lazy_pattern(
     r"(?:bearer|basic|(?:authorization|x-[a-z-]{0,20}(?:key|token|secret))['\"]?:(?: ?token)?)\s{0,4}"
     r"(?P<value>[A-Za-z0-9_.~+/=-]{16,})",
     re.IGNORECASE,
 )
-_COOKIE = re.compile(
+_COOKIE = lazy_pattern(
     r"(?<![A-Za-z0-9])(?:[\w.-]{0,20}(?:sess(?:ion)?|sid|auth|csrf|remember)[\w.-]{0,20})=(?P<value>[A-Za-z0-9%._~+/-]{16,})",
     re.IGNORECASE,
 )
-_COMMAND = re.compile(
+_COMMAND = lazy_pattern(
     r"(?<![A-Za-z0-9])(?:(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-u|--user)[ =]?['\"]?[\w.@+-]{1,64}:|"
     r"sshpass\s+-p\s*['\"]?|(?:mysql|mysqldump|mongo|psql)\b[^\n]{0,200}?\s(?:-p|--password[= ])['\"]?|"
     r"redis-cli\b[^\n]{0,200}?\s-a\s+['\"]?)(?P<value>[^\s'\"]{4,200})"
 )
-_OTP_SECRET = re.compile(r"otpauth://[^\s\"']{0,300}?[?&]secret=(?P<value>[A-Za-z2-7=]{12,})", re.IGNORECASE)
-_WIFI = re.compile(r"(?<![A-Za-z0-9])WIFI:[^\s]{0,200}?(?<![A-Za-z])P:(?P<value>(?:\\.|[^;\s\\]){1,100});")
-_BARE = re.compile(
+_OTP_SECRET = lazy_pattern(r"otpauth://[^\s\"']{0,300}?[?&]secret=(?P<value>[A-Za-z2-7=]{12,})", re.IGNORECASE)
+_WIFI = lazy_pattern(r"(?<![A-Za-z0-9])WIFI:[^\s]{0,200}?(?<![A-Za-z])P:(?P<value>(?:\\.|[^;\s\\]){1,100});")
+_BARE = lazy_pattern(
     r"(?<![A-Za-z0-9+/=_.~:@#%&$-])(?:[A-Za-z0-9+/]{40}|[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==)(?![A-Za-z0-9+/=_~@-]|\.\w)"
 )
-_CODED = re.compile(r"(?<![A-Za-z0-9+/=_.-])[A-Za-z0-9+/]{12,400}={0,2}(?![A-Za-z0-9+/=_-])")
-_LOGIN = re.compile(r"[A-Za-z0-9._@+-]{2,64}:[\x21-\x7e]{4,200}")
+_CODED = lazy_pattern(r"(?<![A-Za-z0-9+/=_.-])[A-Za-z0-9+/]{12,400}={0,2}(?![A-Za-z0-9+/=_-])")
+_LOGIN = lazy_pattern(r"[A-Za-z0-9._@+-]{2,64}:[\x21-\x7e]{4,200}")
 _HEADERS = frozenset({"bearer", "basic", "authorization", "x"})
 _COMMANDS = frozenset("curl wget http sshpass mysql mysqldump mongo psql redis".split())
 _BITS = 4.3

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from slowwave.lazy_patterns import lazy_pattern
+
 
 class Form(NamedTuple):
     """A form of tokens. needs: substrings; every token of this form contains at least one of them."""
@@ -15,7 +17,7 @@ class Form(NamedTuple):
 
 def form(kind: str, needs: str | tuple[str, ...], pattern: str) -> Form:
     """Compile a form's pattern. The secret is the group "value", or else the whole match."""
-    return Form(kind, (needs,) if isinstance(needs, str) else needs, re.compile(pattern))
+    return Form(kind, (needs,) if isinstance(needs, str) else needs, lazy_pattern(pattern))
 
 
 _B = r"[A-Za-z0-9_-]"

@@ -4,47 +4,50 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from slowwave.lazy_patterns import lazy_pattern
 from slowwave.redaction.words import CJK, ENDINGS, FOLLOW, PHRASES, PROSE, UNITS
 
-_QUOTED = re.compile(r"\\?\"(?P<v>[^\"\n]{1,200}?)\\?\"|'(?P<w>[^'\n]{1,200})'(?![A-Za-z0-9_])|`(?P<x>[^`\n]{1,200})`")
-_PLAIN = re.compile(rf"[^\s\"`。、{CJK}\ue000]{{1,400}}")
-_QUERY = re.compile(r"[^\s\"'`&#<>;\ue000]{1,400}")
+_QUOTED = lazy_pattern(
+    r"\\?\"(?P<v>[^\"\n]{1,200}?)\\?\"|'(?P<w>[^'\n]{1,200})'(?![A-Za-z0-9_])|`(?P<x>[^`\n]{1,200})`"
+)
+_PLAIN = lazy_pattern(rf"[^\s\"`。、{CJK}\ue000]{{1,400}}")
+_QUERY = lazy_pattern(r"[^\s\"'`&#<>;\ue000]{1,400}")
 _TAIL = ".,;:!?)]}>*'"
-_AND = re.compile(rf"\s*(?:[.,;!?)\]}}|*\n。、{CJK}]|$)|\s+{FOLLOW}\b|\s*—")
-DATE = re.compile(
+_AND = lazy_pattern(rf"\s*(?:[.,;!?)\]}}|*\n。、{CJK}]|$)|\s+{FOLLOW}\b|\s*—")
+DATE = lazy_pattern(
     r"(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:[0-2]?\d|3[01])|\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d\d(?!\d)|\d{1,2}:\d\d"
 )
-UNIT = re.compile(rf"\s?(?:%|€|\$|£|{UNITS}\b)", re.IGNORECASE)
-_CODE = re.compile(
+UNIT = lazy_pattern(rf"\s?(?:%|€|\$|£|{UNITS}\b)", re.IGNORECASE)
+_CODE = lazy_pattern(
     r"(?<![A-Za-z0-9_.])(?:[A-Z]-)?(?:\d{4,8}|\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|\d{2}[ -]\d{2}[ -]\d{2})"
     r"(?![A-Za-z0-9_-]|[.,]\d)"
 )
-_MIXED_CODE = re.compile(r"(?<![A-Za-z0-9_-])(?=[A-Z0-9]{0,7}\d)(?=[A-Z0-9]{0,7}[A-Z])[A-Z0-9]{6,8}(?![A-Za-z0-9_-])")
-_CVV = re.compile(r"(?<![A-Za-z0-9_.])\d{3,4}(?![A-Za-z0-9_-]|[.,]\d)")
-_PIN = re.compile(
+_MIXED_CODE = lazy_pattern(r"(?<![A-Za-z0-9_-])(?=[A-Z0-9]{0,7}\d)(?=[A-Z0-9]{0,7}[A-Z])[A-Z0-9]{6,8}(?![A-Za-z0-9_-])")
+_CVV = lazy_pattern(r"(?<![A-Za-z0-9_.])\d{3,4}(?![A-Za-z0-9_-]|[.,]\d)")
+_PIN = lazy_pattern(
     r"(?<![A-Za-z0-9_.])[#*]?\d(?:[\d]{3,11}|(?:[ -]\d){3,11}|\d[ -]\d\d(?:[ -]\d\d)?)[#*]?(?![A-Za-z0-9_-]|[.,]\d)"
 )
-_LONG_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])(?:[A-Z]{2}\d{2}[ -]?)?\d(?:[ ./-]?\d){5,25}(?![A-Za-z0-9_]|[.,]\d)")
-_IDENTITY = re.compile(
+_LONG_NUMBER = lazy_pattern(r"(?<![A-Za-z0-9_.])(?:[A-Z]{2}\d{2}[ -]?)?\d(?:[ ./-]?\d){5,25}(?![A-Za-z0-9_]|[.,]\d)")
+_IDENTITY = lazy_pattern(
     r"(?<![A-Za-z0-9_])(?:[A-Z]{1,6}[ -]?)?\d[\dA-Z]{0,15}"
     r"(?:[ ./-]{1,2}(?:\d[\dA-Z]{0,11}|[A-Z]{1,2}(?![A-Za-z0-9_]))){0,7}(?![A-Za-z0-9_])"
 )
-_RECOVERY = re.compile(
+_RECOVERY = lazy_pattern(
     r"(?<![A-Za-z0-9_.-])[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{3,10}){0,5}(?:[\s,]{1,3}[A-Za-z0-9]{3,10}-[A-Za-z0-9]{3,10}(?:-[A-Za-z0-9]{3,10}){0,4}){0,12}(?![A-Za-z0-9_-])"
 )
-_WORDS = re.compile(
+_WORDS = lazy_pattern(
     r"\"?(?P<p>[a-z]{2,20}(?:[ -][a-z]{2,20}){2,9})(?=[\"'`.,;!\n。]|$| (?:and|und|et|y|e|и) |)", re.IGNORECASE
 )
-_SETTING = re.compile(r"[ \t]*[\w.-]{2,40}\s*[:=]\s*")
-_SETTING_WORDS = re.compile(r"[a-z]{3,20}(?: [a-z]{3,20}){2,9}(?=\n|$)")
-_ANSWER = re.compile(rf"[^\s.,;!?\"'。{CJK}][^.,;!?\"'\n。]{{1,40}}")
-_LETTERS = re.compile(r"[^\W\d_'-]+(?:['-][^\W\d_'-]+)*")
-_SYMBOL = re.compile(r"[!@#$%^&*+=?~|]")
-_NAME = re.compile(r"[A-Za-z]+(?:[-_'.][A-Za-z]+)*")
-_PATH = re.compile(
+_SETTING = lazy_pattern(r"[ \t]*[\w.-]{2,40}\s*[:=]\s*")
+_SETTING_WORDS = lazy_pattern(r"[a-z]{3,20}(?: [a-z]{3,20}){2,9}(?=\n|$)")
+_ANSWER = lazy_pattern(rf"[^\s.,;!?\"'。{CJK}][^.,;!?\"'\n。]{{1,40}}")
+_LETTERS = lazy_pattern(r"[^\W\d_'-]+(?:['-][^\W\d_'-]+)*")
+_SYMBOL = lazy_pattern(r"[!@#$%^&*+=?~|]")
+_NAME = lazy_pattern(r"[A-Za-z]+(?:[-_'.][A-Za-z]+)*")
+_PATH = lazy_pattern(
     r"(?:[a-z]{2,8}:)?/{1,2}\S*|[\w.-]+/[\w./-]*|[\w.+-]+@[\w-]+\.[\w.]+|[\w-]+(?:\.[a-z]{2,4})+|[\w.]+\(.*\)?|[a-z_]\w*(?:\.\w+)+\[.*|\w+\.env(?:iron)?\.\w+|<[^>]*>?|\$\{?\w+\}?|\{\{.*|%\w+%?|\*{3,}|x{4,}|\.{2,}"
 )
-_ORDINARY = re.compile(
+_ORDINARY = lazy_pattern(
     r"v?\d+(?:\.\d+)*[a-z]{0,3}|\d+(?:st|nd|rd|th)|[a-z]\d|\d{1,4}-[a-z]+(?:-[a-z]+)*|[a-z]{2,5}-?\d{1,2}[a-z]?|(?:[a-z]+[+&/|=][a-z]+)+",
     re.IGNORECASE,
 )
