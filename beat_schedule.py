@@ -12,7 +12,6 @@ from slowwave.messages import (
     CONSOLIDATE_WORKING,
     DELIVER_WEBHOOKS,
     INDEX_VECTORS,
-    LOG_EVENTS,
     MAINTENANCE_TICK,
     REFRESH_SEARCH,
     SUMMARIZE_DUE_DAYS,
@@ -51,8 +50,6 @@ def schedule(settings: Settings) -> dict[str, Tick]:
         "sync-files": Tick(SYNC_FILES, settings.memory.files.sync_seconds),
         "maintenance": Tick(MAINTENANCE_TICK, settings.memory.maintenance.tick_seconds),
     }
-    if settings.memory.sessions.session_event_logging_enabled:
-        ticks["log-events"] = Tick(LOG_EVENTS, 60)
     if settings.memory.source != "events":
         ticks["read-sessions"] = Tick(READ_SESSIONS, settings.memory.auto_flush.flush_interval_seconds)
     if settings.memory.embeddings.driver != "none":

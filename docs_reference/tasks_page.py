@@ -11,15 +11,13 @@ from slowwave_server.workers.app import make_app
 HEAD = """# Tasks, generated from the code
 
 [The contract of tasks](../tasks.md) says which tasks other programs may send, with which payload. Times are in seconds
-and apply to the defaults of the [settings](settings.md), with `memory.source`, `memory.embeddings` and session logs
-enabled.
+and apply to the defaults of the [settings](settings.md), with `memory.source` and `memory.embeddings` enabled.
 """
 OPTIONAL = {
     "memory": {
         "source": "agno",
         "agno": {"db_url": "sqlite:////data/agno.db"},
         "embeddings": {"driver": "local"},
-        "sessions": {"session_event_logging_enabled": True},
     }
 }
 

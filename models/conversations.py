@@ -70,8 +70,6 @@ class Session(Base):
     window_limit: Mapped[int | None] = mapped_column(SmallInteger)
     not_before: Mapped[Moment | None]
     last_error: Mapped[str | None]
-    # The last event in the session's log file, if session logs are on.
-    logged_until: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     # The run that imported the conversation, and the last event that it imported; later events were recorded since.
     import_run: Mapped[int | None] = mapped_column(BigInteger)
     import_seq: Mapped[int | None] = mapped_column(BigInteger)

@@ -162,7 +162,6 @@ def make_app(
         "slowwave_server.tasks.maintenance",
         "slowwave_server.tasks.requests",
         "slowwave_server.tasks.webhooks",
-        "slowwave_server.tasks.retention",
         "slowwave_server.tasks.sources",
     ]
     app = SlowwaveApp(settings, extractor, job_runners() if runners is None else runners, clock, include=tasks)

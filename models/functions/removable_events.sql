@@ -3,12 +3,11 @@
 -- Such an event was said and received before p_before. It is flushed, is part of a kept segment and is not quarantined.
 -- It is not a source of a live memory, neither in the memory's own words nor in the words of a memory that was merged
 -- into it.
--- p_logged: return only events that are in the session's log.
 --
 -- The day must be final and stay final. A late event opens the day again, whatever status its row has, because the day
 -- then counts more events than were summarized (I5). No worker may be summarizing the day.
 CREATE OR REPLACE FUNCTION slowwave.removable_events(
-    p_session_id bigint, p_day date, p_before timestamptz, p_logged boolean, p_limit integer
+    p_session_id bigint, p_day date, p_before timestamptz, p_limit integer
 ) RETURNS TABLE (seq bigint)
 LANGUAGE sql STABLE
 AS $$
@@ -23,7 +22,6 @@ AS $$
     WHERE s.id = p_session_id
       AND e.recorded_at <= p_before AND e.happened_at <= p_before
       AND e.seq <= s.processed_until
-      AND (NOT p_logged OR e.seq <= s.logged_until)
       AND e.quarantined_at IS NULL
       AND EXISTS (
           SELECT FROM slowwave.day_segments g

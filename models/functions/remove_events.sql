@@ -4,7 +4,7 @@
 -- too, so no summary begins. Returns the number of deleted events, or NULL if another transaction holds the session or
 -- the session is deleted.
 CREATE OR REPLACE FUNCTION slowwave.remove_events(
-    p_session_id bigint, p_day date, p_before timestamptz, p_logged boolean, p_limit integer
+    p_session_id bigint, p_day date, p_before timestamptz, p_limit integer
 ) RETURNS integer
 LANGUAGE plpgsql
 AS $$
@@ -20,7 +20,7 @@ BEGIN
     JOIN slowwave.session_days d ON y.agent_id = d.agent_id AND y.scope_id = d.scope_id AND y.day = d.day
     WHERE d.session_id = p_session_id AND d.day = p_day
     FOR NO KEY UPDATE OF y;
-    v_seqs := ARRAY(SELECT r.seq FROM slowwave.removable_events(p_session_id, p_day, p_before, p_logged, p_limit) AS r);
+    v_seqs := ARRAY(SELECT r.seq FROM slowwave.removable_events(p_session_id, p_day, p_before, p_limit) AS r);
     DELETE FROM slowwave.passages p WHERE p.session_id = p_session_id AND p.seq = ANY (v_seqs);
     DELETE FROM slowwave.events e WHERE e.session_id = p_session_id AND e.seq = ANY (v_seqs);
     GET DIAGNOSTICS v_gone = ROW_COUNT;

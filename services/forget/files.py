@@ -1,4 +1,4 @@
-"""Forget files: folders of memory files of deleted scopes, and logs of sessions.
+"""Forget files: folders of memory files of deleted scopes.
 
 The functions hold the lock that every writer of these files takes, so a writer never writes data that it read before
 the forget.
@@ -16,7 +16,6 @@ from slowwave_server.domain.memory_files import scope_folder
 from slowwave_server.services.memory_files.delivery import FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk
 from slowwave_server.services.memory_files.locks import FilesBusy, file_lock
-from slowwave_server.services.session_logs.folders import remove_session_logs
 
 # A delivery that was running during the forget may have stored its state afterwards.
 _NOTES = tuple(
@@ -101,16 +100,6 @@ def write_anew(engine: Engine, settings: MemorySettings, scopes: Iterable[int], 
             )
         problems.extend(f"{path} still shows it: {why}" for path, why in report.held.items())
     return problems
-
-
-def remove_logs(root: Path, tenant: str, sessions: Iterable[tuple[str, str]]) -> int:
-    """Delete the logs of these sessions, (agent, session). Return their number. Raises OSError."""
-    return sum(remove_session_logs(root.expanduser(), tenant, agent, session) for agent, session in sessions)
-
-
-def remove_logs_of_agent(root: Path, tenant: str, agent: str) -> int:
-    """Delete all logs of an agent, including those of sessions that Postgres no longer has. Raises OSError."""
-    return remove_session_logs(root.expanduser(), tenant, agent)
 
 
 def _folder(root: Path, tenant: str, kind: str, name: str) -> Path:

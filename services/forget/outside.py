@@ -1,4 +1,4 @@
-"""Forget data outside of Postgres, after the transaction: messages, keys, the spool, files, logs of sessions."""
+"""Forget data outside of Postgres, after the transaction: messages, keys, the spool, files."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -12,13 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from slowwave.settings import Settings
 from slowwave_server.services.forget.broker import drop_answers, take_keys, take_messages
 from slowwave_server.services.forget.copies import Mem0Cleaner
-from slowwave_server.services.forget.files import (
-    remove_logs,
-    remove_logs_of_agent,
-    remove_scope_files,
-    scopes_with_files,
-    write_anew,
-)
+from slowwave_server.services.forget.files import remove_scope_files, scopes_with_files, write_anew
 from slowwave_server.services.forget.forgotten import Forgotten
 from slowwave_server.services.forget.spool import clear_spool
 from slowwave_server.services.forget.target import Target
@@ -45,7 +39,7 @@ class Outside:
     def clear(self, now: datetime) -> list[str]:
         """Clear every store. Return a sentence for each failure. If one store fails, the others are still cleared."""
         problems = [*self._write_anew(now), *self._copies(now)]
-        steps = {"messages": self._messages, "spool": self._spool, "memory files": self._files, "logs": self._logs}
+        steps = {"messages": self._messages, "spool": self._spool, "memory files": self._files}
         for name, step in steps.items():
             try:
                 step()
@@ -82,10 +76,3 @@ class Outside:
         root = self.settings.memory.files.root
         removed = remove_scope_files(self.engine, root, self.target.tenant, self.erased.scopes)
         self.counts["memory files"] += removed
-
-    def _logs(self) -> None:
-        root = self.settings.memory.files.root
-        sessions = (*self.erased.sessions, *self.erased.before)
-        self.counts["session logs"] += remove_logs(root, self.target.tenant, sessions)
-        if self.target.kind == "agent" and self.target.agent is not None:
-            self.counts["session logs"] += remove_logs_of_agent(root, self.target.tenant, self.target.agent)

@@ -29,12 +29,6 @@ _SAME = (
     " AND e.session IS NOT DISTINCT FROM CAST(:session AS text) AND e.scope IS NOT DISTINCT FROM CAST(:scope AS text)"
     " AND e.memory_id IS NOT DISTINCT FROM CAST(:memory AS uuid)"
 )
-_BEFORE = (
-    "SELECT DISTINCT n.agent, n.session FROM slowwave.erasures e JOIN slowwave.erased_names n ON n.erasure_id = e.id"
-    f" WHERE {_SAME} AND n.agent <> '' AND n.session <> '' AND NOT EXISTS (SELECT FROM slowwave.agents a"
-    "  JOIN slowwave.sessions s ON s.agent_id = a.id WHERE a.tenant = n.tenant AND a.name = n.agent"
-    "  AND s.name = n.session) ORDER BY 1, 2"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +72,6 @@ def was_forgotten(connection: Connection, target: Target) -> bool:
     """Return True if exactly this target has a receipt."""
     query = text(f"SELECT EXISTS (SELECT FROM slowwave.erasures e WHERE {_SAME})")
     return bool(connection.execute(query, _named(target)).scalar_one())
-
-
-def sessions_before(connection: Connection, target: Target) -> tuple[tuple[str, str], ...]:
-    """Return the sessions, (agent, session), that earlier forgets of exactly this target deleted.
-
-    Sessions whose name exists again are omitted.
-    """
-    return tuple((row.agent, row.session) for row in connection.execute(text(_BEFORE), _named(target)))
 
 
 def _named(target: Target) -> dict[str, Any]:

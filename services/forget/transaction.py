@@ -13,7 +13,7 @@ from slowwave_server.services.forget.aliases import ALIASES, mark_aliases
 from slowwave_server.services.forget.dead_letters import take_dead_letters
 from slowwave_server.services.forget.evidence import REASON, Remains
 from slowwave_server.services.forget.gather import gather
-from slowwave_server.services.forget.receipts import sessions_before, was_forgotten, write_receipt
+from slowwave_server.services.forget.receipts import was_forgotten, write_receipt
 from slowwave_server.services.forget.rows import CONVERSATIONS, MEMORIES, close_runs, mark_runs, take_away
 from slowwave_server.services.forget.statistics import STATISTICS
 from slowwave_server.services.forget.target import CannotForget, Target
@@ -36,9 +36,8 @@ _LEARNED = text(
 class Erased:
     """The data that a forget deleted, or would delete, in Postgres. known: True if the target existed.
 
-    sessions: (agent, session) of the deleted conversations; elsewhere: for a scope, other sessions of these agents;
-    before: sessions that an earlier forget of the same target deleted. scopes: the scopes that are deleted completely,
-    as (id, kind, name); near: other affected scopes.
+    sessions: (agent, session) of the deleted conversations; elsewhere: for a scope, other sessions of these agents.
+    scopes: the scopes that are deleted completely, as (id, kind, name); near: other affected scopes.
     """
 
     erasure: int | None
@@ -48,7 +47,6 @@ class Erased:
     scopes: tuple[tuple[int, str, str], ...] = ()
     near: tuple[tuple[int, str, str], ...] = ()
     elsewhere: tuple[tuple[str, str], ...] = ()
-    before: tuple[tuple[str, str], ...] = ()
 
 
 def erase(
@@ -100,7 +98,7 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     elsewhere = _sessions(connection, "NOT IN") if target.kind == "scope" else ()
     scopes = _scopes(connection, "gone_scopes")
     near = tuple(scope for scope in _scopes(connection, "near_scopes") if scope not in scopes)
-    known, before = _is_known(connection, target), sessions_before(connection, target)
+    known = _is_known(connection, target)
     learned = connection.execute(_LEARNED).scalars().all()
     counts: Counter[str] = take_away(connection, STATISTICS, values)
     counts += take_away(connection, MEMORIES, values)
@@ -114,7 +112,7 @@ def _erase(connection: Connection, target: Target, *, clock: Callable[[], dateti
     shown = {label: number for label, number in counts.items() if number}
     # Read the time as late as possible: all data recorded before this moment is discarded.
     erasure = write_receipt(connection, target, at=clock(), by=by, counts=shown)
-    return Erased(erasure, known, shown, sessions, scopes, near, elsewhere, before)
+    return Erased(erasure, known, shown, sessions, scopes, near, elsewhere)
 
 
 def _sessions(connection: Connection, which: str) -> tuple[tuple[str, str], ...]:

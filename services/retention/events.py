@@ -31,8 +31,8 @@ _SESSIONS = text(
     " WHERE d.agent_id = :agent AND d.scope_id = :scope AND d.day = :day AND d.total_messages > d.removed"
     " ORDER BY d.session_id"
 )
-_REMOVE = text("SELECT slowwave.remove_events(:session, :day, :before, :logged, :most)")
-_COUNT = text("SELECT count(*) FROM slowwave.removable_events(:session, :day, :before, :logged, NULL)")
+_REMOVE = text("SELECT slowwave.remove_events(:session, :day, :before, :most)")
+_COUNT = text("SELECT count(*) FROM slowwave.removable_events(:session, :day, :before, NULL)")
 _COUNTED = text("SELECT k.id FROM slowwave.scopes k WHERE k.id = :scope AND k.counted_at IS NOT NULL")
 
 
@@ -56,14 +56,13 @@ def remove_old_events(
     event_days: int,
     *,
     now: datetime,
-    logged: bool = False,
     dry_run: bool = False,
     go_on: Callable[[], bool] = lambda: True,
 ) -> Removal:
     """Remove events of all tenants that are older than `event_days` days and no longer needed. 0: remove none.
 
-    logged: True to remove only events that their session's log contains. go_on: a function that is called before each
-    day; if it returns False, the removal stops. A second call removes nothing more.
+    go_on: a function that is called before each day; if it returns False, the removal stops. A second call removes
+    nothing more.
     """
     if event_days == 0:
         return Removal()
@@ -73,7 +72,7 @@ def remove_old_events(
     for day in _final_days(engine, before):
         if not go_on():
             return Removal(events, sessions, days, busy, done=False)
-        which = {"day": day.day, "before": before, "logged": logged}
+        which = {"day": day.day, "before": before}
         gone = [
             _of_session(engine, which | {"session": session}, dry_run=dry_run)
             for session in _sessions_of(engine, day)

@@ -1,6 +1,6 @@
 """The maintenance job `retention` removes old events, old model calls, old rows of the audit log, answered requests,
-kept answers of models, webhook deliveries, tombstones of memories, and old logs of sessions on this host; it ends open
-work without recent mentions, and maintains the partitions of events.
+kept answers of models, webhook deliveries and tombstones of memories; it ends open work without recent mentions, and
+maintains the partitions of events.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,6 @@ from slowwave_server.services.retention.calls import CallRemoval, remove_old_ans
 from slowwave_server.services.retention.events import Removal, remove_old_events
 from slowwave_server.services.retention.partitions import PartitionCounts, keep_partitions
 from slowwave_server.services.retention.work import expire_work
-from slowwave_server.services.session_logs import CleanUp, cleanup_session_logs_older_than
 from slowwave_server.services.webhooks.outbox import remove_old_deliveries
 
 
@@ -27,7 +26,6 @@ def run_retention(context: JobContext) -> JobOutcome:
         context.engine,
         rules.event_days,
         now=now,
-        logged=context.settings.memory.sessions.session_event_logging_enabled,
         dry_run=context.dry_run,
         go_on=go_on,
     )
@@ -43,7 +41,6 @@ def run_retention(context: JobContext) -> JobOutcome:
         part_of=context.run.id,
     )
     kept_room = PartitionCounts() if context.dry_run else keep_partitions(context.engine)
-    logs = _remove_logs(context, now)
     stats = {
         "events": removal.events,
         "sessions": removal.sessions,
@@ -56,10 +53,8 @@ def run_retention(context: JobContext) -> JobOutcome:
         **_remove_passing(context, now, go_on),
         "partitions_made": kept_room.made,
         "partitions_emptied": kept_room.emptied,
-        "logs": logs.files,
-        "log_bytes": logs.bytes,
     }
-    summary = _summary(rules, removal, calls, logs, tasks, acts, dry_run=context.dry_run)
+    summary = _summary(rules, removal, calls, tasks, acts, dry_run=context.dry_run)
     return JobOutcome(summary, stats, "completed" if removal.done and calls.done else "stopped")
 
 
@@ -74,19 +69,10 @@ def _remove_passing(context: JobContext, now: datetime, go_on: Callable[[], bool
     }
 
 
-def _remove_logs(context: JobContext, now: datetime) -> CleanUp:
-    memory = context.settings.memory
-    days = memory.retention.session_log_days
-    if not days:
-        return CleanUp(0, 0)
-    return cleanup_session_logs_older_than(memory.files.root, days, now=now, dry_run=context.dry_run)
-
-
 def _summary(
     rules: Retention,
     removal: Removal,
     calls: CallRemoval,
-    logs: CleanUp,
     tasks: int,
     acts: int,
     *,
@@ -105,12 +91,6 @@ def _summary(
         parts.append(f"{pluralize(acts, 'row')} of the audit log{would}")
     if not (removal.done and calls.done):
         parts.append("out of time, the next run goes on")
-    files = f"{pluralize(logs.files, 'session log')}{would}"
-    parts.append(
-        "session logs are kept for ever (memory.retention.session_log_days is 0)"
-        if rules.session_log_days == 0
-        else files
-    )
     return "; ".join(parts)
 
 

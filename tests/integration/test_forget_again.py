@@ -1,7 +1,9 @@
 """What is left outside of Postgres: summaries in files, entries of older versions, what failed the first time (I10)."""
 
+import json
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from sqlalchemy import Engine, text
 
 from slowwave import Memory, Settings
 from slowwave.capture import Entry
-from slowwave.spool import Spool
+from slowwave.spool import Spool, database_digest
 from slowwave_server.services.days.book import DayRef
 from slowwave_server.services.days.summarize import summarize_day
 from slowwave_server.services.dead_letters.store import store_dead_letter
@@ -23,7 +25,6 @@ from slowwave_server.services.forget.transaction import erase
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.memory_files.delivery import FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk, FileChanged
-from slowwave_server.services.session_logs import log_path, write_session_logs
 from tests.support.forgetting import dump_files, dump_redis, dump_tables
 
 pytestmark = pytest.mark.servers
@@ -138,22 +139,28 @@ def test_i10_a_summary_that_could_not_be_taken_out_at_once_is_taken_out_later(
 def test_what_could_not_be_done_is_done_by_the_same_command(
     forgetter: Forgetter, memory: Memory, settings: Settings, target: Target
 ) -> None:
-    root = settings.memory.files.root
     memory.turn_completed("maya", "monday", turn(f"I saw a {WORD}."), scope="room:zoo")
     memory.turn_completed("maya", "tuesday", turn("I saw a heron."))
-    write_session_logs(forgetter.engine, root)
-    path = log_path(root, "default", "maya", "monday")
-    path.rename(path.with_name("away"))
-    path.mkdir()
+    settings.spool.mkdir(exist_ok=True)
+    prefix = database_digest(settings.database_url)
+    event: Any = {"kind": "user", "step": 1, "key": "k", "at": "2024-04-10T09:00:00+00:00"}
+    for session, thing, about in (
+        ("monday", WORD, {"scope_kind": "room", "scope_name": "zoo"}),
+        ("tuesday", "heron", None),
+    ):
+        entry = Entry("default", "maya", session, [event | {"content": f"I heard a {thing}."}], about)
+        line = json.dumps({"entry": asdict(entry)})
+        (settings.spool / f"{prefix}-{session}.jsonl.rejected").write_text(f"{line}\n")
+    obstacle = settings.spool / f"{prefix}-first.jsonl.rejected"
+    obstacle.mkdir()
     (problem,) = forgetter.forget(target, by="Priya").problems
-    assert problem.startswith("logs: ")
-    path.rmdir()
-    path.with_name("away").rename(path)
-    assert WORD in everything(forgetter, root)
+    assert problem.startswith("spool: ")
+    obstacle.rmdir()
+    assert WORD in everything(forgetter, settings.spool)
     again = forgetter.forget(target, by="Priya")
-    assert (again.problems, again.counts) == ((), {"session logs": 1})
-    assert WORD not in everything(forgetter, root)
-    assert "heron" in dump_files(root), "the log of another session"
+    assert (again.problems, again.counts) == ((), {"entries of the spool": 1})
+    assert WORD not in everything(forgetter, settings.spool)
+    assert "heron" in dump_files(settings.spool), "an entry of another session"
 
 
 def test_i10_entries_of_a_version_that_did_not_date_them_are_dropped(

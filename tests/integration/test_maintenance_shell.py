@@ -48,7 +48,6 @@ class Shell:
             "SLOWWAVE_DATABASE_URL": database_url,
             "SLOWWAVE_BROKER_URL": "redis://127.0.0.1:1/0",
             # No file of whoever runs this is looked at.
-            "SLOWWAVE_MEMORY__RETENTION__SESSION_LOG_DAYS": "0",
         }
 
     def __call__(self, *arguments: str) -> Result:

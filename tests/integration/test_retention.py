@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,8 @@ from hypothesis import strategies as st
 from redis import Redis
 from sqlalchemy import Engine, text
 
-from slowwave.settings import AutoFlush, Days, Files, Llm, MemorySettings, Retention, Sessions, Settings
+from slowwave.settings import AutoFlush, Days, Llm, MemorySettings, Settings
+from slowwave.settings_sections import Retention
 from slowwave_server.domain.model_calls import Spender
 from slowwave_server.services.days.finalize import finalize_ended
 from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler
@@ -22,7 +22,6 @@ from slowwave_server.services.memories.merging import merge_into
 from slowwave_server.services.retention.events import Removal, remove_old_events
 from slowwave_server.services.retention.job import RUNNERS
 from slowwave_server.services.runs.store import start_run
-from slowwave_server.services.session_logs import log_path, write_session_logs
 from tests.support.budgeting import Purse, SetClock
 from tests.support.flushing import Scene, make_scene
 from tests.support.summarizing import Diary
@@ -183,14 +182,6 @@ def test_a_late_event_of_a_day_whose_events_are_gone_is_summarised_with_all_that
     assert "mat" in words
 
 
-def test_only_what_stands_in_the_log_goes_where_logs_are_kept(house: House, tmp_path: Path) -> None:
-    house.settled()
-    assert house.retain(logged=True).events == 0
-    write_session_logs(house.diary.engine, tmp_path)
-    assert house.retain(logged=True).events == 3
-    assert len(log_path(tmp_path, "default", "maya", "s1").read_text().splitlines()) == 3
-
-
 def test_a_session_that_somebody_is_at_is_left_to_the_next_run(house: House, engine: Engine) -> None:
     house.settled()
     with engine.begin() as capture:
@@ -313,42 +304,35 @@ def test_i5_nothing_unflushed_unsummarised_or_remembered_ever_goes(
     assert all(entry.status == "final" for entry in entries)
 
 
-def run_job(house: House, root: Path, *, dry_run: bool = False, **retention: int) -> JobReport:
-    memory = MemorySettings(retention=Retention(**retention), files=Files(root=root), sessions=Sessions())
+def run_job(house: House, *, dry_run: bool = False, **retention: int) -> JobReport:
+    memory = MemorySettings(retention=Retention(**retention))
     scheduler = Scheduler(house.diary.engine, RUNNERS, Settings(memory=memory), clock=house.scene.clock, by="test")
     report = scheduler.run_now("retention", dry_run=dry_run)
     assert report is not None
     return report
 
 
-def test_the_job_removes_old_calls_of_models_and_the_counters_stay(house: House, tmp_path: Path) -> None:
+def test_the_job_removes_old_calls_of_models_and_the_counters_stay(house: House) -> None:
     purse = Purse(house.diary.engine, Llm(), SetClock(house.scene.clock()))
     purse.budget.settle(purse.reserve(Spender("default", "maya"), 100), "answered", 70)
     purse.reserve(Spender("elsewhere", "maya"), 100)
     purse.clock.forward(days=50)
     purse.budget.settle(purse.reserve(Spender("default", "maya"), 100), "answered", 30)
-    kept = {"event_days": 0, "session_log_days": 0}
     house.pass_days(89)
-    assert run_job(house, tmp_path, **kept).stats["calls"] == 0
+    assert run_job(house).stats["calls"] == 0
     house.pass_days(2)
-    assert "1 call of models would go" in run_job(house, tmp_path, dry_run=True, **kept).summary
-    assert "1 call of models removed" in run_job(house, tmp_path, **kept).summary
+    assert "1 call of models would go" in run_job(house, dry_run=True).summary
+    assert "1 call of models removed" in run_job(house).summary
     assert purse.ledger("default") == (1, 0, 0, 30)
     assert purse.ledger("elsewhere") == (1, 0, 100, 0), "what is under way is no old call"
     assert purse.counted("default") == (2, 0, 0, 100)
 
 
-def test_the_job_removes_events_and_logs_and_says_so(house: House, tmp_path: Path) -> None:
+def test_the_job_removes_events_and_says_so(house: House) -> None:
     house.settled()
-    write_session_logs(house.diary.engine, tmp_path)
-    assert run_job(house, tmp_path, event_days=0, session_log_days=0).summary == (
-        "events are kept for ever (memory.retention.event_days is 0);"
-        " session logs are kept for ever (memory.retention.session_log_days is 0)"
-    )
-    # The log was written just now by the clock of the disk.
+    assert run_job(house).summary == "events are kept for ever (memory.retention.event_days is 0)"
     house.pass_days(8)
-    assert run_job(house, tmp_path, dry_run=True, event_days=7, session_log_days=30).stats["logs"] == 1
-    report = run_job(house, tmp_path, event_days=7, session_log_days=30)
-    assert (report.status, report.summary) == ("completed", "3 events of 1 day removed; 1 session log removed")
+    assert run_job(house, dry_run=True, event_days=7).summary == "3 events of 1 day would go"
+    report = run_job(house, event_days=7)
+    assert (report.status, report.summary) == ("completed", "3 events of 1 day removed")
     assert json.loads(json.dumps(report.stats))["events"] == 3
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -92,7 +92,6 @@ class Retention(Section):
     """Days after which data is removed; task_days: days after which an open task is no longer current. 0: never."""
 
     event_days: int = Field(0, ge=0, le=36_500)
-    session_log_days: int = Field(30, ge=0, le=36_500)
     task_days: int = Field(30, ge=0, le=36_500)
 
 
@@ -148,18 +147,17 @@ class Console(Section):
 
 
 class Files(Section):
-    """Folders of memory files and session logs, and how often Slowwave checks the files for hand edits."""
+    """Folders of memory files, and how often Slowwave checks the files for hand edits."""
 
     root: Path = Path("~/.local/state/slowwave/memory")
     sync_seconds: float = Field(30, ge=1, le=86_400)
 
 
 class Sessions(Section):
-    """Limits of sessions that never end. 0: no limit. The log is one file of JSON lines for each session."""
+    """Limits of sessions that never end. 0: no limit."""
 
     session_ttl_minutes: int = Field(1440, ge=0, le=5_256_000)
     max_active_sessions: int = Field(0, ge=0, le=1_000_000)
-    session_event_logging_enabled: bool = False
 
 
 class Curation(Section):

@@ -1,6 +1,5 @@
-"""Curation and logs of sessions through a real worker, asked for by another service."""
+"""Curation through a real worker, asked for by another service."""
 
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +7,6 @@ from celery import Celery
 from sqlalchemy import Engine
 
 from slowwave import Memory
-from slowwave_server.services.session_logs import log_path
 from tests.support.processes import wait_until
 from tests.workers.effects import rows, until_flushed, value
 from tests.workers.fleet import PLAIN_APP, Fleet, Program
@@ -30,8 +28,6 @@ def foreign(own_valkey: OwnValkey) -> Iterator[Celery]:
 
 @pytest.fixture(scope="module")
 def worker(fleet: Fleet) -> Program:
-    fleet.environment["SLOWWAVE_MEMORY__SESSIONS__SESSION_EVENT_LOGGING_ENABLED"] = "true"
-    fleet.environment["SLOWWAVE_MEMORY__FILES__ROOT"] = str(fleet.folder / "files")
     return fleet.worker(app=PLAIN_APP, concurrency=1)
 
 
@@ -53,17 +49,3 @@ def test_a_service_asks_for_curation_and_a_message_too_many_changes_nothing(
     )
     assert set(rows(look, STATUSES, agent="atlas")) == {("active",)}
     assert value(look, "SELECT count(*) FROM slowwave.maintenance_runs WHERE kind = 'curation'") == 1
-
-
-def test_logs_are_written_where_the_settings_say(
-    worker: Program, memory: Memory, foreign: Celery, fleet: Fleet
-) -> None:
-    memory.turn_completed("piper", "monday", [{"role": "user", "content": "The key lies under the mat."}])
-    for _ in range(2):
-        foreign.send_task("slowwave.log_events", queue="maintenance")
-    path = log_path(fleet.folder / "files", "default", "piper", "monday")
-    wait_until(lambda: path.exists() and path.stat().st_size > 0, 30, "the log is written")
-    worker.says("session logs: ")
-    (line,) = path.read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["content"] == "The key lies under the mat."
-    assert "under the mat" not in worker.log
