@@ -9,7 +9,7 @@ from typing import Any
 from redis import Redis
 
 from slowwave.coordination.key_kinds import KINDS, PRIORITIES, PRIORITY_MARK, KeyKind
-from slowwave.coordination.keys import agent_keys, consolidation_key
+from slowwave.coordination.keys import consolidation_key
 
 PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 HEAD = "| user | keys | commands |\n| --- | --- | --- |\n"
@@ -125,14 +125,9 @@ _TENANTS = {"own tenant": TENANT, "other tenants": "globex"}
 
 
 def _of(kind: KeyKind, tenant: str) -> str:
-    keys = agent_keys(tenant, "maya")
-    return {
-        "session": keys.session_prefix.decode() + "s1",
-        "running": keys.running.decode(),
-        "waiting": keys.waiting.decode(),
-        "queued": keys.queued_normal.decode(),
-        "pass": consolidation_key("working", tenant, "agent", "maya"),
-    }[kind.name]
+    if kind.name == "pass":
+        return consolidation_key("working", tenant, "agent", "maya")
+    return kind.pattern.replace("{*}", f"{{{tenant}/maya}}").replace("*", "s1")
 
 
 def allowed(client: Redis, user: str, known: Sequence[Command]) -> May:

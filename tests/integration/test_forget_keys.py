@@ -16,7 +16,7 @@ pytestmark = pytest.mark.servers
 NAMES_NO_AGENT = frozenset(
     (
         *("finalize", "swept", "sweep link", "task counts", "model slots", "model breaker", "forgotten"),
-        *("login failures", "rate limits", "quotas", "set aside"),
+        *("login failures", "login form key", "rate limits", "quotas", "set aside"),
         "kept answers",  # `drop_answers` deletes all of a tenant
     )
 )

@@ -49,6 +49,7 @@ KINDS = (
     KeyKind("model breaker", f"{PREFIX}model:breaker:*", "hash"),
     KeyKind("forgotten", f"{PREFIX}forgotten:*", "string"),
     KeyKind("login failures", f"{PREFIX}login-failures:*", "string"),
+    KeyKind("login form key", f"{PREFIX}login-form-key", "string"),
     KeyKind("rate limits", f"{PREFIX}gateway:rate:*", "string"),
     KeyKind("quotas", f"{PREFIX}gateway:events:*", "string"),
     KeyKind("kept answers", f"{PREFIX}gateway:answer:*", "string"),

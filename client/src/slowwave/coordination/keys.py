@@ -16,6 +16,7 @@
     slowwave:tasks                            hash    counts of tasks; a week after the last
     slowwave:sweep-link                       string  the queued link of a chain of sweeps; LINK_SECONDS (10)
     slowwave:login-failures:BY:DIGEST         string  failed logins of the console; WINDOW_SECONDS (300) from the first
+    slowwave:login-form-key                   string  signs the forms of the login page; 30 days
     slowwave:gateway:rate:key:KEY             string  when the bucket of a key, or of a tenant, is full again,
     slowwave:gateway:rate:tenant:TENANT               in microseconds; a second longer than that
     slowwave:gateway:events:TENANT:DAY        string  events that a tenant recorded over HTTP; two days
