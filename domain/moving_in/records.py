@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from slowwave.postgres_text import clean_text
 
 System = Literal["mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "claude-code", "codex"]
-SYSTEMS: tuple[System, ...] = ("mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "claude-code", "codex")
+SYSTEMS: tuple[System, ...] = get_args(System)
 MAX_MEMORY_CHARACTERS = 20_000
 """A longer text is a document, not a statement; it counts as unreadable."""
 _MILLISECONDS = 1e11

@@ -1,9 +1,10 @@
 """`slowwave import from SYSTEM SOURCE`: memories and conversations of another system become those of an agent."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slowwave_server.domain.moving_in.records import System
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import By, DryRun, Json, Yes, refuse_question
 from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, safe, styled
@@ -16,7 +17,6 @@ from slowwave_server.workers.shared.shell import Shell
 if TYPE_CHECKING:
     from slowwave_server.services.moving_in.importing import MovingReport
 
-System = Literal["mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "claude-code", "codex"]
 SourcePlace = Annotated[
     str,
     typer.Argument(help="A file, a zip archive, a folder, or a Postgres URL (mem0, langgraph).", show_default=False),

@@ -33,8 +33,7 @@ _ALL = (overview, agents, agent, session, recall, login, find, live, *_KNOWLEDGE
 PAGES: tuple[Page, ...] = tuple(page for module in _ALL for page in module.ROUTES)
 """Every route of the console, in the order in which they are tried."""
 
-
-_WANTED = (
+NAVIGATION = (
     Link("Home", "/", "Work", "home", "h"),
     Link("Inbox", "/inbox", "Work", "inbox", "i", badge="inbox"),
     Link("Quarantine", "/quarantine", "Work", "quarantine", "q", badge="quarantine"),
@@ -53,5 +52,4 @@ _WANTED = (
     Link("Exports", "/exports", "System", "exports"),
     Link("Forget", "/forget", "System", "forget", role="operator"),
 )
-NAVIGATION = tuple(link for link in _WANTED if link.path in {page.path for page in PAGES})
-"""The sidebar, in its order: pages that exist."""
+"""The links of the sidebar, in its order."""

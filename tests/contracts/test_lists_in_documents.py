@@ -1,0 +1,49 @@
+"""Lists in documents are complete: tasks of beat, types of changes, systems to import from, hosts, console pages."""
+
+import re
+from collections.abc import Collection
+from typing import get_args
+
+import pytest
+
+from slowwave.changes import ChangeType
+from slowwave.hosts.protocols import HOSTS
+from slowwave.settings import Embeddings, MemorySettings, Settings
+from slowwave_server.beat_schedule import schedule
+from slowwave_server.domain.moving_in.records import SYSTEMS
+from slowwave_server.workers.cli.connect import Host
+from slowwave_server.workers.console.pages import NAVIGATION
+from tests.support.documents import ROOT
+
+ALL_ON = Settings(memory=MemorySettings(source="agno", embeddings=Embeddings(driver="local")))
+"""Beat sends some tasks only with a setting."""
+LISTS: dict[str, tuple[str, Collection[str]]] = {
+    "docs/tasks.md": ("`{}`", {tick.task for tick in schedule(ALL_ON).values()}),
+    "docs/changes.md": ("| `{}` |", get_args(ChangeType)),
+    "docs/moving-in.md": ("| `{}` |", SYSTEMS),
+    "docs/coding-agents.md": ("slowwave connect {}", HOSTS),
+}
+
+
+@pytest.mark.parametrize("page", LISTS)
+def test_a_page_names_each_of_a_list(page: str) -> None:
+    form, names = LISTS[page]
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert names
+    assert [name for name in names if form.format(name) not in text] == []
+
+
+def test_the_console_page_has_each_link_of_the_sidebar() -> None:
+    text = (ROOT / "docs" / "console.md").read_text(encoding="utf-8")
+    table = "".join(re.findall(r"^\| (?:Work|Knowledge|History|System) \|.*$", text, re.MULTILINE))
+    assert [link.title for link in NAVIGATION if not re.search(rf"\b{link.title}\b", table)] == []
+
+
+def test_connect_knows_the_hosts_of_the_hook() -> None:
+    assert {host.value for host in Host} == set(HOSTS)
+
+
+def test_the_feed_gives_the_types_that_its_clients_know() -> None:
+    source = (ROOT / "models" / "functions" / "change_type.sql").read_text(encoding="utf-8")
+    given = set(re.findall(r"(?:THEN|ELSE) '(\w+)'", source)) | {"created", "removed", "forgotten"}
+    assert given == set(get_args(ChangeType))
