@@ -6,10 +6,9 @@ from datetime import datetime
 from typing import Literal, Protocol
 from uuid import UUID
 
-from slowwave.memory_types import MemoryType
+from slowwave.memory_types import MemoryStatus, MemoryType
 from slowwave_server.domain.events import Event
 
-MemoryStatus = Literal["inbox", "episode", "active", "archived", "review"]
 Trust = Literal["user", "assistant", "task"]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from slowwave_server.domain.candidates import MemoryStatus
+from slowwave.memory_types import MemoryStatus
 
 Key = tuple[int, str, bytes]
 """The scope, type and content hash of a statement: the fields of the database's unique key."""

@@ -9,8 +9,9 @@ from celery.exceptions import Reject
 from slowwave.coordination.consolidation_queue import ask_for_pass, begin_pass
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.errors import SlowwaveError, StoreUnavailable
+from slowwave.identity import scope_of
 from slowwave.messages import CONSOLIDATE_SCOPE, CONSOLIDATE_WORKING, REMEMBER
-from slowwave.working import ConsolidateScope, Remember, scope_of
+from slowwave.working import ConsolidateScope, Remember
 from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.consolidation.scope_pass import Order
 from slowwave_server.services.consolidation.unchecked import unchecked_scopes

@@ -7,8 +7,8 @@ from typing import Any
 
 from celery import shared_task
 
+from slowwave.identity import scope_of
 from slowwave.messages import CURATE_SCOPE
-from slowwave.working import scope_of
 from slowwave_server.services.curation.curate import CurationRules, curate
 from slowwave_server.services.lookup import find_scope
 from slowwave_server.services.task_payloads import CurateScope

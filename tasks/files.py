@@ -12,10 +12,9 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
-from slowwave.identity import SessionRef
+from slowwave.identity import SessionRef, scope_of
 from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
 from slowwave.settings import MemorySettings
-from slowwave.working import scope_of
 from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.lookup import find_scope
 from slowwave_server.services.mem0_backend.choosing import feed_chosen

@@ -16,8 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal,
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Uuid
 
-from slowwave.memory_types import MemoryType
-from slowwave_server.domain.candidates import MemoryStatus
+from slowwave.memory_types import MemoryStatus, MemoryType
 from slowwave_server.models import Agent, Memory, MemorySource, Session
 from slowwave_server.services.lookup import find_agent, find_scope, find_session
 from slowwave_server.services.memories.file_lines import files_among

@@ -9,8 +9,8 @@ from redis import Redis
 
 from slowwave import Memory
 from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.identity import scope_of
 from slowwave.spool import spooled
-from slowwave.working import scope_of
 from slowwave_server.domain.extraction.rules import RulesExtractor
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.working.consolidate import consolidate_working

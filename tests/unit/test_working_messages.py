@@ -7,8 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from slowwave.errors import InvalidMessage, InvalidName, SlowwaveError, TooLarge
+from slowwave.identity import scope_of
 from slowwave.messages import MAX_CONTENT_CHARACTERS
-from slowwave.working import MAX_TTL_SECONDS, ConsolidateScope, NoteRequest, Remember, check_note, scope_of
+from slowwave.working import MAX_TTL_SECONDS, ConsolidateScope, NoteRequest, Remember, check_note
 
 NOTE = NoteRequest(agent="atlas", content="Maya lives in Lisbon.")
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave.memory_types import MemoryType
-from slowwave_server.domain.candidates import MemoryStatus
+from slowwave.memory_types import MemoryStatus, MemoryType
 from slowwave_server.workers.cli.options import (
     Agent,
     Json,

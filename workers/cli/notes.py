@@ -100,7 +100,7 @@ def curate(
 ) -> None:
     """Promote the best notes of a scope to long-term memories, a few per pass. Exit 3 if another pass is running."""
     from slowwave.errors import SlowwaveError
-    from slowwave.working import scope_of
+    from slowwave.identity import scope_of
     from slowwave_server.services.curation.curate import CurationRules
     from slowwave_server.services.curation.curate import curate as run_pass
     from slowwave_server.services.lookup import find_scope

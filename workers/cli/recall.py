@@ -13,6 +13,7 @@ from slowwave_server.workers.cli.state import shell_of
 from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
+    from slowwave.mem0_backend import Mem0Connection
     from slowwave.read_routing import Source
     from slowwave.recall import Context, Hit
 
@@ -141,7 +142,6 @@ def _checked(scopes: list[str] | None) -> tuple[str, ...]:
 def _reading(shell: Shell, agent: str) -> "Iterator[Source]":
     """Return a source for the client's code, without SQLAlchemy. Raises UnknownName for an unknown agent."""
     from slowwave.embedding import Embedders
-    from slowwave.mem0_backend import Mem0Connection
     from slowwave.read_routing import Source
     from slowwave.recall import Questions
 
@@ -152,4 +152,10 @@ def _reading(shell: Shell, agent: str) -> "Iterator[Source]":
             with shell.connection() as connection:
                 find_agent(connection, shell.tenant, agent)  # raises with the nearest name
         questions = Questions(Embedders(shell.settings.memory.embeddings))
-        yield Source(shell.settings, lambda work: work(driver), lambda: Mem0Connection(shell.settings), questions)
+        yield Source(shell.settings, lambda work: work(driver), lambda: _mem0(shell), questions)
+
+
+def _mem0(shell: Shell) -> "Mem0Connection":
+    from slowwave.mem0_backend import Mem0Connection
+
+    return Mem0Connection(shell.settings)

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
         MemoryPage,
         MemoryRecord,
         MemorySource,
-        MemoryStatus,
     )
-    from slowwave.memory_types import MemoryType
+    from slowwave.memory_types import MemoryStatus, MemoryType
     from slowwave.messages import Message, TaskEvent
     from slowwave.recall import Context, Contradiction, Day, DayLine, Format, Hit, Order, Utterance
     from slowwave.recall.instructions import Instruction, Trait
@@ -109,8 +108,8 @@ _NAMES = {
     "RateLimited Refused ScopeConflict SlowwaveError SpoolFull StoreUnavailable TooLarge WasForgotten",
     "memory": "Memory",
     "memory_records": "Correction ForgetPreview ForgetReceipt MemoryChange MemoryEvent "
-    "MemoryExplanation MemoryPage MemoryRecord MemorySource MemoryStatus",
-    "memory_types": "MemoryType",
+    "MemoryExplanation MemoryPage MemoryRecord MemorySource",
+    "memory_types": "MemoryStatus MemoryType",
     "messages": "Message TaskEvent",
     "recall": "Context Contradiction Day DayLine Format Hit Order Utterance",
     "recall.instructions": "Instruction Trait",

@@ -38,6 +38,11 @@ def shared_scope(scope: str) -> tuple[str, str]:
     return kind, check_name(kind, name)
 
 
+def scope_of(agent: str | None, scope: str | None) -> tuple[str, str]:
+    """Return (kind, name) of "room:NAME" or "team:NAME", or of the agent's own scope for None. Raises InvalidName."""
+    return shared_scope(scope) if scope is not None else ("agent", check_name("agent", agent or ""))
+
+
 @dataclass(frozen=True, slots=True)
 class SessionRef:
     """One conversation of one agent by its names, as Redis, messages and callers use them."""

@@ -10,6 +10,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from slowwave.errors import InvalidQuery, NotFound, shown
+from slowwave.identity import scope_of
 from slowwave.memory_records import (
     MemoryChange,
     MemoryEvent,
@@ -21,7 +22,6 @@ from slowwave.memory_records import (
 )
 from slowwave.memory_requests import MemoriesRequest
 from slowwave.recall.masking import mask
-from slowwave.working import scope_of
 
 T = TypeVar("T")
 

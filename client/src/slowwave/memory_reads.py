@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from slowwave.memory_bound import BoundMemory
-from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, MemoryStatus, memory_id
+from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, memory_id
 from slowwave.memory_requests import ChangesRequest, ContextRequest, MemoriesRequest, SearchRequest
-from slowwave.memory_types import MemoryType
+from slowwave.memory_types import MemoryStatus, MemoryType
 
 if TYPE_CHECKING:
     from slowwave.change_following import Following

@@ -3,14 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from slowwave.errors import InvalidQuery, shown
-from slowwave.memory_types import MemoryType
-
-MemoryStatus = Literal["inbox", "episode", "active", "archived", "review"]
-MEMORY_STATUSES: tuple[MemoryStatus, ...] = ("inbox", "episode", "active", "archived", "review")
+from slowwave.memory_types import MemoryStatus, MemoryType
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.event_json import EventJson
-from slowwave.identity import check_name
-from slowwave.memory_records import MEMORY_STATUSES, MemoryStatus
-from slowwave.memory_types import MEMORY_TYPES, MemoryType
-from slowwave.messages import Message, TaskEvent
-from slowwave.working import scope_of
+from slowwave.identity import check_name, scope_of
+from slowwave.memory_types import MEMORY_STATUSES, MEMORY_TYPES, MemoryStatus, MemoryType
 
+# Not imported when it runs, because a read needs no Pydantic models of messages.
 if TYPE_CHECKING:
+    from slowwave.messages import Message, TaskEvent
     from slowwave.recall import Format, Order
 
 MAX_PAGE = 200
@@ -27,7 +26,7 @@ class TurnRequest:
 
     agent: str
     session: str
-    messages: Sequence[Message | Mapping[str, Any]]
+    messages: "Sequence[Message | Mapping[str, Any]]"
     events: list[EventJson]
     key: str
     about: dict[str, str] | None
@@ -43,7 +42,7 @@ class MilestoneRequest:
 
     agent: str
     session: str
-    event: TaskEvent
+    event: "TaskEvent"
     text: str
     at: datetime | str | None
     run: str | None

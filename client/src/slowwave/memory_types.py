@@ -1,4 +1,4 @@
-"""The types of memories: one list for the client, the rules, files and the database."""
+"""The types and statuses of memories: one list of each for the client, the rules, files and the database."""
 
 from typing import Literal, get_args
 
@@ -8,3 +8,6 @@ decision: what was agreed. task: what is to be done. event: what happened, with 
 lesson: what went wrong and what resolved it. summary: several statements in one."""
 
 MEMORY_TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
+
+MemoryStatus = Literal["inbox", "episode", "active", "archived", "review"]
+MEMORY_STATUSES: tuple[MemoryStatus, ...] = get_args(MemoryStatus)

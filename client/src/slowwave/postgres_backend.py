@@ -7,7 +7,7 @@ from uuid import UUID
 from slowwave.capture import Entry, Trigger
 from slowwave.errors import ScopeConflict
 from slowwave.event_json import EventJson
-from slowwave.identity import SessionRef, check_name
+from slowwave.identity import SessionRef, check_name, scope_of
 from slowwave.memory_records import Correction, MemoryExplanation, MemoryPage, MemoryRecord, memory_id
 from slowwave.memory_requests import (
     ChangesRequest,
@@ -23,7 +23,7 @@ from slowwave.receipts import Receipt, Status
 from slowwave.settings import Settings
 from slowwave.spool import spooled
 from slowwave.store import Store
-from slowwave.working import Noted, NoteRequest, WorkingStats, note, read_stats, scope_of
+from slowwave.working import Noted, NoteRequest, WorkingStats, note, read_stats
 
 if TYPE_CHECKING:
     from slowwave.change_following import Following

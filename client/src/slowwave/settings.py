@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
 
-import yaml
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from slowwave.errors import InvalidSettings
@@ -249,6 +248,8 @@ def _read_file(file: Path | None, problems: list[str]) -> dict[str, Any]:
     """Return a file's settings without unknown keys, which go to `problems`. Raises InvalidSettings."""
     if file is None:
         return {}
+    import yaml  # noqa: PLC0415 (most processes have no file)
+
     try:
         tree = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
     except (OSError, ValueError, TypeError, RecursionError, yaml.YAMLError) as error:

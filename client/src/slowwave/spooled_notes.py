@@ -9,9 +9,10 @@ from typing import Any
 from slowwave.capture import Capture, Delivery, Entry
 from slowwave.errors import SlowwaveError, StoreUnavailable, WasForgotten
 from slowwave.event_json import EventJson
+from slowwave.identity import scope_of
 from slowwave.postgres import Postgres, PreparedStatement
 from slowwave.settings import MemorySettings
-from slowwave.working import NoteRequest, Remember, note, scope_of
+from slowwave.working import NoteRequest, Remember, note
 
 _NO_EVENTS = frozenset({"note", "shown"})
 _SHOW = PreparedStatement(b"slowwave_show", b"SELECT slowwave.show_memories($1, $2, $3, $4, $5)")

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from slowwave.errors import InvalidMessage, StoreUnavailable, TooLarge, WasForgotten, shown
-from slowwave.identity import check_name, shared_scope
+from slowwave.identity import check_name, scope_of
 from slowwave.memory_types import MEMORY_TYPES, MemoryType
 from slowwave.messages import MAX_CONTENT_CHARACTERS, PassMode, check_key, moment_of
 from slowwave.postgres import Postgres, PreparedStatement
@@ -103,11 +103,6 @@ class WorkingStats:
     triples: int
     duration_ms: int
     last_duration_ms: int | None
-
-
-def scope_of(agent: str | None, scope: str | None) -> tuple[str, str]:
-    """Return (kind, name) of "room:NAME" or "team:NAME", or of the agent's own scope for None. Raises InvalidName."""
-    return shared_scope(scope) if scope is not None else ("agent", check_name("agent", agent or ""))
 
 
 def check_note(request: "NoteRequest | Remember") -> tuple[str, str]:

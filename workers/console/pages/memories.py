@@ -7,8 +7,7 @@ from uuid import UUID
 from starlette.responses import Response
 
 from slowwave.errors import InvalidQuery
-from slowwave.memory_types import MEMORY_TYPES
-from slowwave_server.domain.candidates import MemoryStatus
+from slowwave.memory_types import MEMORY_TYPES, MemoryStatus
 from slowwave_server.services.reports.memories import ListedMemory, list_memories
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads

@@ -12,12 +12,13 @@ from slowwave.http.curation import GatewayCuration
 from slowwave.http.reads import GatewayReads
 from slowwave.http.store import GatewayStore
 from slowwave.http.wire import Wire, path_of
+from slowwave.identity import scope_of
 from slowwave.memory_requests import MilestoneRequest, TurnRequest
 from slowwave.messages import check_key, moment_of
 from slowwave.receipts import Receipt, Status
 from slowwave.settings import Settings
 from slowwave.store import Mode
-from slowwave.working import Noted, NoteRequest, WorkingStats, check_note, scope_of
+from slowwave.working import Noted, NoteRequest, WorkingStats, check_note
 
 _VERBS: Mapping[Trigger, Verb] = {"idle": "idle", "compaction": "compacted", "reset": "reset"}
 

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from psycopg import Connection
 
+from slowwave.identity import scope_of
 from slowwave.recall.masking import mask
-from slowwave.working import scope_of
 
 _MEMORY = """
 SELECT m.content, m.type, m.valid_from
