@@ -1,8 +1,8 @@
 """`python -m docs_reference.demo_picture`: run the demo, and record its output as docs/images/demo.svg.
 
-It is the real demo, on its own servers. The picture omits the last step, because its context is long. Its lines
-appear one after another, in a loop; readers who prefer reduced motion see all lines at once. Fonts are the reader's: a
-picture asks no other host for anything.
+It is the real demo, on its own servers. The picture omits the last step, because its context is long. It shows
+as many lines as a terminal and scrolls to the last one, in a loop; readers who prefer reduced motion see the first
+lines. Fonts are the reader's: a picture asks no other host for anything.
 """
 
 import io
@@ -18,15 +18,20 @@ from slowwave_server.workers.demo import run_demo
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "demo.svg"
 COLUMNS = 122
+ROWS = 26
+LINE_HEIGHT = 24.4
+"""The height of a line in the drawing of rich, in pixels."""
 # The steps of the demo that are drawn, by their numbers.
 STEPS = ("1", "2", "3", "4", "5")
 LINE_SECONDS = 0.45
-"""Seconds from one line to the next."""
-HOLD_SECONDS = 8.0
-"""How long all lines stay before the loop begins again."""
+"""The time between two steps of one line."""
+HOLD_SECONDS = 6.0
+"""How long the first lines stay, and the last ones."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _FONT = re.compile(r"@font-face \{[^}]*\}\s*")
+# The heights of the picture, of its window and of the visible part of the text.
+_HEIGHT = re.compile(r'(viewBox="0 0 \d+ |height=")(\d{3,}(?:\.\d+)?)(")')
 _CLIP = re.compile(r'clip-path="url\(#demo-line-(\d+)\)"')
 
 
@@ -66,19 +71,21 @@ def shown(lines: list[str]) -> list[str]:
 
 
 def moving(svg: str) -> str:
-    """The same drawing, whose lines appear one after another."""
-    lines = sorted({int(number) for number in _CLIP.findall(svg)})
-    whole = LINE_SECONDS * len(lines) + HOLD_SECONDS
-    rules = []
-    for at, line in enumerate(lines):
-        start = 100 * LINE_SECONDS * at / whole
-        rules.append(
-            f"@keyframes demo-show-{line} {{ 0% {{ opacity: 0 }} {start:.2f}% {{ opacity: 0 }} "
-            f"{start + 0.4:.2f}% {{ opacity: 1 }} 100% {{ opacity: 1 }} }}\n"
-            f'[clip-path="url(#demo-line-{line})"] {{ animation: demo-show-{line} {whole:.1f}s linear infinite }}'
-        )
-    style = "\n".join(["@media (prefers-reduced-motion: no-preference) {", *rules, "}"])
-    return svg.replace("</style>", f"{style}\n</style>", 1)
+    """The same drawing, cut to ROWS lines and scrolled from its first line to its last."""
+    hidden = len(set(_CLIP.findall(svg))) - ROWS
+    if hidden <= 0:
+        return svg
+    moves = LINE_SECONDS * hidden
+    whole = HOLD_SECONDS + moves + HOLD_SECONDS
+    style = f"""@media (prefers-reduced-motion: no-preference) {{
+@keyframes demo-scroll {{
+0%, {100 * HOLD_SECONDS / whole:.1f}% {{ transform: translateY(0); animation-timing-function: steps({hidden}) }}
+{100 - 100 * HOLD_SECONDS / whole:.1f}%, 100% {{ transform: translateY(-{hidden * LINE_HEIGHT:.1f}px) }}
+}}
+.demo-matrix {{ animation: demo-scroll {whole:.1f}s infinite }}
+}}"""
+    lower = _HEIGHT.sub(lambda found: f"{found[1]}{float(found[2]) - hidden * LINE_HEIGHT:.1f}{found[3]}", svg)
+    return lower.replace("</style>", f"{style}\n</style>", 1)
 
 
 if __name__ == "__main__":

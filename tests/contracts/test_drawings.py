@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from docs_reference.demo_picture import picture
+from docs_reference.demo_picture import LINE_HEIGHT, ROWS, picture
 from docs_reference.drawings import FOLDER, drawings
 from docs_reference.drawn_parts import BOXES, GROUPS, SEQUENCES, Box, Sequence
 
@@ -43,10 +43,15 @@ def _edges(box: Box) -> tuple[int, int, int, int]:
     return box.x, box.y, box.x + box.width, box.y + box.height
 
 
-def test_picture_of_the_demo_shows_its_lines_one_after_another() -> None:
-    drawn = picture(["1. Week one", "first line", "", "6. The context", "left out"])
-    starts = [float(start) for start in re.findall(r"0% \{ opacity: 0 \} ([\d.]+)% \{ opacity: 0 \}", drawn)]
-    assert starts == sorted(starts)
-    assert len(set(starts)) >= 2
+def test_picture_of_the_demo_is_as_high_as_a_terminal_and_scrolls_to_its_last_line() -> None:
+    drawn = picture(["1. Week one", *(f"line {number}" for number in range(ROWS + 9)), "6. The context", "left out"])
+    height = re.search(r'viewBox="0 0 \d+ ([\d.]+)"', drawn)
+    assert height is not None
+    assert float(height[1]) < (ROWS + 4) * LINE_HEIGHT
+    assert f"translateY(-{10 * LINE_HEIGHT:.1f}px)" in drawn
     assert "left out" not in drawn.replace("&#160;", " ")
     assert "prefers-reduced-motion: no-preference" in drawn
+
+
+def test_picture_of_few_lines_does_not_move() -> None:
+    assert "animation" not in picture(["1. Week one", "first line"])
