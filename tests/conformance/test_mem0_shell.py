@@ -1,37 +1,20 @@
 """`slowwave mem0`, and what other commands say of it."""
 
-import json
-from typing import Any
-
 import pytest
-from typer.testing import Result
 
-from slowwave_server.workers.cli.main import app
 from tests.support.backing import World
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 
 
-class Shell:
-    def __init__(self, world: World, backend: str = "mem0") -> None:
-        self._variables = {
-            "SLOWWAVE_DATABASE_URL": world.database_url,
-            "SLOWWAVE_BROKER_URL": world.settings().broker_url,
-            "SLOWWAVE_MEMORY__BACKEND": backend,
-            "SLOWWAVE_MEMORY__FILES__ROOT": str(world.folder / "memory"),
-            "COLUMNS": "200",
-        }
-
-    def __call__(self, *arguments: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env=self._variables)
-
-    def json(self, *arguments: str) -> Any:
-        return json.loads(self(*arguments, "--json").stdout)
+def shell_of(world: World, backend: str = "mem0") -> Shell:
+    broker = world.settings().broker_url
+    return Shell(world.database_url, broker, world.folder, SLOWWAVE_MEMORY__BACKEND=backend)
 
 
 def test_sync_feeds_mem0_without_a_worker_and_status_and_search_show_it(mem0: World) -> None:
-    shell, who = Shell(mem0), mem0.who
+    shell, who = shell_of(mem0), mem0.who
     mem0.choose("postgres")
     mem0.agent().hear("Maya drinks green tea")
     assert "no worker delivers to mem0" in shell("backend", "status", "mem0").stdout
@@ -44,11 +27,11 @@ def test_sync_feeds_mem0_without_a_worker_and_status_and_search_show_it(mem0: Wo
     assert (mine["copies"], mine["waiting"]) == (1, 0)
     # Postgres finds nothing that shares no word with the question.
     assert [hit["content"] for hit in shell.json("search", who, "favourite beverage")] == ["Maya drinks green tea"]
-    assert shell.json("status")["backends"] == {"mem0": 0}
+    assert shell.json("status", exit_code=1)["backends"] == {"mem0": 0}
     assert shell.json("backend", "sync", "mem0", who, "--again")[who]["written"] == 1
 
 
 def test_sync_with_another_backend_says_what_to_set(mem0: World) -> None:
-    refused = Shell(mem0, "postgres")("backend", "sync", "mem0")
+    refused = shell_of(mem0, "postgres")("backend", "sync", "mem0")
     assert refused.exit_code != 0
     assert "memory.backend must be mem0" in refused.stderr

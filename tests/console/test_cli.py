@@ -9,48 +9,24 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine
-from typer.testing import Result
 
 from slowwave import Memory
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings
 from slowwave_server.services.access.console_users import Passwords, check_password
-from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.listening_sockets import Serving, address_of, is_loopback, listen_on
 from tests.console.conftest import PASSWORD
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
 
 
 @pytest.fixture
-def variables(database_url: str, valkey_url: str, tmp_path: Path) -> dict[str, str]:
-    spool = str(tmp_path / "spool")
-    return {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url, "SLOWWAVE_SPOOL": spool}
-
-
-class Shell:
-    def __init__(self, variables: dict[str, str]) -> None:
-        self.variables = variables
-
-    def __call__(self, *arguments: str, stdin: str | None = None) -> Result:
-        result = CliRunner().invoke(app, list(arguments), env=self.variables, input=stdin)
-        assert "Traceback" not in result.output
-        return result
-
-    def json(self, *arguments: str, stdin: str | None = None) -> Any:
-        result = self(*arguments, "--json", stdin=stdin)
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
-
-
-@pytest.fixture
-def shell(variables: dict[str, str]) -> Shell:
-    return Shell(variables)
+def shell(database_url: str, valkey_url: str, tmp_path: Path) -> Shell:
+    return Shell(database_url, valkey_url, tmp_path)
 
 
 def test_people_come_and_go(shell: Shell, engine: Engine) -> None:
@@ -93,8 +69,8 @@ def test_people_who_can_not_be_are_refused_with_a_sentence(
     assert "Nobody" in shell("admin", "users", "list").stdout
 
 
-def test_agents_and_their_sessions_are_listed(shell: Shell, variables: dict[str, str]) -> None:
-    settings = Settings(database_url=variables["SLOWWAVE_DATABASE_URL"], broker_url=variables["SLOWWAVE_BROKER_URL"])
+def test_agents_and_their_sessions_are_listed(shell: Shell, database_url: str, valkey_url: str) -> None:
+    settings = Settings(database_url=database_url, broker_url=valkey_url)
     assert shell("agent", "list").stdout == "There are no agents.\n"
     with Memory(settings) as memory:
         for agent, session in (("maya", "s1"), ("maya", "s2"), ("jonas", "s1")):
@@ -141,7 +117,7 @@ def test_no_page_waits_for_an_acknowledgement() -> None:
 
 
 @pytest.mark.long
-def test_the_command_serves_until_it_is_told_to_end(variables: dict[str, str]) -> None:
+def test_the_command_serves_until_it_is_told_to_end(shell: Shell) -> None:
     command = [
         sys.executable,
         "-c",
@@ -150,7 +126,7 @@ def test_the_command_serves_until_it_is_told_to_end(variables: dict[str, str]) -
         "--listen",
         "127.0.0.1:0",
     ]
-    with subprocess.Popen(command, env=os.environ | variables, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=os.environ | shell.variables, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert "admin users add" in process.stderr.readline(), "nobody may log in yet"
         found = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())

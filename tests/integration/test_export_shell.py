@@ -1,35 +1,14 @@
 """`slowwave memory export | import` as people and scripts use them: sentences, JSON, exit codes."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine
-from typer.testing import Result
 
-from slowwave_server.workers.cli.main import app
 from tests.support.exporting import Scope, files
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
-
-
-class Shell:
-    def __init__(self, database_url: str, root: Path) -> None:
-        self._variables = {
-            "SLOWWAVE_DATABASE_URL": database_url,
-            "SLOWWAVE_MEMORY__FILES__ROOT": str(root / "canonical"),
-            "COLUMNS": "200",
-        }
-
-    def __call__(self, *arguments: str, **variables: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env=self._variables | variables)
-
-    def json(self, *arguments: str) -> Any:
-        result = self(*arguments, "--json")
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
 
 
 @pytest.fixture
@@ -42,7 +21,7 @@ def scope(engine: Engine, tmp_path: Path) -> Scope:
 
 @pytest.fixture
 def shell(database_url: str, tmp_path: Path) -> Shell:
-    return Shell(database_url, tmp_path)
+    return Shell(database_url, SLOWWAVE_MEMORY__FILES__ROOT=str(tmp_path / "canonical"))
 
 
 def test_export_and_import_tell_what_they_did(shell: Shell, scope: Scope, tmp_path: Path) -> None:

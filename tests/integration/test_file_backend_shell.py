@@ -1,22 +1,18 @@
 """The file backend in the shell, and as the tick sees it: what is due, what is wrong, what to do."""
 
 import errno
-import json
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine
-from typer.testing import Result
 
 from slowwave_server.services.memory_files.disk import Disk
 from slowwave_server.services.memory_files.sync import due_scopes
 from slowwave_server.services.reports.files import check_files
-from slowwave_server.workers.cli.main import app
 from tests.support.consolidating import NOW, Hearer
 from tests.support.filing import CURATED, Cabinet
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
 
@@ -34,20 +30,8 @@ class FullDisk(Disk):
         super().write(path, data, expected)
 
 
-class Shell:
-    def __init__(self, database_url: str, root: Path, backend: str = "file") -> None:
-        self._variables = {
-            "SLOWWAVE_DATABASE_URL": database_url,
-            "SLOWWAVE_MEMORY__BACKEND": backend,
-            "SLOWWAVE_MEMORY__FILES__ROOT": str(root),
-            "COLUMNS": "200",
-        }
-
-    def __call__(self, *arguments: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env=self._variables)
-
-    def json(self, *arguments: str) -> Any:
-        return json.loads(self(*arguments, "--json").stdout)
+def shell_of(database_url: str, root: Path, backend: str = "file") -> Shell:
+    return Shell(database_url, SLOWWAVE_MEMORY__BACKEND=backend, SLOWWAVE_MEMORY__FILES__ROOT=str(root))
 
 
 @pytest.fixture
@@ -57,7 +41,7 @@ def cabinet(engine: Engine, tmp_path: Path) -> Cabinet:
 
 @pytest.fixture
 def shell(database_url: str, tmp_path: Path) -> Shell:
-    return Shell(database_url, tmp_path)
+    return shell_of(database_url, tmp_path)
 
 
 def _due(cabinet: Cabinet) -> list[str]:
@@ -96,7 +80,7 @@ def test_what_is_held_back_is_told_with_what_to_do(cabinet: Cabinet, shell: Shel
 def test_settings_that_disagree_and_names_that_are_not_known_are_told(
     cabinet: Cabinet, shell: Shell, database_url: str
 ) -> None:
-    other = Shell(database_url, cabinet.root, backend="postgres")
+    other = shell_of(database_url, cabinet.root, "postgres")
     result = other("backend", "status", "files")
     assert (result.exit_code, "another process" in result.stdout) == (1, True)
     assert other("backend", "sync", "files").exit_code == 2
@@ -111,13 +95,13 @@ def test_a_disk_without_room_is_told_waited_for_and_made_up_for(cabinet: Cabinet
     cabinet.hearer.hear("Maya lives in Turin")
     report = cabinet.deliver()
     assert (report.state, "No space left" in str(report.error)) == ("failed", True)
-    status = shell.json("backend", "status", "files")["scopes"][0]
+    status = shell.json("backend", "status", "files", exit_code=1)["scopes"][0]
     assert (status["waiting"], status["attempts"], "No space left" in status["last_error"]) == (1, 1, True)
     with cabinet.engine.connect() as connection:
         assert due_scopes(connection, cabinet.root, disk, limit=10, now=NOW) == []
         assert "No space left" in check_files(connection, "file", 30, now=NOW).finding
     cabinet.deliver()
-    assert shell.json("backend", "status", "files")["scopes"][0]["attempts"] == 2
+    assert shell.json("backend", "status", "files", exit_code=1)["scopes"][0]["attempts"] == 2
     disk.full = False
     assert cabinet.deliver().written == 1
     assert shell.json("backend", "status", "files")["scopes"][0]["last_error"] is None

@@ -2,40 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from redis import Redis
 from sqlalchemy import Engine
-from typer.testing import Result
 
-from slowwave_server.workers.cli.main import app
 from tests.support.forgetting import dump_tables
 from tests.support.passing import Past
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
 
 WORD = "quokka"
-
-
-class Shell:
-    def __init__(self, database_url: str, broker_url: str, folder: Path) -> None:
-        self._variables = {
-            "SLOWWAVE_DATABASE_URL": database_url,
-            "SLOWWAVE_BROKER_URL": broker_url,
-            "SLOWWAVE_SPOOL": str(folder / "spool"),
-            "SLOWWAVE_MEMORY__FILES__ROOT": str(folder / "memory"),
-            "COLUMNS": "200",
-        }
-
-    def __call__(self, *arguments: str, says: str | None = None, **variables: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env=self._variables | variables, input=says)
-
-    def json(self, *arguments: str) -> Any:
-        result = self(*arguments, "--json")
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
 
 
 @pytest.fixture
@@ -53,12 +31,12 @@ def past(engine: Engine) -> Past:
 
 
 def test_it_shows_what_would_go_asks_and_tells_what_went(shell: Shell, past: Past) -> None:
-    refused = shell("session", "forget", "maya", "monday", says="n\n")
+    refused = shell("session", "forget", "maya", "monday", stdin="n\n")
     assert refused.exit_code == 1
     assert "Session 'monday' of agent 'maya' would be forgotten." in refused.output
     assert "Delete it? This cannot be undone." in refused.output
     assert WORD in "".join(dump_tables(past.engine).values())
-    done = shell("session", "forget", "maya", "monday", says="y\n")
+    done = shell("session", "forget", "maya", "monday", stdin="y\n")
     assert done.exit_code == 0, done.output
     assert "Session 'monday' of agent 'maya' is forgotten." in done.output
     assert "Receipt" in done.output

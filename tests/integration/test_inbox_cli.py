@@ -1,46 +1,17 @@
 """`slowwave inbox`: questions and contradictions, as a person reads and answers them, and as a script does."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine
-from typer.testing import Result
 
 from slowwave_server.services.review.decisions import expire_due
-from slowwave_server.workers.cli.main import app
 from tests.support.installation import NOW
 from tests.support.reviewing import Dispute
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
-
-
-class Shell:
-    """Runs commands against the database of this test."""
-
-    def __init__(self, database_url: str, valkey_url: str, folder: Path) -> None:
-        self.variables = {
-            "SLOWWAVE_DATABASE_URL": database_url,
-            "SLOWWAVE_BROKER_URL": valkey_url,
-            "SLOWWAVE_SPOOL": str(folder / "spool"),
-            "LOGNAME": "priya",
-        }
-
-    def __call__(self, *arguments: Any) -> Result:
-        return CliRunner().invoke(app, [str(argument) for argument in arguments], env=self.variables)
-
-    def text(self, *arguments: Any) -> str:
-        result = self(*arguments)
-        assert result.exit_code == 0, result.output
-        return result.stdout
-
-    def json(self, *arguments: Any, exit_code: int = 0) -> Any:
-        result = self(*arguments, "--json")
-        assert result.exit_code == exit_code, result.output
-        return json.loads(result.stdout)
 
 
 class Told(Dispute):
@@ -58,7 +29,7 @@ class Told(Dispute):
 
 @pytest.fixture
 def shell(database_url: str, valkey_url: str, tmp_path: Path) -> Shell:
-    return Shell(database_url, valkey_url, tmp_path)
+    return Shell(database_url, valkey_url, tmp_path, LOGNAME="priya")
 
 
 @pytest.fixture

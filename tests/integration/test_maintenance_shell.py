@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, text
-from typer.testing import Result
 
 from slowwave.settings import Maintenance
 from slowwave_server.domain.health_limits import FAILED_RUNS
@@ -20,11 +19,10 @@ from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.maintenance.config import InvalidJob, Wish, configure
 from slowwave_server.services.maintenance.jobs import claim_job
 from slowwave_server.services.reports.jobs_check import check_maintenance
-from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.jobs import job_runners
 from tests.support.maintaining import START, Host, june
 from tests.support.processes import wait_until
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
 
@@ -40,80 +38,61 @@ def host(engine: Engine) -> Host:
     return host
 
 
-class Shell:
-    """Runs commands on the database of this test."""
-
-    def __init__(self, database_url: str) -> None:
-        self.variables = {
-            "SLOWWAVE_DATABASE_URL": database_url,
-            "SLOWWAVE_BROKER_URL": "redis://127.0.0.1:1/0",
-            # No file of whoever runs this is looked at.
-        }
-
-    def __call__(self, *arguments: str) -> Result:
-        return CliRunner().invoke(app, ["job", *arguments], env=self.variables)
-
-    def json(self, *arguments: str, code: int = 0) -> Any:
-        result = self(*arguments, "--json")
-        assert result.exit_code == code, result.output
-        return json.loads(result.stdout)
-
-
 @pytest.fixture
 def shell(database_url: str) -> Shell:
     return Shell(database_url)
 
 
 def test_status_lists_the_seeded_jobs_and_what_runs(shell: Shell, engine: Engine) -> None:
-    shown = shell.json("list")
+    shown = shell.json("job", "list")
     jobs = ["curation", "deep-weekly", "finalize-days", "light-10", "light-15", "retention"]
     assert [job["id"] for job in shown["jobs"]] == jobs
     deep = shown["jobs"][1]
     assert (deep["weekday"], deep["window_start"], deep["window_end"]) == ("sunday", "03:00", "06:00")
     assert (deep["next_due_at"], deep["late_seconds"]) == (None, None)
-    assert "weekly on sunday 03:00-06:00 (UTC)" in shell("list").stdout
+    assert "weekly on sunday 03:00-06:00 (UTC)" in shell("job", "list").stdout
     past = datetime.now(UTC) - timedelta(hours=3)
     with engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.maintenance_jobs SET next_due_at = :t"), {"t": past})
         claim_job(connection, "light-10", now=past, lease_seconds=60, by="a dead one")
         claim_job(connection, "light-15", now=past, lease_seconds=20_000, by="priya@laptop")
-    shown = shell("list").stdout
+    shown = shell("job", "list").stdout
     assert "now, for 3 h" in shown
     assert "run 1 of light-10, started 3 h ago, has died" in shown
     assert "run 2 of light-15 has been running for 3 h, started by priya@laptop" in shown
-    assert [run["alive"] for run in shell.json("list")["running"]] == [False, True]
+    assert [run["alive"] for run in shell.json("job", "list")["running"]] == [False, True]
 
 
 def test_tick_runs_what_is_due_and_says_what_failed(shell: Shell, host: Host) -> None:
-    assert shell("tick").stdout == "Nothing is due.\n"
+    assert shell("job", "tick").stdout == "Nothing is due.\n"
     host.only(TEN | UNHEARD | {"next_due_at": START - timedelta(days=999)})
-    ticked = shell.json("tick", code=1)
+    ticked = shell.json("job", "tick", exit_code=1)
     (ran,) = ticked["ran"]
     assert (ran["job"], ran["status"]) == ("at-ten", "failed")
     assert "nothing here runs jobs of the type 'unheard-of'" in ran["summary"]
-    assert shell("tick").exit_code == 0
+    assert shell("job", "tick").exit_code == 0
     assert host.job("at-ten").next_due_at > datetime.now(UTC)
     assert host.past()[0].started_by.endswith("(tick)")
 
 
 def test_run_runs_a_job_now_and_names_those_there_are(shell: Shell, host: Host) -> None:
     host.only(TEN | UNHEARD | {"enabled": False})
-    ran = shell("run", "at-ten")
+    ran = shell("job", "run", "at-ten")
     assert (ran.exit_code, "at-ten: run 1 failed" in " ".join(ran.stdout.split())) == (1, True)
-    dry = shell.json("run", "at-ten", "--dry-run", code=1)
+    dry = shell.json("job", "run", "at-ten", "--dry-run", exit_code=1)
     assert dry["stats"] == {"dry_run": True}
-    unknown = shell("run", "at-nine")
+    unknown = shell("job", "run", "at-nine")
     assert (unknown.exit_code, "there is no job 'at-nine'; there are: at-ten" in unknown.stderr) == (1, True)
     with host.engine.begin() as connection:
         claim_job(connection, "at-ten", now=datetime.now(UTC), lease_seconds=60, by="another", forced=True)
-    busy = shell("run", "at-ten")
+    busy = shell("job", "run", "at-ten")
     assert (busy.exit_code, "has a run under way" in busy.stderr) == (1, True)
 
 
 def test_every_job_of_a_new_installation_has_a_runner_and_runs(shell: Shell, engine: Engine) -> None:
-    for job in shell.json("list")["jobs"]:
+    for job in shell.json("job", "list")["jobs"]:
         assert job["job_type"] in job_runners()
-        assert shell.json("run", job["id"])["status"] == "completed"
+        assert shell.json("job", "run", job["id"])["status"] == "completed"
     kinds = {run.job_id: run.kind for run in Host(engine).past()}
     passes = {"light-10": "light", "light-15": "light", "deep-weekly": "deep"}
     assert kinds == passes | dict.fromkeys(("curation", "finalize-days", "retention"), "other")
@@ -122,15 +101,15 @@ def test_every_job_of_a_new_installation_has_a_runner_and_runs(shell: Shell, eng
 def test_config_changes_a_window_and_plans_anew_where_that_is_asked_for(shell: Shell, host: Host) -> None:
     host.tick()
     before = host.job("at-ten").next_due_at
-    kept = shell("config", "at-ten", "--window-start", "12:30", "--window-end", "14:00")
+    kept = shell("job", "config", "at-ten", "--window-start", "12:30", "--window-end", "14:00")
     assert "The next run keeps its time" in kept.stdout
     job = host.job("at-ten")
     assert (job.window_start, job.window_end, job.next_due_at) == (time(12, 30), time(14), before)
-    made = shell.json("config", "at-ten", "--time-zone", "Europe/Berlin", "--recompute-next")
+    made = shell.json("job", "config", "at-ten", "--time-zone", "Europe/Berlin", "--recompute-next")
     assert made["changed"] == ["next_due_at", "time_zone"]
     due = datetime.fromisoformat(made["next_due_at"])
     assert datetime.now(UTC) < due < datetime.now(UTC) + timedelta(days=1, hours=2)
-    assert shell("config", "at-ten").stdout.endswith("Nothing was changed.\n")
+    assert shell("job", "config", "at-ten").stdout.endswith("Nothing was changed.\n")
 
 
 def test_config_says_what_is_wrong_and_what_is_known(shell: Shell, host: Host) -> None:
@@ -145,7 +124,7 @@ def test_config_says_what_is_wrong_and_what_is_known(shell: Shell, host: Host) -
         (("--window-start", "10:00+02:00"), "the zone is set by itself"),
         (("--time-zone", "Europe/Berlni"), "did you mean 'Europe/Berlin'?"),
     ):
-        result = shell("config", "at-ten", *options)
+        result = shell("job", "config", "at-ten", *options)
         assert (result.exit_code, result.stdout) == (2, ""), options
         assert words in result.stderr, result.stderr
     assert host.job("at-ten").window_start == time(10), "nothing was changed"

@@ -15,37 +15,23 @@ from typing import Any, Self
 
 import pytest
 from redis import Redis
-from typer.testing import Result
 
 from slowwave.identity import SessionRef
 from slowwave_server.models import DeadLetter
 from slowwave_server.models.engine import make_engine
-from slowwave_server.workers.cli.main import app
 from tests.support.flushing import Scene, make_scene
 from tests.support.installation import Installation
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
 
 
-class Shell:
-    """Runs commands against the servers of this test."""
+class EventShell(Shell):
+    """A shell with a folder for event files."""
 
     def __init__(self, database_url: str, valkey_url: str, folder: Path) -> None:
+        super().__init__(database_url, valkey_url, folder)
         self.folder = folder
-        self.variables = {
-            "SLOWWAVE_DATABASE_URL": database_url,
-            "SLOWWAVE_BROKER_URL": valkey_url,
-            "SLOWWAVE_SPOOL": str(folder / "spool"),
-        }
-
-    def __call__(self, *arguments: str, stdin: str | None = None, **variables: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env=self.variables | variables, input=stdin)
-
-    def json(self, *arguments: str, exit_code: int = 0) -> Any:
-        result = self(*arguments, "--json")
-        assert result.exit_code == exit_code, result.output
-        return json.loads(result.stdout)
 
     def file(self, *lines: str | dict[str, Any]) -> Path:
         path = self.folder / "talk.jsonl"
@@ -81,8 +67,8 @@ def said(session: str, content: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def shell(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Shell:
-    return Shell(database_url, valkey_url, tmp_path)
+def shell(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> EventShell:
+    return EventShell(database_url, valkey_url, tmp_path)
 
 
 @pytest.fixture
@@ -99,7 +85,7 @@ def installation(database_url: str) -> Iterator[Installation]:
     engine.dispose()
 
 
-def test_a_file_goes_in_once_and_its_bad_lines_are_told(shell: Shell) -> None:
+def test_a_file_goes_in_once_and_its_bad_lines_are_told(shell: EventShell) -> None:
     file = shell.file(said("monday", "I moved to Lisbon."), "no json", "", said("tuesday", "I have two cats."))
     first = shell("import", "events", str(file))
     assert first.exit_code == 1
@@ -115,14 +101,14 @@ def test_a_file_goes_in_once_and_its_bad_lines_are_told(shell: Shell) -> None:
     assert not rejects.exists()
 
 
-def test_events_come_from_stdin_too(shell: Shell) -> None:
+def test_events_come_from_stdin_too(shell: EventShell) -> None:
     result = shell("import", "events", "-", "--json", stdin=json.dumps(said("monday", "I moved to Lisbon.")))
     assert result.exit_code == 0
     assert json.loads(result.stdout)["added"] == 1
     assert shell("import", "events", str(shell.folder / "nothing")).exit_code == 2
 
 
-def test_rejected_lines_are_their_users_alone(shell: Shell) -> None:
+def test_rejected_lines_are_their_users_alone(shell: EventShell) -> None:
     file = shell.file("no json")
     rejects, elsewhere = Path(f"{file}.rejects.jsonl"), shell.folder / "elsewhere"
     elsewhere.write_text("kept")
@@ -135,7 +121,7 @@ def test_rejected_lines_are_their_users_alone(shell: Shell) -> None:
     assert stat.S_IMODE(rejects.stat().st_mode) == 0o600
 
 
-def test_no_line_goes_round_the_tenant_of_the_command(shell: Shell, scene: Scene) -> None:
+def test_no_line_goes_round_the_tenant_of_the_command(shell: EventShell, scene: Scene) -> None:
     file = shell.file(said("monday", "I moved."), said("monday", "Me too.", tenant="globex"))
     result = shell("--tenant", "acme", "import", "events", str(file))
     assert result.exit_code == 1
@@ -143,7 +129,7 @@ def test_no_line_goes_round_the_tenant_of_the_command(shell: Shell, scene: Scene
     assert [row.tenant for row in scene.sql("SELECT DISTINCT tenant FROM slowwave.agents")] == ["acme"]
 
 
-def test_ingest_reads_a_pipe_by_its_name(shell: Shell) -> None:
+def test_ingest_reads_a_pipe_by_its_name(shell: EventShell) -> None:
     reading, writing = os.pipe()
     os.write(writing, json.dumps(said("monday", "I moved to Lisbon.")).encode() + b"\n")
     os.close(writing)
@@ -158,7 +144,7 @@ def test_ingest_reads_a_pipe_by_its_name(shell: Shell) -> None:
     assert "is a folder" in words
 
 
-def test_ingest_waits_until_all_of_it_is_memory(shell: Shell, scene: Scene, redis_client: Redis) -> None:
+def test_ingest_waits_until_all_of_it_is_memory(shell: EventShell, scene: Scene, redis_client: Redis) -> None:
     file = shell.file(*(said(f"s{n % 7}", f"Fact number {n}.") for n in range(60)))
     with Drain(scene, redis_client):
         result = shell("import", "events", str(file), "--wait", "--timeout", "60")
@@ -168,7 +154,7 @@ def test_ingest_waits_until_all_of_it_is_memory(shell: Shell, scene: Scene, redi
     assert shell.json("status", exit_code=1)["dirty_sessions"] == 0
 
 
-def test_status_counts_events_in_languages_without_rules(shell: Shell, scene: Scene, redis_client: Redis) -> None:
+def test_status_counts_events_in_languages_without_rules(shell: EventShell, scene: Scene, redis_client: Redis) -> None:
     polish = ("Mieszkam w Krakowie od trzech lat.", "Moja siostra prowadzi małą piekarnię w Toruniu.")
     file = shell.file(*(said("pl", line) for line in polish), said("en", "I moved to Lisbon."))
     with Drain(scene, redis_client):
@@ -179,14 +165,14 @@ def test_status_counts_events_in_languages_without_rules(shell: Shell, scene: Sc
     assert "piekarnię" in hit["content"]
 
 
-def test_mistake_14_a_wait_that_ends_too_late_says_what_it_waited_for(shell: Shell) -> None:
+def test_mistake_14_a_wait_that_ends_too_late_says_what_it_waited_for(shell: EventShell) -> None:
     result = shell("import", "events", str(shell.file(said("monday", "I moved."))), "--wait", "--timeout", "0")
     assert result.exit_code == 3
     assert "1 session not processed yet" in result.stderr
     assert "concierge monday: It is queued at normal priority, and no worker listens to 'flush'." in result.stderr
 
 
-def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: Shell, scene: Scene) -> None:
+def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: EventShell, scene: Scene) -> None:
     # A run in the background of a script ignores SIGINT, and its children inherit that.
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     command = [
@@ -218,7 +204,7 @@ def test_an_interrupted_ingest_loses_and_doubles_nothing(shell: Shell, scene: Sc
     assert (row.events, row.last) == (2500, 2500)
 
 
-def test_flush_asks_at_the_priority_that_is_wanted(shell: Shell, redis_client: Redis) -> None:
+def test_flush_asks_at_the_priority_that_is_wanted(shell: EventShell, redis_client: Redis) -> None:
     shell("import", "events", str(shell.file(said("monday", "I moved."), said("tuesday", "Two cats."))))
     assert "1 session queued for a flush." in shell("session", "flush", "concierge", "monday", "--high").stdout
     assert (redis_client.llen("flush.high"), redis_client.llen("flush")) == (1, 0)
@@ -227,7 +213,7 @@ def test_flush_asks_at_the_priority_that_is_wanted(shell: Shell, redis_client: R
     assert "did you mean 'monday'" in shell("session", "flush", "concierge", "mondey").stderr
 
 
-def test_what_was_said_is_searched_listed_and_explained(shell: Shell, scene: Scene) -> None:
+def test_what_was_said_is_searched_listed_and_explained(shell: EventShell, scene: Scene) -> None:
     shell(
         "import",
         "events",
@@ -256,7 +242,7 @@ def test_what_was_said_is_searched_listed_and_explained(shell: Shell, scene: Sce
     assert shell("memory", "show", "00000000-0000-0000-0000-000000000000").exit_code == 1
 
 
-def test_i8_another_tenant_sees_nothing_of_it(shell: Shell) -> None:
+def test_i8_another_tenant_sees_nothing_of_it(shell: EventShell) -> None:
     shell("import", "events", str(shell.file(said("monday", "I moved to Lisbon."))))
     assert shell.json("--tenant", "acme", "status", exit_code=1)["dirty_sessions"] == 0
     for call in (
@@ -269,13 +255,13 @@ def test_i8_another_tenant_sees_nothing_of_it(shell: Shell) -> None:
         assert "no agent 'concierge' in tenant 'acme'" in result.stderr
 
 
-def test_why_says_what_a_session_waits_for(shell: Shell) -> None:
+def test_why_says_what_a_session_waits_for(shell: EventShell) -> None:
     shell("import", "events", str(shell.file(said("monday", "I moved to Lisbon."))))
     assert "it has then been quiet for 2 min" in shell("session", "why", "concierge", "monday").stdout
     assert shell.json("session", "why", "concierge", "monday")["reason"] == "timer"
 
 
-def test_mistake_16_a_quarantined_event_is_tried_again(shell: Shell, installation: Installation) -> None:
+def test_mistake_16_a_quarantined_event_is_tried_again(shell: EventShell, installation: Installation) -> None:
     agent, scope = installation.agent("concierge"), installation.scope("concierge")
     session = installation.session(agent, scope, "monday", ("Maya", "I moved to Lisbon last week."), processed_until=1)
     installation.quarantine(session, 1, "the model was mad")
@@ -294,7 +280,7 @@ def test_mistake_16_a_quarantined_event_is_tried_again(shell: Shell, installatio
     assert (gone.exit_code, "no quarantined event" in gone.stderr) == (1, True)
 
 
-def test_an_event_is_found_by_names_with_slashes(shell: Shell, installation: Installation) -> None:
+def test_an_event_is_found_by_names_with_slashes(shell: EventShell, installation: Installation) -> None:
     agent, scope = installation.agent("github.com/acme"), installation.scope("github.com/acme")
     said = ("Maya", "I moved to Lisbon last week.")
     installation.quarantine(
@@ -305,7 +291,7 @@ def test_an_event_is_found_by_names_with_slashes(shell: Shell, installation: Ins
     assert "1 memory stored" in shell("queue", "retry", listed["id"]).stdout
 
 
-def test_an_agent_is_shown_with_what_its_scope_holds(shell: Shell) -> None:
+def test_an_agent_is_shown_with_what_its_scope_holds(shell: EventShell) -> None:
     shell("import", "events", str(shell.file(said("monday", "I moved to Lisbon."))))
     shell("note", "add", "concierge", "Maya prefers trains.")
     shown = shell.json("agent", "show", "concierge")
@@ -320,7 +306,7 @@ def test_an_agent_is_shown_with_what_its_scope_holds(shell: Shell) -> None:
 
 
 def test_a_redriven_letter_is_a_message_for_its_task(
-    shell: Shell, installation: Installation, redis_client: Redis
+    shell: EventShell, installation: Installation, redis_client: Redis
 ) -> None:
     turn = {"agent": "concierge", "session": "monday", "messages": [{"role": "user", "content": "Hello."}]}
     number = installation.letter("slowwave.record_turn", turn, "Postgres refused it")
@@ -337,7 +323,7 @@ def test_a_redriven_letter_is_a_message_for_its_task(
     assert [letter["state"] for letter in shell.json("queue", "list", "--decided")] == ["redriven"]
 
 
-def test_migrate_and_doctor_agree_on_the_schema(shell: Shell) -> None:
+def test_migrate_and_doctor_agree_on_the_schema(shell: EventShell) -> None:
     assert shell("admin", "migrate", "--check").exit_code == 0
     assert "which this version needs" in shell("admin", "migrate").stdout
     found = json.loads(shell("doctor", "--json").stdout)
@@ -347,7 +333,7 @@ def test_migrate_and_doctor_agree_on_the_schema(shell: Shell) -> None:
     assert json.loads(shell("doctor", "--quick", "--json").stdout)["healthy"] is True
 
 
-def test_a_broker_that_is_away_loses_no_request(shell: Shell, scene: Scene) -> None:
+def test_a_broker_that_is_away_loses_no_request(shell: EventShell, scene: Scene) -> None:
     shell("import", "events", str(shell.file(said("monday", "I moved to Lisbon."))))
     result = shell("session", "flush", "concierge", SLOWWAVE_BROKER_URL="redis://:hidden-word@127.0.0.1:1/0")
     assert result.exit_code == 3

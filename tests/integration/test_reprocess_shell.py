@@ -6,29 +6,22 @@ from typing import Any
 
 import pytest
 from redis import Redis
-from typer.testing import Result
 
 from proof.fake_model import FakeModel
 from proof.fake_replies import Asked
-from slowwave_server.workers.cli.main import app
 from tests.support.flushing import Scene, make_scene
 from tests.support.modelling import memory
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
 
 
-class Shell:
-    def __init__(self, database_url: str, broker_url: str, scene: Scene) -> None:
-        self._variables = {
-            "SLOWWAVE_DATABASE_URL": database_url,
-            "SLOWWAVE_BROKER_URL": broker_url,
-            "COLUMNS": "200",
-        }
-        self.scene = scene
+class SceneShell(Shell):
+    """A shell, and the flushed sessions that its commands rebuild."""
 
-    def __call__(self, *arguments: str, said: str | None = None, **more: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env=self._variables | more, input=said)
+    def __init__(self, database_url: str, broker_url: str, scene: Scene) -> None:
+        super().__init__(database_url, broker_url)
+        self.scene = scene
 
     def model(self, fake: FakeModel, **more: str) -> dict[str, str]:
         of_model = {"DRIVER": "openai", "MODEL": "fake-1", "BASE_URL": fake.base_url} | more
@@ -36,12 +29,12 @@ class Shell:
 
 
 @pytest.fixture
-def shell(database_url: str, valkey_url: str, redis_client: Redis) -> Iterator[Shell]:
+def shell(database_url: str, valkey_url: str, redis_client: Redis) -> Iterator[SceneShell]:
     scene = make_scene(database_url, redis_client)
     for session in ("s1", "s2", "s3"):
         scene.say(session, f"Maya keeps bees in garden {session}.", trigger="idle")
         scene.flush(session)
-    yield Shell(database_url, valkey_url, scene)
+    yield SceneShell(database_url, valkey_url, scene)
     scene.engine.dispose()
 
 
@@ -51,10 +44,10 @@ def tending(asked: Asked) -> Any:
     return {"memories": [memory(f"The user said Maya keeps her bees in garden {garden}.", 1)]}
 
 
-def test_a_rebuild_shows_what_differs_asks_and_can_be_undone(shell: Shell) -> None:
+def test_a_rebuild_shows_what_differs_asks_and_can_be_undone(shell: SceneShell) -> None:
     with FakeModel(answer=tending) as fake:
         model = shell.model(fake)
-        refused = shell("run", "rebuild", "maya", "--extractor", "model", said="n\n", **model)
+        refused = shell("run", "rebuild", "maya", "--extractor", "model", stdin="n\n", **model)
         assert refused.exit_code == 0, refused.output
         assert "3 changed" in refused.output
         assert "Nothing was changed" in refused.output
@@ -73,7 +66,7 @@ def test_a_rebuild_shows_what_differs_asks_and_can_be_undone(shell: Shell) -> No
     assert [row.content for row in live] == [f"Maya keeps bees in garden {name}." for name in ("s1", "s2", "s3")]
 
 
-def test_i7_at_a_cap_a_rebuild_stops_says_so_and_goes_on_later(shell: Shell) -> None:
+def test_i7_at_a_cap_a_rebuild_stops_says_so_and_goes_on_later(shell: SceneShell) -> None:
     with FakeModel(answer=tending) as fake:
         model = shell.model(fake, MAX_CALLS_PER_RUN="2")
         stopped = shell("run", "rebuild", "maya", "--extractor", "model", "--yes", **model)
@@ -85,7 +78,7 @@ def test_i7_at_a_cap_a_rebuild_stops_says_so_and_goes_on_later(shell: Shell) -> 
         assert fake.calls == 3
 
 
-def test_what_was_left_to_the_rules_is_read_by_the_model_when_it_can(shell: Shell) -> None:
+def test_what_was_left_to_the_rules_is_read_by_the_model_when_it_can(shell: SceneShell) -> None:
     shell.scene.sql(
         "UPDATE slowwave.flushes SET fallback = 'budget' WHERE id = (SELECT min(id) FROM slowwave.flushes) RETURNING id"
     )
@@ -96,7 +89,7 @@ def test_what_was_left_to_the_rules_is_read_by_the_model_when_it_can(shell: Shel
     assert json.loads(result.stdout)["windows"] == 1
 
 
-def test_what_cant_be_done_is_said_in_a_sentence(shell: Shell) -> None:
+def test_what_cant_be_done_is_said_in_a_sentence(shell: SceneShell) -> None:
     asked = shell("run", "rebuild", "maya", "--json")
     assert asked.exit_code == 2
     missing = shell("run", "rebuild", "maya", "--extractor", "model", "--yes")

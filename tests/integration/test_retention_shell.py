@@ -1,43 +1,20 @@
 """`slowwave note curate` and retention on a real database: sentences, JSON, exit codes, and undo of runs."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine
-from typer.testing import Result
 
 from slowwave_server.services.consolidation.scope_lock import scope_lock
-from slowwave_server.workers.cli.main import app
 from tests.support.consolidating import Hearer
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
 
 
-class Shell:
-    """Runs commands on the database of this test."""
-
-    def __init__(self, database_url: str, root: Path) -> None:
-        self.variables = {
-            "SLOWWAVE_DATABASE_URL": database_url,
-            "SLOWWAVE_BROKER_URL": "redis://127.0.0.1:1/0",
-            "SLOWWAVE_MEMORY__FILES__ROOT": str(root),
-        }
-
-    def __call__(self, *arguments: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env=self.variables)
-
-    def json(self, *arguments: str, code: int = 0) -> Any:
-        result = self(*arguments, "--json")
-        assert result.exit_code == code, result.output
-        return json.loads(result.stdout)
-
-
 @pytest.fixture
 def shell(database_url: str, tmp_path: Path) -> Shell:
-    return Shell(database_url, tmp_path)
+    return Shell(database_url, folder=tmp_path)
 
 
 def test_curate_shows_does_and_can_be_taken_back(shell: Shell, engine: Engine) -> None:

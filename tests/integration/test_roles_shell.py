@@ -13,40 +13,21 @@ import psycopg
 import pytest
 from redis import Redis
 from sqlalchemy.engine import make_url
-from typer.testing import Result
 
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.privileges import GROUPS
 from slowwave_server.services.reports.roles import check_roles
-from slowwave_server.workers.cli.main import app
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
 
 
-class Shell:
-    """Runs commands on the servers of this test, as the owner or another login."""
+class OwnerShell(Shell):
+    """Runs commands as the owner of the tables, or as another login."""
 
     def __init__(self, database_url: str, valkey_url: str, folder: Path) -> None:
+        super().__init__(database_url, valkey_url, folder)
         self.database_url = database_url
-        self.variables = {
-            "SLOWWAVE_DATABASE_URL": database_url,
-            "SLOWWAVE_BROKER_URL": valkey_url,
-            "SLOWWAVE_SPOOL": str(folder / "spool"),
-        }
-
-    def __call__(self, *arguments: str, stdin: str | None = None, **variables: str) -> Result:
-        result = CliRunner().invoke(app, list(arguments), env=self.variables | variables, input=stdin)
-        assert "Traceback" not in result.output
-        return result
-
-    def text(self, *arguments: str, **options: Any) -> str:
-        result = self(*arguments, **options)
-        assert result.exit_code == 0, result.output
-        return result.stdout
-
-    def json(self, *arguments: str, **options: Any) -> Any:
-        return json.loads(self.text(*arguments, "--json", **options))
 
     def as_login(self, login: str) -> str:
         return make_url(self.database_url).set(username=login).render_as_string(hide_password=False)
@@ -58,12 +39,12 @@ class Shell:
 
 
 @pytest.fixture
-def shell(database_url: str, valkey_url: str, tmp_path: Path) -> Shell:
-    return Shell(database_url, valkey_url, tmp_path)
+def shell(database_url: str, valkey_url: str, tmp_path: Path) -> OwnerShell:
+    return OwnerShell(database_url, valkey_url, tmp_path)
 
 
 @pytest.fixture
-def login(shell: Shell) -> Iterator[str]:
+def login(shell: OwnerShell) -> Iterator[str]:
     """A name that no other test of this server has; whoever has it is gone afterwards."""
     name = f"desk_{uuid.uuid4().hex[:10]}"
     yield name
@@ -72,7 +53,7 @@ def login(shell: Shell) -> Iterator[str]:
         shell.sql(f"DROP ROLE {name}")
 
 
-def test_i8_a_login_is_made_sees_its_tenant_alone_is_listed_and_removed(shell: Shell, login: str) -> None:
+def test_i8_a_login_is_made_sees_its_tenant_alone_is_listed_and_removed(shell: OwnerShell, login: str) -> None:
     for tenant, note in (("acme", "Priya grows tomatoes."), ("globex", "Jonas keeps bees.")):
         shell.text("--tenant", tenant, "note", "add", "atlas", note)
     early = shell("--tenant", "acme", "admin", "roles", "add", login, "--role", "console")
@@ -111,7 +92,7 @@ def _proves(verifier: str, password: str) -> bool:
     return kind == "SCRAM-SHA-256" and base64.b64decode(keys.split(":")[1]) == server
 
 
-def test_gateway_login_belongs_to_no_tenant_and_is_listed(shell: Shell, login: str) -> None:
+def test_gateway_login_belongs_to_no_tenant_and_is_listed(shell: OwnerShell, login: str) -> None:
     shell.text("admin", "roles", "apply")
     told = shell.text("--tenant", "acme", "admin", "roles", "add", login, "--role", "gateway")
     assert f"{login} is made, a gateway of the tenant of a key." in told
@@ -123,7 +104,7 @@ def test_gateway_login_belongs_to_no_tenant_and_is_listed(shell: Shell, login: s
     assert "tomatoes" not in seen
 
 
-def test_a_password_is_shown_once_or_read_and_is_the_one_that_postgres_knows(shell: Shell, login: str) -> None:
+def test_a_password_is_shown_once_or_read_and_is_the_one_that_postgres_knows(shell: OwnerShell, login: str) -> None:
     shell.text("admin", "roles", "apply")
 
     def kept() -> str | None:
@@ -143,7 +124,7 @@ def test_a_password_is_shown_once_or_read_and_is_the_one_that_postgres_knows(she
     assert shell("admin", "roles", "add", login, "--role", "worker", "--password-stdin", stdin="\n").exit_code == 2
 
 
-def test_printed_sql_does_for_an_administrator_what_the_command_does(shell: Shell, login: str) -> None:
+def test_printed_sql_does_for_an_administrator_what_the_command_does(shell: OwnerShell, login: str) -> None:
     printed = shell.text("admin", "roles", "apply", "--print")
     assert shell.json("admin", "roles", "apply", "--print")["statements"][0] in printed
     before = "SELECT proname FROM pg_proc WHERE prosecdef AND pronamespace = 'slowwave'::regnamespace ORDER BY 1"
@@ -157,7 +138,7 @@ def test_printed_sql_does_for_an_administrator_what_the_command_does(shell: Shel
     assert "tomatoes" in shell.text("note", "list", "atlas", **own)
 
 
-def test_what_cannot_be_done_is_a_sentence_and_exit_code(shell: Shell, login: str) -> None:
+def test_what_cannot_be_done_is_a_sentence_and_exit_code(shell: OwnerShell, login: str) -> None:
     shell.text("admin", "roles", "apply")
     shell.text("admin", "roles", "add", login, "--role", "worker")
     own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login)}
@@ -179,7 +160,7 @@ def test_what_cannot_be_done_is_a_sentence_and_exit_code(shell: Shell, login: st
         assert words in result.stderr
 
 
-def test_a_user_of_the_broker_is_what_the_command_prints(shell: Shell, redis_client: Redis) -> None:
+def test_a_user_of_the_broker_is_what_the_command_prints(shell: OwnerShell, redis_client: Redis) -> None:
     result = shell("--tenant", "acme", "admin", "roles", "redis", "producer", "--name", "acme_app")
     password = result.stderr.strip().rpartition(" ")[2]
     assert password not in result.stdout
@@ -202,7 +183,7 @@ def test_a_user_of_the_broker_is_what_the_command_prints(shell: Shell, redis_cli
     assert hashlib.sha256(line["password"].encode()).hexdigest() in line["rule"]
 
 
-def _roles(shell: Shell, login: str | None = None) -> tuple[str, str]:
+def _roles(shell: OwnerShell, login: str | None = None) -> tuple[str, str]:
     engine = make_engine(shell.database_url if login is None else shell.as_login(login))
     with engine.connect() as connection:
         found = next(check_roles(connection))
@@ -210,7 +191,7 @@ def _roles(shell: Shell, login: str | None = None) -> tuple[str, str]:
     return found.verdict, f"{found.finding} {found.cure}"
 
 
-def test_the_doctor_sees_roles_that_are_older_than_the_schema_whoever_asks(shell: Shell, login: str) -> None:
+def test_the_doctor_sees_roles_that_are_older_than_the_schema_whoever_asks(shell: OwnerShell, login: str) -> None:
     assert _roles(shell)[1].startswith("everybody logs in as the owner")
     shell.text("admin", "roles", "apply")
     shell.text("admin", "roles", "add", login, "--role", "worker")
@@ -230,7 +211,7 @@ def test_the_doctor_sees_roles_that_are_older_than_the_schema_whoever_asks(shell
     assert _roles(shell, login)[0] == "ok"
 
 
-def test_every_role_sees_that_servers_answer_and_the_schema_is_right(shell: Shell, login: str) -> None:
+def test_every_role_sees_that_servers_answer_and_the_schema_is_right(shell: OwnerShell, login: str) -> None:
     shell.text("admin", "roles", "apply")
     own = {"SLOWWAVE_DATABASE_URL": shell.as_login(login), "SLOWWAVE_TENANT": "acme"}
     for role in GROUPS:
@@ -244,7 +225,7 @@ def test_every_role_sees_that_servers_answer_and_the_schema_is_right(shell: Shel
     assert "slowwave admin roles add" in stranger.stdout
 
 
-def test_the_doctor_names_logins_without_a_bound(shell: Shell, login: str) -> None:
+def test_the_doctor_names_logins_without_a_bound(shell: OwnerShell, login: str) -> None:
     shell.text("admin", "roles", "apply")
     shell.text("--tenant", "acme", "admin", "roles", "add", login, "--role", "producer", "--connections", "5")
     limit = f"SELECT rolconnlimit FROM pg_roles WHERE rolname = '{login}'"
@@ -260,7 +241,7 @@ def test_the_doctor_names_logins_without_a_bound(shell: Shell, login: str) -> No
     assert _logins(shell)["verdict"] == "ok"
 
 
-def test_a_login_that_may_not_change_roles_is_told_what_may(shell: Shell, login: str) -> None:
+def test_a_login_that_may_not_change_roles_is_told_what_may(shell: OwnerShell, login: str) -> None:
     shell.text("admin", "roles", "apply")
     shell.text("admin", "roles", "add", login, "--role", "worker")
     for call in (("apply",), ("add", "other", "--role", "worker"), ("remove", login)):
@@ -271,7 +252,7 @@ def test_a_login_that_may_not_change_roles_is_told_what_may(shell: Shell, login:
         assert "slowwave admin roles apply --print" in result.stderr
 
 
-def test_migration_tells_an_owner_that_an_administrator_must_make_a_group(shell: Shell, login: str) -> None:
+def test_migration_tells_an_owner_that_an_administrator_must_make_a_group(shell: OwnerShell, login: str) -> None:
     """A version with a new role has a new group, which an owner without CREATEROLE can't make."""
     shell.text("admin", "roles", "apply")
     shell.text("admin", "roles", "add", f"{login}_worker", "--role", "worker")
@@ -301,6 +282,6 @@ FOR f IN SELECT oid::regprocedure AS name FROM pg_proc WHERE pronamespace = 'slo
 END $$"""
 
 
-def _logins(shell: Shell) -> dict[str, Any]:
+def _logins(shell: OwnerShell) -> dict[str, Any]:
     checks: list[dict[str, Any]] = json.loads(shell("doctor", "--json").stdout)["checks"]
     return next(check for check in checks if check["name"] == "logins")

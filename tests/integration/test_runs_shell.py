@@ -1,12 +1,10 @@
 """Runs in the shell, as a person and as a script use them: listed, shown as a diff, undone; the lives of memories."""
 
-import json
 from typing import Any
 from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, text
-from typer.testing import Result
 
 from slowwave.settings import Consolidation
 from slowwave_server.services.consolidation.scope_lock import scope_lock
@@ -15,10 +13,9 @@ from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.runs import list_runs, read_run
 from slowwave_server.services.undo.undo import undo
 from slowwave_server.services.working.consolidate import consolidate_working
-from slowwave_server.workers.cli.main import app
 from tests.support.consolidating import APART, merges_all
 from tests.support.passing import Past, day, state
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
 
@@ -28,19 +25,6 @@ RULES = Consolidation(min_age_days=0)
 @pytest.fixture
 def past(engine: Engine) -> Past:
     return Past(engine)
-
-
-class Shell:
-    def __init__(self, database_url: str) -> None:
-        self._variables = {"SLOWWAVE_DATABASE_URL": database_url, "COLUMNS": "200"}
-
-    def __call__(self, *arguments: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env=self._variables)
-
-    def json(self, *arguments: str) -> Any:
-        result = self(*arguments, "--json")
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
 
 
 @pytest.fixture

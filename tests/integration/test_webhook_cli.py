@@ -1,39 +1,20 @@
 """`slowwave webhook`: endpoints and their delivery log, on real servers."""
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, text
-from typer.testing import Result
 
 from slowwave_server.services.webhooks.endpoints import read_endpoint
 from slowwave_server.services.webhooks.outbox import fill
-from slowwave_server.workers.cli.main import app
 from tests.support.installation import Installation
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
 URL = "https://example.com/hooks/memory"
 MISSING = "0199d3a2-7c1e-7000-8000-000000000000"
-
-
-class Shell:
-    """Runs commands against the database of this test."""
-
-    def __init__(self, database_url: str) -> None:
-        self.variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": "redis://127.0.0.1:1/0"}
-
-    def __call__(self, *arguments: Any) -> Result:
-        return CliRunner().invoke(app, [str(one) for one in arguments], env=self.variables)
-
-    def json(self, *arguments: Any) -> Any:
-        result = self(*arguments, "--json")
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
 
 
 @pytest.fixture

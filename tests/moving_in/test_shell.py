@@ -1,39 +1,16 @@
 """`slowwave import from` as a person and as a script use it: shown, asked, done, undone."""
 
-import json
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from redis import Redis
 from sqlalchemy import Engine, text
-from typer.testing import Result
 
-from slowwave_server.workers.cli.main import app
 from tests.moving_in.moving import FIXTURES
-from tests.support.shelling import CliRunner
+from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers
-
-
-class Shell:
-    def __init__(self, database_url: str, broker_url: str, folder: Path) -> None:
-        self._variables = {
-            "SLOWWAVE_DATABASE_URL": database_url,
-            "SLOWWAVE_BROKER_URL": broker_url,
-            "SLOWWAVE_SPOOL": str(folder / "spool"),
-            "SLOWWAVE_MEMORY__FILES__ROOT": str(folder / "memory"),
-            "COLUMNS": "200",
-        }
-
-    def __call__(self, *arguments: str, says: str | None = None) -> Result:
-        return CliRunner().invoke(app, list(arguments), env=self._variables, input=says)
-
-    def json(self, *arguments: str) -> Any:
-        result = self(*arguments, "--json")
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
 
 
 @pytest.fixture
@@ -44,14 +21,14 @@ def shell(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Pat
 
 def test_shows_asks_does_and_is_undone(shell: Shell, engine: Engine) -> None:
     export = str(FIXTURES / "graphiti_export.json")
-    refused = shell("import", "from", "zep", export, "--agent", "ines", says="n\n")
+    refused = shell("import", "from", "zep", export, "--agent", "ines", stdin="n\n")
     assert refused.exit_code == 1
     assert "zep holds 3 memories, 4 messages, 1 conversation." in refused.output
     assert "Ines lives in Porto." in refused.output
     assert "Import it?" in refused.output
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM slowwave.memories")).scalar() == 0
-    done = shell("import", "from", "zep", export, "--agent", "ines", says="y\n")
+    done = shell("import", "from", "zep", export, "--agent", "ines", stdin="y\n")
     assert done.exit_code == 0
     assert "ines: run 1; `slowwave run undo 1` reverses it." in done.output
     again = shell("import", "from", "zep", export, "--agent", "ines", "--yes")

@@ -3,15 +3,22 @@
 Typer's own runner makes the tree of all commands anew for each call, which takes longer than most commands do.
 """
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from typer import Typer
 from typer.main import get_command
 from typer.testing import CliRunner as Typers
 from typer.testing import Result
+
+from slowwave_server.workers.cli.main import app as commands
+
+NO_BROKER = "redis://127.0.0.1:1/0"
+"""An address at which nothing listens."""
 
 
 @cache
@@ -55,3 +62,30 @@ class CliRunner(Typers):
                 shown = [stream.getvalue() for stream in (out, err, both)]
         about = None if ended is None else (type(ended), ended, ended.__traceback__)
         return Result(self, *shown, answer, code, ended, about)
+
+
+class Shell:
+    """Runs commands on the servers of one test. folder: where spool and memory files are; more: further variables."""
+
+    def __init__(self, database_url: str, broker_url: str = NO_BROKER, folder: Path | None = None, **more: str) -> None:
+        self.variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": broker_url, "COLUMNS": "200"}
+        if folder is not None:
+            self.variables["SLOWWAVE_SPOOL"] = str(folder / "spool")
+            self.variables["SLOWWAVE_MEMORY__FILES__ROOT"] = str(folder / "memory")
+        self.variables |= more
+
+    def __call__(self, *arguments: object, stdin: str | None = None, **more: str) -> Result:
+        """Run a command. A traceback is a failure, whatever the command does."""
+        result = CliRunner().invoke(commands, list(map(str, arguments)), env=self.variables | more, input=stdin)
+        assert "Traceback" not in result.output
+        return result
+
+    def text(self, *arguments: object, exit_code: int = 0, **options: Any) -> str:
+        """The output of a command that ends with this code."""
+        result = self(*arguments, **options)
+        assert result.exit_code == exit_code, result.output
+        return result.stdout
+
+    def json(self, *arguments: object, exit_code: int = 0, **options: Any) -> Any:
+        """The document of a command with --json."""
+        return json.loads(self.text(*arguments, "--json", exit_code=exit_code, **options))
