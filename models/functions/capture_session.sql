@@ -43,14 +43,14 @@ DECLARE
     v_session record;
     v_turn integer;
     v_today date;
-    v_counted boolean := false;
+    v_timed boolean := jsonb_path_exists(p_events, '$[*].at');
     v_waited boolean := jsonb_path_exists(p_events, '$[*].taken');
 BEGIN
     IF session_user <> current_user THEN PERFORM slowwave.require_tenant(p_tenant); END IF;
     added := 0;
     repeated := 0;
     due := false;
-    IF jsonb_path_exists(p_events, '$[*].at') THEN
+    IF v_timed THEN
         p_events := slowwave.clamp_event_times(p_events, v_now);
     END IF;
     -- Filter before the session is created, so that forgotten events do not create it.
@@ -59,12 +59,14 @@ BEGIN
         v_count := jsonb_array_length(p_events);
     END IF;
     FOR attempt IN 1..2 LOOP
-        SELECT s.id, s.last_seq, s.last_turn, s.processed_until, s.processed_turn, s.not_before, s.scope_id,
+        SELECT s.id, s.agent_id, s.scope_id, s.last_seq, s.last_turn, s.processed_until, s.processed_turn, s.not_before,
                a.time_zone, a.cutoff_hour
         INTO v_session
-        FROM slowwave.agents a
-        JOIN slowwave.sessions s ON s.agent_id = a.id
-        WHERE a.tenant = p_tenant AND a.name = p_agent AND s.name = p_session
+        FROM slowwave.sessions s
+        JOIN slowwave.agents a ON a.id = s.agent_id
+        -- Autovacuum analyzes no table of a few agents, and a plan without their number reads all sessions of a name.
+        WHERE s.agent_id = (SELECT g.id FROM slowwave.agents g WHERE g.tenant = p_tenant AND g.name = p_agent)
+          AND s.name = p_session
         FOR NO KEY UPDATE OF s;
         EXIT WHEN FOUND;
         -- An unknown session has nothing to process. A request for processing does not create it.
@@ -129,15 +131,17 @@ BEGIN
     END IF;
     IF added > 0 THEN
         last_seq := last_seq + added;
-        -- In nearly all calls, every event happened today and today has a row.
-        IF NOT jsonb_path_exists(p_events, '$[*].at') THEN
-            UPDATE slowwave.session_days d
-            SET total_messages = d.total_messages + added, to_seq = v_session.last_seq + added, pending = true
-            WHERE d.session_id = v_session.id AND d.day = v_today;
-            v_counted := FOUND;
-        END IF;
-        IF NOT v_counted THEN
+        IF v_timed THEN
             PERFORM slowwave.count_days(v_session.id, v_session.last_seq);
+        ELSE
+            -- Every event happened today.
+            INSERT INTO slowwave.session_days AS d (
+                session_id, day, agent_id, scope_id, total_messages, from_seq, to_seq
+            )
+            VALUES (v_session.id, v_today, v_session.agent_id, v_session.scope_id, added,
+                    v_session.last_seq + 1, last_seq)
+            ON CONFLICT (session_id, day) DO UPDATE
+            SET total_messages = d.total_messages + excluded.total_messages, to_seq = excluded.to_seq, pending = true;
         END IF;
     END IF;
 
