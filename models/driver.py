@@ -1,8 +1,18 @@
-"""Connect to Postgres without SQLAlchemy, because some reads take less time than its import."""
+"""Connect to Postgres and read without SQLAlchemy, because some reads take less time than its import."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import psycopg
+from psycopg.rows import dict_row
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+Reads: TypeAlias = "Connection | psycopg.Connection[Any]"
+"""A connection that `read_rows` accepts: SQLAlchemy's, of a process that stays, or the driver's, of a short command."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 STATEMENT_TIMEOUT_MS = 30_000
@@ -39,3 +49,20 @@ def connect_arguments(
         "options": f"-c statement_timeout={statement_timeout_ms} -c lock_timeout={lock_timeout_ms} -c timezone=UTC"
         " -c max_parallel_workers_per_gather=0 -c jit=off",
     }
+
+
+def read_rows(connection: Reads, sql: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Run a query on either kind of connection, in its transaction, and return the rows by the names of their columns.
+
+    Args:
+        connection: SQLAlchemy's connection or the driver's. Each raises its own errors.
+        sql: the query in the driver's form: parameters as %(name)s, a percent sign as %%.
+        values: the parameters; a list serves `= ANY(…)`.
+
+    Returns:
+        The rows.
+    """
+    if isinstance(connection, psycopg.Connection):
+        with connection.cursor(row_factory=dict_row) as cursor:
+            return cursor.execute(sql.encode(), values).fetchall()
+    return [dict(row) for row in connection.exec_driver_sql(sql, dict(values)).mappings()]

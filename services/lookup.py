@@ -4,13 +4,17 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
-
 from slowwave.errors import SlowwaveError
-from slowwave_server.models import Agent, Scope, Session
+from slowwave_server.models.driver import Reads, read_rows
 
 NAMES_COMPARED = 2000
 """The largest number of names, newest first, that are compared with an unknown name for a suggestion."""
+
+_AGENT = "SELECT id FROM slowwave.agents WHERE tenant = %(tenant)s AND name = %(name)s"
+_AGENTS = "SELECT name FROM slowwave.agents WHERE tenant = %(tenant)s ORDER BY id DESC LIMIT %(most)s"
+_SESSION = "SELECT id, scope_id FROM slowwave.sessions WHERE agent_id = %(agent)s AND name = %(name)s"
+_SESSIONS = "SELECT name FROM slowwave.sessions WHERE agent_id = %(agent)s ORDER BY id DESC LIMIT %(most)s"
+_SCOPE = "SELECT id FROM slowwave.scopes WHERE tenant = %(tenant)s AND kind = %(kind)s AND name = %(name)s"
 
 
 class UnknownName(SlowwaveError):
@@ -32,38 +36,32 @@ class FoundSession:
     scope_id: int
 
 
-def find_agent(connection: Connection, tenant: str, agent: str) -> int:
+def find_agent(connection: Reads, tenant: str, agent: str) -> int:
     """Return the id of an agent. Raises UnknownName."""
-    found = connection.execute(select(Agent.id).where(Agent.tenant == tenant, Agent.name == agent)).scalar()
-    if found is not None:
-        return found
-    known = connection.execute(
-        select(Agent.name).where(Agent.tenant == tenant).order_by(Agent.id.desc()).limit(NAMES_COMPARED)
-    ).scalars()
-    raise unknown_name(f"no agent {agent!r} in tenant {tenant!r}", agent, list(known))
+    found = read_rows(connection, _AGENT, {"tenant": tenant, "name": agent})
+    if found:
+        return int(found[0]["id"])
+    known = read_rows(connection, _AGENTS, {"tenant": tenant, "most": NAMES_COMPARED})
+    raise unknown_name(f"no agent {agent!r} in tenant {tenant!r}", agent, [row["name"] for row in known])
 
 
-def find_session(connection: Connection, tenant: str, agent: str, session: str) -> FoundSession:
+def find_session(connection: Reads, tenant: str, agent: str, session: str) -> FoundSession:
     """Return a session of an agent. Raises UnknownName for an unknown agent or session."""
     agent_id = find_agent(connection, tenant, agent)
-    row = connection.execute(
-        select(Session.id, Session.scope_id).where(Session.agent_id == agent_id, Session.name == session)
-    ).first()
-    if row is not None:
-        return FoundSession(row.id, agent_id, row.scope_id)
-    known = connection.execute(
-        select(Session.name).where(Session.agent_id == agent_id).order_by(Session.id.desc()).limit(NAMES_COMPARED)
-    ).scalars()
-    raise unknown_name(f"agent {agent!r} has no session {session!r}", session, list(known))
+    found = read_rows(connection, _SESSION, {"agent": agent_id, "name": session})
+    if found:
+        return FoundSession(found[0]["id"], agent_id, found[0]["scope_id"])
+    known = read_rows(connection, _SESSIONS, {"agent": agent_id, "most": NAMES_COMPARED})
+    raise unknown_name(f"agent {agent!r} has no session {session!r}", session, [row["name"] for row in known])
 
 
-def find_scope(connection: Connection, tenant: str, kind: str, name: str) -> int | None:
+def find_scope(connection: Reads, tenant: str, kind: str, name: str) -> int | None:
     """Return the id of a scope, or None if it does not exist."""
-    query = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == kind, Scope.name == name)
-    return connection.execute(query).scalar()
+    found = read_rows(connection, _SCOPE, {"tenant": tenant, "kind": kind, "name": name})
+    return int(found[0]["id"]) if found else None
 
 
-def require_scope(connection: Connection, tenant: str, scope: tuple[str, str]) -> int:
+def require_scope(connection: Reads, tenant: str, scope: tuple[str, str]) -> int:
     """Return the id of a scope. Raises UnknownName for an unknown agent and for a scope without data."""
     kind, name = scope
     if kind == "agent":

@@ -8,12 +8,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection, select
-
-from slowwave_server.models import MaintenanceRun, Memory, MemoryImport, Scope
+from slowwave_server.models.driver import Reads, read_rows
 
 READ = 200
 """The largest number of lines that are returned for one memory."""
+
+_LINES = (
+    "SELECT i.file, i.trust, i.confidence, i.holds_from, i.run_id AS run, r.started_at AS read_at, i.sources, i.via"
+    " FROM slowwave.memory_imports i JOIN slowwave.memories m ON m.id = i.memory_id"
+    " LEFT JOIN slowwave.maintenance_runs r ON r.id = i.run_id"
+    " WHERE m.scope_id = %(scope)s AND i.memory_id = %(memory)s"
+    " ORDER BY i.run_id, i.file, i.digest LIMIT %(most)s"
+)
+_FILES = (
+    "SELECT DISTINCT i.memory_id, i.file FROM slowwave.memory_imports i"
+    " JOIN slowwave.memories m ON m.id = i.memory_id JOIN slowwave.scopes k ON k.id = m.scope_id"
+    " WHERE k.tenant = %(tenant)s AND i.memory_id = ANY(%(memories)s) ORDER BY i.memory_id, i.file"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,38 +46,13 @@ class ReadLine:
     via: UUID | None
 
 
-def lines_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[ReadLine, ...]:
+def lines_of(connection: Reads, scope_id: int, memory: UUID) -> tuple[ReadLine, ...]:
     """Return the lines that are sources of one memory, in the order in which runs read them."""
-    query = (
-        select(
-            MemoryImport.file,
-            MemoryImport.trust,
-            MemoryImport.confidence,
-            MemoryImport.holds_from,
-            MemoryImport.run_id.label("run"),
-            MaintenanceRun.started_at.label("read_at"),
-            MemoryImport.sources,
-            MemoryImport.via,
-        )
-        .join(Memory, Memory.id == MemoryImport.memory_id)
-        .join(MaintenanceRun, MaintenanceRun.id == MemoryImport.run_id, isouter=True)
-        .where(Memory.scope_id == scope_id, MemoryImport.memory_id == memory)
-        .order_by(MemoryImport.run_id, MemoryImport.file, MemoryImport.digest)
-        .limit(READ)
-    )
-    rows = (dict(row) for row in connection.execute(query).mappings())
+    rows = read_rows(connection, _LINES, {"scope": scope_id, "memory": memory, "most": READ})
     return tuple(ReadLine(**row | {"sources": tuple((name, seq) for name, seq in row["sources"])}) for row in rows)
 
 
-def files_among(connection: Connection, tenant: str, memories: Collection[UUID]) -> Iterator[tuple[UUID, str]]:
+def files_among(connection: Reads, tenant: str, memories: Collection[UUID]) -> Iterator[tuple[UUID, str]]:
     """Return the files whose lines are sources of these memories of a tenant, each file once."""
-    query = (
-        select(MemoryImport.memory_id, MemoryImport.file)
-        .distinct()
-        .join(Memory, Memory.id == MemoryImport.memory_id)
-        .join(Scope, Scope.id == Memory.scope_id)
-        .where(Scope.tenant == tenant, MemoryImport.memory_id.in_(memories))
-        .order_by(MemoryImport.memory_id, MemoryImport.file)
-    )
-    for row in connection.execute(query):
-        yield row.memory_id, row.file
+    for row in read_rows(connection, _FILES, {"tenant": tenant, "memories": list(memories)}):
+        yield row["memory_id"], row["file"]

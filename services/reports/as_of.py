@@ -6,7 +6,7 @@ recorded by then. Memories without later changes are returned in their present s
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -29,22 +29,10 @@ from slowwave_server.models import (
     WorkingItem,
 )
 from slowwave_server.services.memories.changed_fields import DECIDED, field_value, of_fields
+from slowwave_server.services.reports.scope_as_of import ScopeAsOf
 
 _COLUMNS = ("id", "type", "status", "content", "confidence", "importance", "trust", "valid_from", "valid_to")
 _MOMENTS = ("valid_from", "reaffirmed_at", "recorded_at")
-
-
-@dataclass(slots=True)
-class ScopeAsOf:
-    """The memories that changed after a moment, as they were known at that moment.
-
-    touched: the ids of all memories that changed later, including those not known at the moment. rows: the columns of
-    those that were known. sources: their events, as (session id, seq).
-    """
-
-    touched: set[UUID] = field(default_factory=set)
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    sources: dict[UUID, list[tuple[int, int]]] = field(default_factory=dict)
 
 
 def read_as_of(

@@ -12,20 +12,34 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal, or_, select, tuple_
-from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.types import Uuid
+import psycopg
 
 from slowwave.memory_types import MemoryStatus, MemoryType
-from slowwave_server.models import Agent, Memory, MemorySource, Session
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import find_agent, find_scope, find_session
 from slowwave_server.services.memories.file_lines import files_among
-from slowwave_server.services.reports.as_of import ScopeAsOf, read_as_of
-from slowwave_server.services.reports.text_filter import TextFilter
+from slowwave_server.services.reports.scope_as_of import ScopeAsOf
 
 Moment = date | datetime
 SOURCES_SHOWN = 20
 """The largest number of listed sources of one memory; `source_count` is the number of all."""
+
+_COLUMNS = "m.id, m.type, m.status, m.content, m.confidence, m.importance, m.trust, m.valid_from, m.valid_to"
+_FROM_SESSION = "EXISTS (SELECT FROM slowwave.memory_sources s WHERE s.memory_id = m.id AND s.session_id = %(session)s)"
+_ZONE = "SELECT time_zone FROM slowwave.agents WHERE tenant = %(tenant)s AND id = %(agent)s"
+_SESSIONS = (
+    "SELECT s.id, a.name AS agent, s.name AS session FROM slowwave.sessions s"
+    " JOIN slowwave.agents a ON a.id = s.agent_id WHERE a.tenant = %(tenant)s AND s.id = ANY(%(sessions)s)"
+)
+_SOURCES = (
+    "SELECT * FROM (SELECT x.memory_id, a.name AS agent, s.name AS session, x.seq,"
+    " count(*) OVER (PARTITION BY x.memory_id) AS total,"
+    " row_number() OVER (PARTITION BY x.memory_id ORDER BY s.name, x.seq) AS place"
+    " FROM slowwave.memory_sources x JOIN slowwave.sessions s ON s.id = x.session_id"
+    " JOIN slowwave.agents a ON a.id = s.agent_id"
+    " WHERE a.tenant = %(tenant)s AND x.memory_id = ANY(%(memories)s)) ranked"
+    " WHERE place <= %(most)s ORDER BY memory_id, place"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +74,7 @@ class ListedMemory:
 
 
 def list_memories(
-    connection: Connection,
+    connection: Reads,
     tenant: str,
     agent: str,
     *,
@@ -81,8 +95,8 @@ def list_memories(
     are listed only for this `status`; a merged memory appears as its survivor. as_of: only memories that were valid at
     this time. known_at: the state at this time, with later decisions reverted. A day means its end; times without a
     zone are in the agent's own zone. words: only memories that contain them (`text_filter`). before: the (valid_from,
-    id) of the last memory of the previous page. Raises UnknownName for the agent or the session, and InvalidQuery if
-    known_at has more than most_changes to revert.
+    id) of the last memory of the previous page. known_at and words need a connection of SQLAlchemy. Raises UnknownName
+    for the agent or the session, and InvalidQuery if known_at has more than most_changes to revert.
     """
     zone = _zone(connection, tenant, agent)
     wanted = _Wanted(status, kind, _instant(as_of, zone), before)
@@ -92,17 +106,20 @@ def list_memories(
     moment = _instant(known_at, zone)
     then = ScopeAsOf()
     if moment is not None:
-        then = read_as_of(connection, scope_id, moment, with_sources=session_id is not None, most=most_changes)
+        then = _known_at(connection, scope_id, moment, with_sources=session_id is not None, most=most_changes)
     changed = [row for row in then.rows if wanted.admits(row) and _comes_from(then, row["id"], session_id)]
-    query = _query(scope_id, session_id, wanted)
+    conditions = [*wanted.conditions()]
+    values = wanted.values() | {"scope": scope_id, "session": session_id, "limit": limit}
+    if session_id is not None:
+        conditions.append(_FROM_SESSION)
     if words is not None:
-        wording = TextFilter.read(connection, scope_id, words)
-        saying = wording.holding(connection, changed)
-        changed = [row for row in changed if row["id"] in saying]
-        query = query.where(wording.condition())
+        condition, value, changed = _holding(connection, scope_id, words, changed)
+        conditions.append(condition)
+        values["words"] = value
     if moment is not None:
-        query = query.where(Memory.recorded_at <= moment, Memory.id != func.all(literal([*then.touched], ARRAY(Uuid))))
-    unchanged = connection.execute(query.limit(limit)).mappings()
+        conditions.append("m.recorded_at <= %(moment)s AND m.id <> ALL(CAST(%(touched)s AS uuid[]))")
+        values |= {"moment": moment, "touched": list(then.touched)}
+    unchanged = read_rows(connection, _query(conditions), values)
     rows = sorted([*changed, *unchanged], key=lambda row: (row["valid_from"], row["id"]), reverse=True)[:limit]
     return _with_sources(connection, tenant, rows, then)
 
@@ -116,17 +133,20 @@ class _Wanted:
     as_of: datetime | None
     before: tuple[datetime, UUID] | None
 
-    def conditions(self) -> Iterator[ColumnElement[bool]]:
-        yield Memory.status != "archived" if self.status is None else Memory.status == self.status
+    def conditions(self) -> Iterator[str]:
+        yield "m.status <> 'archived'" if self.status is None else "m.status = %(status)s"
         if self.kind is not None:
-            yield Memory.type == self.kind
+            yield "m.type = %(kind)s"
         if self.as_of is not None:
-            yield Memory.valid_from <= self.as_of
-            yield or_(Memory.valid_to.is_(None), Memory.valid_to > self.as_of)
+            yield "m.valid_from <= %(as_of)s AND (m.valid_to IS NULL OR m.valid_to > %(as_of)s)"
         if self.before is not None:
             # Compare also the index's own column, because the index would not serve a comparison of rows.
-            yield Memory.valid_from <= self.before[0]
-            yield tuple_(Memory.valid_from, Memory.id) < self.before
+            yield "m.valid_from <= %(before)s AND (m.valid_from, m.id) < (%(before)s, %(before_id)s)"
+
+    def values(self) -> dict[str, Any]:
+        before, before_id = self.before or (None, None)
+        values = {"status": self.status, "kind": self.kind, "as_of": self.as_of}
+        return values | {"before": before, "before_id": before_id}
 
     def admits(self, row: Mapping[str, Any]) -> bool:
         """Return True if the filter matches a row that differs from the table's."""
@@ -142,7 +162,7 @@ class _Wanted:
 
 
 def _place(
-    connection: Connection, tenant: str, agent: str, scope: tuple[str, str] | None, session: str | None
+    connection: Reads, tenant: str, agent: str, scope: tuple[str, str] | None, session: str | None
 ) -> tuple[int | None, int | None]:
     """Return the scope (None if it does not exist) and the session (None if none is named)."""
     if session is None:
@@ -151,31 +171,44 @@ def _place(
     return found.scope_id, found.id
 
 
-def _query(scope_id: int, session_id: int | None, wanted: _Wanted) -> Select[*tuple[Any, ...]]:
-    query = select(
-        Memory.id,
-        Memory.type,
-        Memory.status,
-        Memory.content,
-        Memory.confidence,
-        Memory.importance,
-        Memory.trust,
-        Memory.valid_from,
-        Memory.valid_to,
-    ).where(Memory.scope_id == scope_id, *wanted.conditions())
-    if session_id is not None:
-        query = query.where(exists().where(MemorySource.memory_id == Memory.id, MemorySource.session_id == session_id))
-    return query.order_by(Memory.valid_from.desc(), Memory.id.desc())
+def _query(conditions: Sequence[str]) -> str:
+    where = " AND ".join(["m.scope_id = %(scope)s", *conditions])
+    return (
+        f"SELECT {_COLUMNS} FROM slowwave.memories m WHERE {where}"
+        " ORDER BY m.valid_from DESC, m.id DESC LIMIT %(limit)s"
+    )
+
+
+# These two need SQLAlchemy, which takes longer to import than most lists to read.
+def _known_at(connection: Reads, scope_id: int, moment: datetime, *, with_sources: bool, most: int | None) -> ScopeAsOf:
+    from slowwave_server.services.reports.as_of import read_as_of  # noqa: PLC0415
+
+    if isinstance(connection, psycopg.Connection):
+        raise TypeError("known_at needs a connection of SQLAlchemy")
+    return read_as_of(connection, scope_id, moment, with_sources=with_sources, most=most)
+
+
+def _holding(
+    connection: Reads, scope_id: int, words: str, changed: Sequence[dict[str, Any]]
+) -> tuple[str, str, list[dict[str, Any]]]:
+    """Return the SQL condition for memories that contain the words, its parameter, and those rows that contain them."""
+    from slowwave_server.services.reports.text_filter import TextFilter  # noqa: PLC0415
+
+    if isinstance(connection, psycopg.Connection):
+        raise TypeError("words need a connection of SQLAlchemy")
+    wording = TextFilter.read(connection, scope_id, words)
+    saying = wording.holding(connection, changed)
+    return wording.condition(), wording.value(), [row for row in changed if row["id"] in saying]
 
 
 def _comes_from(then: ScopeAsOf, memory: UUID, session_id: int | None) -> bool:
     return session_id is None or any(source[0] == session_id for source in then.sources.get(memory, ()))
 
 
-def _zone(connection: Connection, tenant: str, agent: str) -> ZoneInfo:
+def _zone(connection: Reads, tenant: str, agent: str) -> ZoneInfo:
     agent_id = find_agent(connection, tenant, agent)
-    query = select(Agent.time_zone).where(Agent.tenant == tenant, Agent.id == agent_id)
-    return ZoneInfo(connection.execute(query).scalar_one())
+    (row,) = read_rows(connection, _ZONE, {"tenant": tenant, "agent": agent_id})
+    return ZoneInfo(row["time_zone"])
 
 
 def _instant(moment: Moment | None, zone: ZoneInfo) -> datetime | None:
@@ -188,7 +221,7 @@ def _instant(moment: Moment | None, zone: ZoneInfo) -> datetime | None:
 
 
 def _with_sources(
-    connection: Connection, tenant: str, rows: Sequence[Mapping[str, Any]], then: ScopeAsOf
+    connection: Reads, tenant: str, rows: Sequence[Mapping[str, Any]], then: ScopeAsOf
 ) -> list[ListedMemory]:
     counts, sources = sources_of(connection, tenant, [row["id"] for row in rows])
     events = {row["id"]: then.sources[row["id"]] for row in rows if row["id"] in then.sources}
@@ -210,41 +243,20 @@ def _with_sources(
     ]
 
 
-def _sessions(connection: Connection, tenant: str, sessions: Collection[int]) -> dict[int, tuple[str, str]]:
+def _sessions(connection: Reads, tenant: str, sessions: Collection[int]) -> dict[int, tuple[str, str]]:
     """Return the names of sessions, as (agent, session)."""
-    query = (
-        select(Session.id, Agent.name.label("agent"), Session.name.label("session"))
-        .join(Agent, Agent.id == Session.agent_id)
-        .where(Agent.tenant == tenant, Session.id.in_(sessions))
-    )
-    return {row.id: (row.agent, row.session) for row in connection.execute(query)} if sessions else {}
+    found = read_rows(connection, _SESSIONS, {"tenant": tenant, "sessions": list(sessions)}) if sessions else []
+    return {row["id"]: (row["agent"], row["session"]) for row in found}
 
 
 def sources_of(
-    connection: Connection, tenant: str, memories: Sequence[UUID]
+    connection: Reads, tenant: str, memories: Sequence[UUID]
 ) -> tuple[dict[UUID, int], dict[UUID, list[Source]]]:
     """Return the number of sources of each memory, and the first SOURCES_SHOWN sources."""
-    order = (Session.name, MemorySource.seq)
-    ranked = (
-        select(
-            MemorySource.memory_id,
-            Agent.name.label("agent"),
-            Session.name.label("session"),
-            MemorySource.seq,
-            func.count().over(partition_by=MemorySource.memory_id).label("total"),
-            func.row_number().over(partition_by=MemorySource.memory_id, order_by=order).label("place"),
-        )
-        .join(Session, Session.id == MemorySource.session_id)
-        .join(Agent, Agent.id == Session.agent_id)
-        .where(Agent.tenant == tenant, MemorySource.memory_id.in_(memories))
-        .subquery()
-    )
-    rows = connection.execute(
-        select(ranked).where(ranked.c.place <= SOURCES_SHOWN).order_by(ranked.c.memory_id, ranked.c.place)
-    )
+    values = {"tenant": tenant, "memories": list(memories), "most": SOURCES_SHOWN}
     counts: dict[UUID, int] = defaultdict(int)
     sources: dict[UUID, list[Source]] = defaultdict(list)
-    for row in rows:
-        counts[row.memory_id] = row.total
-        sources[row.memory_id].append(Source(row.agent, row.session, row.seq))
+    for row in read_rows(connection, _SOURCES, values):
+        counts[row["memory_id"]] = row["total"]
+        sources[row["memory_id"]].append(Source(row["agent"], row["session"], row["seq"]))
     return counts, sources

@@ -9,10 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, String, bindparam, cast, text
-from sqlalchemy.dialects.postgresql import TSQUERY
-
-from slowwave_server.models import Memory
+from sqlalchemy import Connection, text
 
 LONGEST = 200
 """The largest number of characters of a query that are used."""
@@ -42,13 +39,16 @@ class TextFilter:
         languages, stems = _terms(connection, [scope_id], asked)
         return cls(scope_id, asked, languages, stems)
 
-    def condition(self) -> ColumnElement[bool]:
-        """Return the SQL condition for memories of the scope that contain the words; one index serves it (I8)."""
+    def condition(self) -> str:
+        """Return the SQL condition for memories `m` of the scope that contain the words; one index serves it (I8)."""
         if not self.stems:
-            return Memory.content.icontains(self.words, autoescape=True)
+            return "strpos(lower(m.content), lower(%(words)s)) > 0"
+        return "m.search @@ CAST(%(words)s AS tsquery)"
+
+    def value(self) -> str:
+        """Return the parameter `words` of the condition."""
         # Lexemes carry their scope, and only a memory's own text counts: weight A.
-        query = self._query(f"{self.scope_id}:", ":*A")
-        return Memory.search.op("@@", is_comparison=True)(cast(bindparam(None, query, String), TSQUERY))
+        return self._query(f"{self.scope_id}:", ":*A") if self.stems else self.words
 
     def holding(self, connection: Connection, rows: Iterable[Mapping[str, Any]]) -> set[UUID]:
         """Return the ids of the given rows whose `content` contains the words; the rows differ from the table's."""

@@ -20,6 +20,7 @@ from slowwave.identity import SessionRef
 from slowwave.recall import Context
 from slowwave.settings import Days, Llm
 from slowwave_server.models import MemoryChange
+from slowwave_server.models.driver import Reads
 from slowwave_server.services import lookup, reports, samples
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.days import agents, book, due
@@ -496,7 +497,7 @@ def readers() -> dict[str, Callable[..., Any]]:
             if name.startswith("_") or function.__module__ != module.__name__:
                 continue
             given = {parameter.annotation for parameter in inspect.signature(function).parameters.values()}
-            if given & {Connection, Engine}:
+            if given & {Connection, Engine, Reads}:
                 found[f"{module.__name__.rpartition('.')[2]}.{name}"] = function
     for name, method in inspect.getmembers(Memory, callable):
         if not name.startswith("_") and name not in WRITING:

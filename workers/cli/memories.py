@@ -46,7 +46,8 @@ def list_memories(
     shell = shell_of(context)
     held, known = moment_option("--as-of", as_of), moment_option("--known-at", known_at)
     place = None if scope is None else scope_parts(scope)
-    with shell.connection() as connection:
+    # Only a list of another time is read with SQLAlchemy.
+    with shell.driver() if known is None else shell.connection() as connection:
         found = read_memories(
             connection,
             shell.tenant,
