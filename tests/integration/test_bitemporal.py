@@ -19,11 +19,6 @@ from tests.support.passing import Past, day
 pytestmark = pytest.mark.servers
 
 
-@pytest.fixture
-def past(engine: Engine) -> Past:
-    return Past(engine)
-
-
 def listed(past: Past, **when: Any) -> list[ListedMemory]:
     with past.engine.connect() as connection:
         return list_memories(connection, past.tenant, past.agent, **when)

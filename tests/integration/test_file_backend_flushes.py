@@ -1,17 +1,15 @@
 """Hand edits to both files survive the flushes that come after them, from the hook to the file."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from redis import Redis
 from sqlalchemy import Engine
 
 from slowwave_server.domain.memory_files import parse_document
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.memory_files.delivery import FileRules, deliver
 from slowwave_server.services.memory_files.disk import CURATED, Disk
-from tests.support.flushing import Scene, make_scene
+from tests.support.flushing import Scene
 
 pytestmark = pytest.mark.servers
 
@@ -49,13 +47,6 @@ class Reader:
     def says(self, path: str) -> set[str]:
         entries = parse_document((self.folder / path).read_text(encoding="utf-8")).entries
         return {entry.memory.content for entry in entries if entry.memory is not None}
-
-
-@pytest.fixture
-def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
-    scene = make_scene(database_url, redis_client)
-    yield scene
-    scene.engine.dispose()
 
 
 def test_hand_edits_to_both_files_survive_three_more_flushes(engine: Engine, scene: Scene, tmp_path: Path) -> None:

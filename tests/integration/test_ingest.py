@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,6 @@ from tests.support.capturing import asked_for, broken_sessions, contents, memory
 from tests.support.emptying import emptying
 
 pytestmark = pytest.mark.servers
-
-
-@pytest.fixture
-def memory(database_url: str, valkey_url: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Memory]:
-    with memory_on(database_url, valkey_url, tmp_path / "spool") as memory:
-        yield memory
 
 
 def line(content: str, session: str = "s", **fields: Any) -> str:

@@ -25,12 +25,6 @@ pytestmark = pytest.mark.servers
 
 
 @pytest.fixture
-def memory(database_url: str, valkey_url: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Memory]:
-    with memory_on(database_url, valkey_url, tmp_path / "spool") as memory:
-        yield memory
-
-
-@pytest.fixture
 def background(database_url: str, valkey_url: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Memory]:
     with memory_on(database_url, valkey_url, tmp_path / "spool", "background") as memory:
         yield memory

@@ -5,10 +5,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from redis import Redis
 
 from slowwave.recall import search
-from tests.support.flushing import Scene, make_scene
+from tests.support.flushing import Scene
 from tests.support.recalling import Shelf
 
 pytestmark = pytest.mark.servers
@@ -47,13 +46,6 @@ PAIRS = {
     "spanish": ("Quetzal (antes Halcón) avanza.", "Halcón sale en mayo.", "¿Cuándo llega Quetzal?"),
     "cut word": ("Maximilian (Max) joined.", "Max has the keys.", "What about Maximilian?"),
 }
-
-
-@pytest.fixture
-def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
-    scene = make_scene(database_url, redis_client)
-    yield scene
-    scene.engine.dispose()
 
 
 @pytest.fixture

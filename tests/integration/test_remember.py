@@ -3,7 +3,6 @@
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,12 +23,6 @@ NOTED = """
     FROM slowwave.working_memory w JOIN slowwave.agents a ON a.id = w.agent_id
     JOIN slowwave.scopes k ON k.id = w.scope_id ORDER BY w.id
 """
-
-
-@pytest.fixture
-def memory(database_url: str, valkey_url: str, redis_client: redis.Redis, tmp_path: Path) -> Iterator[Memory]:
-    with memory_on(database_url, valkey_url, tmp_path / "spool") as memory:
-        yield memory
 
 
 def test_a_note_is_committed_when_remember_returns_and_makes_agent_and_scope(memory: Memory, database_url: str) -> None:

@@ -19,7 +19,7 @@ from redis import Redis
 from slowwave.identity import SessionRef
 from slowwave_server.models import DeadLetter
 from slowwave_server.models.engine import make_engine
-from tests.support.flushing import Scene, make_scene
+from tests.support.flushing import Scene
 from tests.support.installation import Installation
 from tests.support.shelling import Shell
 
@@ -69,13 +69,6 @@ def said(session: str, content: str, **more: Any) -> dict[str, Any]:
 @pytest.fixture
 def shell(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> EventShell:
     return EventShell(database_url, valkey_url, tmp_path)
-
-
-@pytest.fixture
-def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
-    scene = make_scene(database_url, redis_client)
-    yield scene
-    scene.engine.dispose()
 
 
 @pytest.fixture

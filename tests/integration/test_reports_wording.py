@@ -5,17 +5,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import text
 
 from slowwave_server.services.reports.memories import ListedMemory, list_memories
 from tests.support.passing import Past, day
 
 pytestmark = pytest.mark.servers
-
-
-@pytest.fixture
-def past(engine: Engine) -> Past:
-    return Past(engine)
 
 
 def listed(past: Past, **wanted: Any) -> list[ListedMemory]:

@@ -23,11 +23,6 @@ RULES = Consolidation(min_age_days=0)
 
 
 @pytest.fixture
-def past(engine: Engine) -> Past:
-    return Past(engine)
-
-
-@pytest.fixture
 def shell(database_url: str) -> Shell:
     return Shell(database_url)
 

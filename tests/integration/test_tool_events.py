@@ -1,7 +1,6 @@
 """Tool events on real servers: what a flush, a search, a context and a day make of them."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from redis import Redis
 from sqlalchemy import Engine, text
 
 from slowwave import Memory
@@ -24,8 +22,8 @@ from slowwave_server.domain.summaries import summarize_segment
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.queued_calls import record_turn
 from tests.integration.test_spool import Outage
-from tests.support.capturing import broken_sessions, memory_on, rows, settings_of
-from tests.support.flushing import Scene, make_scene
+from tests.support.capturing import broken_sessions, rows, settings_of
+from tests.support.flushing import Scene
 
 pytestmark = pytest.mark.servers
 
@@ -44,19 +42,6 @@ TALK: list[dict[str, Any]] = [
     {"role": "assistant", "content": "Done, your booking is cancelled."},
 ]
 SPOKEN = [message for message in TALK if message.get("content") and message["role"] != "tool"]
-
-
-@pytest.fixture
-def memory(database_url: str, valkey_url: str, tmp_path: Path) -> Iterator[Memory]:
-    with memory_on(database_url, valkey_url, tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
-    made = make_scene(database_url, redis_client)
-    yield made
-    made.engine.dispose()
 
 
 def say(memory: Memory, scene: Scene, session: str, messages: list[dict[str, Any]]) -> None:

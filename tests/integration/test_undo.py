@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from slowwave_server.services.lookup import UnknownName
@@ -19,11 +19,6 @@ from tests.support.passing import Past, Step, day, state
 pytestmark = pytest.mark.servers
 
 NOW = day(30)
-
-
-@pytest.fixture
-def past(engine: Engine) -> Past:
-    return Past(engine)
 
 
 def take_back(past: Past, run: int) -> UndoReport:

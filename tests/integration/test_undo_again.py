@@ -1,7 +1,7 @@
 """An undo can be undone: every row is again what the undone run had left, or nothing changes (I6)."""
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import text
 
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
@@ -13,11 +13,6 @@ from tests.support.flushing import Clock
 from tests.support.passing import Past, day, state
 
 pytestmark = pytest.mark.servers
-
-
-@pytest.fixture
-def past(engine: Engine) -> Past:
-    return Past(engine)
 
 
 def undone(past: Past, run: int, *, at: float = 30) -> UndoReport:
