@@ -1,4 +1,4 @@
-"""Lists in documents are complete: tasks of beat, types of changes, systems to import from, hosts, console pages."""
+"""Lists in documents are complete, such as the tasks of beat, the systems to import from, and the console's pages."""
 
 import re
 from collections.abc import Collection
@@ -8,6 +8,7 @@ import pytest
 
 from slowwave.changes import ChangeType
 from slowwave.hosts.protocols import HOSTS
+from slowwave.recall.instructions import SEVERAL, SINGLE
 from slowwave.settings import Embeddings, MemorySettings, Settings
 from slowwave_server.beat_schedule import schedule
 from slowwave_server.domain.moving_in.records import SYSTEMS
@@ -19,6 +20,7 @@ ALL_ON = Settings(memory=MemorySettings(source="agno", embeddings=Embeddings(dri
 """Beat sends some tasks only with a setting."""
 LISTS: dict[str, tuple[str, Collection[str]]] = {
     "docs/tasks.md": ("`{}`", {tick.task for tick in schedule(ALL_ON).values()}),
+    "docs/client.md": ("`{}`", (*SINGLE, *SEVERAL)),
     "docs/changes.md": ("| `{}` |", get_args(ChangeType)),
     "docs/moving-in.md": ("| `{}` |", SYSTEMS),
     "docs/coding-agents.md": ("slowwave connect {}", HOSTS),

@@ -15,6 +15,7 @@ from sqlalchemy import Engine, text
 from slowwave import Memory
 from slowwave.errors import SlowwaveError
 from slowwave.settings import Settings
+from slowwave_server.models import Base
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.memories.use import learn_from_use
 from slowwave_server.services.moving_in.agent_export import export_agent
@@ -31,6 +32,14 @@ from tests.support.passing import Past
 pytestmark = pytest.mark.servers
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
+OWNERS = {"agent_id", "memory_id", "scope_id", "session_id"}
+NOT_EXPORTED = {
+    "made again by workers": ("common_terms", "memory_vectors", "passage_vectors", "vector_progress"),
+    "work under way": ("window_answers", "rebuilds", "rebuild_evidence", "rebuild_windows"),
+    "of this installation": ("memory_files", "memory_file_lines", "outbox", "source_runs", "webhook_deliveries"),
+    "for undos and the feed of this database": ("undone_rows", "memory_tombstones"),
+    "receipts of forgets": ("erasures",),
+}
 
 
 @pytest.fixture
@@ -283,3 +292,9 @@ def test_export_is_its_owners_alone(house: House, past: Past, tmp_path: Path) ->
     with pytest.raises(SlowwaveError, match="has no agent 'nobody'"):
         export_agent(house.engine, "default", "nobody", tmp_path / "x.zip", now=NOW)
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ".zip"] in ([], ["spool"])
+
+
+def test_each_table_of_an_agent_is_exported_or_has_a_reason() -> None:
+    owned = {table.name for table in Base.metadata.tables.values() if OWNERS & set(table.columns.keys())}
+    left_out = {name for names in NOT_EXPORTED.values() for name in names}
+    assert owned - {table.name for table in TABLES} == left_out

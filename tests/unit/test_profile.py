@@ -1,7 +1,11 @@
 """What statements give to the profile of their speaker, in five languages; and what gives nothing."""
 
+import json
+from importlib.resources import files
+
 import pytest
 
+from slowwave.recall.instructions import SEVERAL, SINGLE
 from slowwave_server.domain.profile import profile_of
 
 ENGLISH = {
@@ -155,3 +159,9 @@ def test_type_of_a_statement_bounds_what_it_gives() -> None:
     assert told("The user instructs: call me Bob.", "instruction") == ["name: Bob"]
     assert told("The user works at Siemens.", "task") == []
     assert told("The user works at Siemens.", "lesson") == []
+
+
+def test_context_shows_each_attribute_that_a_pattern_gives() -> None:
+    data = json.loads((files("slowwave_server.domain.profile") / "patterns.json").read_text("utf-8"))
+    given = {name for part in data.values() if "patterns" in part for name in part["patterns"]}
+    assert given == {*SINGLE, *SEVERAL}
