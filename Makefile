@@ -114,8 +114,8 @@ fuzz: setup  ## send random input to every entry point: make fuzz [MINUTES=10] [
 redaction: setup  ## measure which secrets are redacted, in eight languages and unusual spellings, and which sentences suffer
 	@$(BIN)/python -m proof.redaction --write
 
-audit: setup  ## look for known vulnerabilities in pinned packages: make audit [ADVISORIES=folder]
-	@$(BIN)/python -m proof.audit $(if $(ADVISORIES),--advisories $(ADVISORIES))
+audit: setup  ## look for known vulnerabilities in pinned packages
+	@$(BIN)/python -m proof.audit
 
 release: setup  ## write everything of a release to dist/, without an upload: see docs/release.md
 	@$(BIN)/python -m proof.release

@@ -1,4 +1,4 @@
-"""`python -m proof.audit [--lock FILE]… [--advisories FOLDER] [--strict]`: known vulnerabilities in pinned packages.
+"""`python -m proof.audit [--lock FILE]… [--strict]`: known vulnerabilities in pinned packages.
 
 Exit codes: 0 no vulnerability found (if no package could be checked, the last line says NOT AUDITED), 1 a vulnerability
 found, 2 the lock does not pin a version, 3 with --strict: a package could not be checked.
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from proof.audit.advisories import Audit, ask_services, look_in
+from proof.audit.advisories import Audit, ask_services
 from proof.audit.pins import NotPinned, Pin, read_pins
 
 ROOT = Path(__file__).parents[2]
@@ -23,16 +23,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--lock", type=Path, action="append", help="what pins versions; default: both locks of the root"
     )
-    parser.add_argument("--advisories", type=Path, help="a copy of PyPA's advisory database, instead of the network")
     parser.add_argument("--strict", action="store_true", help="exit 3 unless every package was looked at")
     options = parser.parse_args(arguments)
     try:
         pins = [pin for lock in options.lock or LOCKS for pin in read_pins(lock.read_text(encoding="utf-8"))]
-        audits = [look_in(options.advisories, pins)] if options.advisories else ask_services(pins)
-        return conclude(pins, audits, strict=options.strict)
-    except (NotPinned, NotADirectoryError) as error:
+    except NotPinned as error:
         print(f"audit: {error}", file=sys.stderr)
         return 2
+    return conclude(pins, ask_services(pins), strict=options.strict)
 
 
 def conclude(pins: Sequence[Pin], audits: Iterable[Audit], *, strict: bool) -> int:
