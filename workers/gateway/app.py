@@ -50,13 +50,22 @@ def make_gateway(
     memory: its store acts for callers through `walls.Walls`; from now on the connections of `engine` do, too.
     """
     guard(engine)
-    app = FastAPI(title=TITLE, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_lives)
+    app = FastAPI(
+        title=TITLE,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lives,
+        # `Identified` opens the span of a request; one of FastAPI would name the path.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+    )
     limits, answers = Limits(redis, settings.gateway), Answers(redis)
     gate = Gate(settings, engine, redis, clock, memory, Keys(engine), limits, answers, Readiness(engine))
     app.state.gate, app.state.streams = gate, Streams(gate)
     app.state.running, app.state.closing = [app.state.streams.lives], []
     for router in routers:
-        app.include_router(router)
+        app.router.routes.extend(router.routes)
     _add_mcp(app)
     app.state.document = document_of(routers)
     app.add_exception_handler(HTTPException, _unrouted)

@@ -21,7 +21,7 @@ class Given(Request):
     def __init__(self, request: Request, read: bytes, parsed: Any) -> None:
         super().__init__(request.scope, request.receive)
         self._read = read
-        self._parsed = parsed
+        self.parsed = parsed
 
     async def body(self) -> bytes:
         """The body as it arrived."""
@@ -29,7 +29,7 @@ class Given(Request):
 
     async def json(self) -> Any:
         """The body after parsing."""
-        return self._parsed
+        return self.parsed
 
 
 async def take_body(request: Request, most: int, seconds: float) -> Given:

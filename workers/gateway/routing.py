@@ -13,10 +13,12 @@ from typing import Any, get_args
 from anyio import to_thread
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from slowwave_server.services import log_context
 from slowwave_server.workers.gateway.addresses import NO_TEXT
 from slowwave_server.workers.gateway.bodies import take_body
+from slowwave_server.workers.gateway.direct_calls import directly, is_simple
 from slowwave_server.workers.gateway.gate import Gate
 from slowwave_server.workers.gateway.idempotency import given_key
 from slowwave_server.workers.gateway.keys import digest_of
@@ -44,9 +46,13 @@ class GatewayRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         self.needs, wrapped = _with_visit(endpoint)
         super().__init__(path, wrapped, **options)
+        if is_simple(self):
+            self.app = _as_app(self.get_route_handler())
 
     def get_route_handler(self) -> Handler:
         answer, needs = super().get_route_handler(), self.needs
+        if is_simple(self):
+            answer = directly(self, answer)
         path, counts_late = self.path, not iscoroutinefunction(self.endpoint)
 
         async def handle(request: Request) -> Response:
@@ -59,6 +65,16 @@ class GatewayRoute(APIRoute):
                 return await to_thread.run_sync(problem_response, request, error, path)
 
         return handle
+
+
+def _as_app(handle: Handler) -> ASGIApp:
+    """Return the application of a handler that raises nothing."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        response = await handle(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+    return app
 
 
 def _with_visit(endpoint: Callable[..., Any]) -> tuple[Needs | None, Callable[..., Any]]:
@@ -132,7 +148,9 @@ def admit(gate: Gate, request: Request, needs: Needs) -> Visit:
 
 def _check_text(request: Request) -> None:
     """Raise Problem for text that Postgres can't store."""
-    if request.scope["state"].get(NO_TEXT) or any("\0" in value for value in request.query_params.values()):
+    scope = request.scope
+    asked = scope["query_string"] and any("\0" in value for value in request.query_params.values())
+    if asked or scope["state"].get(NO_TEXT):
         raise Problem(422, "invalid-request", "an address must be UTF-8, and can't hold NUL")
     named = request.path_params
     named.update({name: value.replace("\0", "/") for name, value in named.items() if isinstance(value, str)})

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeout
 
 MOST_CONNECTIONS = 32
+MOST_COMMANDS = 10_000
 
 
 class ScriptCalls:
@@ -22,6 +23,7 @@ class ScriptCalls:
     def __init__(self, redis: Redis, source: str) -> None:
         self._pool = redis.connection_pool
         self._script = redis.register_script(source)
+        self._commands: dict[tuple[object, ...], Any] = {}
         self._idle: deque[Any] = deque()
         self._lent = 0
 
@@ -33,8 +35,7 @@ class ScriptCalls:
             return None
         try:
             # No health check, because it would wait for an answer.
-            command = connection.pack_command("EVALSHA", self._script.sha, len(keys), *keys, *arguments)
-            connection.send_packed_command(command, check_health=False)
+            connection.send_packed_command(self._packed(connection, keys, arguments), check_health=False)
         except RedisError:
             self._drop(connection)
             return None
@@ -61,6 +62,17 @@ class ScriptCalls:
             self._lent += 1
             self._idle.append(self._pool.get_connection())
         return found
+
+    def _packed(self, connection: Any, keys: Sequence[str], arguments: Sequence[float]) -> Any:
+        """Return a call as it is sent. A key of the API makes the same call with each request."""
+        call = (*keys, *arguments)
+        packed = self._commands.get(call)
+        if packed is None:
+            if len(self._commands) >= MOST_COMMANDS:
+                self._commands.clear()
+            packed = connection.pack_command("EVALSHA", self._script.sha, len(keys), *call)
+            self._commands[call] = packed
+        return packed
 
     def _drop(self, connection: Any) -> None:
         self._lent -= 1
