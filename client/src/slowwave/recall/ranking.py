@@ -2,6 +2,9 @@
 
 Each search passes these values to the function, so a new value needs no migration. `python -m bench recall` measures
 it.
+
+A new parameter needs a default in the function, such as `coalesce(r.NAME, 0)`: clients of an older version do not send
+the parameter, and without a default all their scores are NULL.
 """
 
 import json
