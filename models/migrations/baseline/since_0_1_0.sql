@@ -39,10 +39,6 @@ CREATE TABLE slowwave.window_answers (
     CONSTRAINT window_answers_session_id_fkey
         FOREIGN KEY (session_id) REFERENCES slowwave.sessions(id) ON DELETE CASCADE
 );
-ALTER TABLE slowwave.window_answers ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.window_answers
-    USING (EXISTS (SELECT FROM slowwave.sessions AS above WHERE above.id = window_answers.session_id))
-    WITH CHECK (EXISTS (SELECT FROM slowwave.sessions AS above WHERE above.id = window_answers.session_id));
 
 -- Each text has a language. Long events are indexed in parts. A row of 0.1.0 holds a whole event, with `ends` NULL:
 -- it is searched as it is until the sweep cuts it (services/search/passages.py).
@@ -109,18 +105,6 @@ CREATE TABLE slowwave.alias_changes (
 );
 CREATE INDEX alias_changes_alias_idx ON slowwave.alias_changes (alias_id, id);
 CREATE INDEX alias_changes_run_idx ON slowwave.alias_changes (run_id);
-ALTER TABLE slowwave.aliases ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.aliases
-    USING (EXISTS (SELECT FROM slowwave.scopes AS above WHERE above.id = aliases.scope_id))
-    WITH CHECK (EXISTS (SELECT FROM slowwave.scopes AS above WHERE above.id = aliases.scope_id));
-ALTER TABLE slowwave.alias_sources ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.alias_sources
-    USING (EXISTS (SELECT FROM slowwave.aliases AS above WHERE above.id = alias_sources.alias_id))
-    WITH CHECK (EXISTS (SELECT FROM slowwave.aliases AS above WHERE above.id = alias_sources.alias_id));
-ALTER TABLE slowwave.alias_changes ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.alias_changes
-    USING (EXISTS (SELECT FROM slowwave.scopes AS above WHERE above.id = alias_changes.scope_id))
-    WITH CHECK (EXISTS (SELECT FROM slowwave.scopes AS above WHERE above.id = alias_changes.scope_id));
 
 -- Instructions and the attributes of the speaker that a memory states (`profile`) belong to every context.
 ALTER TABLE slowwave.memories ADD COLUMN profile jsonb DEFAULT '[]' NOT NULL;
@@ -156,10 +140,6 @@ CREATE TABLE slowwave.undone_rows (
 );
 CREATE INDEX undone_rows_run_idx ON slowwave.undone_rows (run_id, id);
 CREATE INDEX undone_rows_scope_idx ON slowwave.undone_rows (scope_id);
-ALTER TABLE slowwave.undone_rows ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.undone_rows
-    USING (EXISTS (SELECT FROM slowwave.scopes AS above WHERE above.id = undone_rows.scope_id))
-    WITH CHECK (EXISTS (SELECT FROM slowwave.scopes AS above WHERE above.id = undone_rows.scope_id));
 ALTER TABLE slowwave.maintenance_runs
     ADD COLUMN part_of bigint,
     ADD COLUMN no_repeat boolean DEFAULT false NOT NULL,
@@ -186,9 +166,6 @@ CREATE TABLE slowwave.audit_log (
 );
 CREATE INDEX audit_log_tenant_idx ON slowwave.audit_log (tenant, id);
 CREATE INDEX audit_log_done_idx ON slowwave.audit_log (done_at);
-ALTER TABLE slowwave.audit_log ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.audit_log
-    USING (tenant = (SELECT slowwave.current_tenant())) WITH CHECK (tenant = (SELECT slowwave.current_tenant()));
 
 -- Keys of an HTTP gateway, whose login sees the tenant of a key alone.
 CREATE TABLE slowwave.api_keys (
@@ -213,9 +190,6 @@ CREATE TABLE slowwave.api_keys (
 CREATE UNIQUE INDEX api_keys_digest_idx ON slowwave.api_keys (digest);
 CREATE UNIQUE INDEX api_keys_prefix_idx ON slowwave.api_keys (prefix);
 CREATE INDEX api_keys_tenant_idx ON slowwave.api_keys (tenant, created_at);
-ALTER TABLE slowwave.api_keys ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.api_keys
-    USING (tenant = (SELECT slowwave.current_tenant())) WITH CHECK (tenant = (SELECT slowwave.current_tenant()));
 
 -- Requests that a worker answers. Postgres writes who asks: a worker does what the row says in that name.
 CREATE TABLE slowwave.requests (
@@ -263,10 +237,6 @@ CREATE TABLE slowwave.memory_tombstones (
 CREATE INDEX memory_tombstones_xid_idx ON slowwave.memory_tombstones (xid, id);
 CREATE INDEX memory_tombstones_scope_idx ON slowwave.memory_tombstones (scope_id);
 CREATE INDEX memory_tombstones_made_idx ON slowwave.memory_tombstones (made_at);
-ALTER TABLE slowwave.memory_tombstones ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.memory_tombstones
-    USING (EXISTS (SELECT FROM slowwave.scopes AS above WHERE above.id = memory_tombstones.scope_id))
-    WITH CHECK (EXISTS (SELECT FROM slowwave.scopes AS above WHERE above.id = memory_tombstones.scope_id));
 
 CREATE TABLE slowwave.change_listeners (
     tenant text NOT NULL,
@@ -274,9 +244,6 @@ CREATE TABLE slowwave.change_listeners (
     until timestamptz NOT NULL,
     CONSTRAINT change_listeners_pkey PRIMARY KEY (tenant)
 );
-ALTER TABLE slowwave.change_listeners ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.change_listeners
-    USING (tenant = (SELECT slowwave.current_tenant())) WITH CHECK (tenant = (SELECT slowwave.current_tenant()));
 
 -- Which memories a context showed and a reply used; their use changes their importance.
 CREATE TABLE slowwave.memory_uses (
@@ -291,10 +258,6 @@ CREATE TABLE slowwave.memory_uses (
     CONSTRAINT memory_uses_session_id_fkey FOREIGN KEY (session_id) REFERENCES slowwave.sessions(id) ON DELETE CASCADE
 );
 CREATE INDEX memory_uses_session_idx ON slowwave.memory_uses (session_id) WHERE session_id IS NOT NULL;
-ALTER TABLE slowwave.memory_uses ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.memory_uses
-    USING (EXISTS (SELECT FROM slowwave.memories AS above WHERE above.id = memory_uses.memory_id))
-    WITH CHECK (EXISTS (SELECT FROM slowwave.memories AS above WHERE above.id = memory_uses.memory_id));
 ALTER TABLE slowwave.memories ADD COLUMN use_gain double precision DEFAULT 0 NOT NULL;
 CREATE INDEX memories_use_idx ON slowwave.memories (id) WHERE use_gain <> 0;
 
@@ -323,9 +286,6 @@ CREATE TABLE slowwave.webhook_endpoints (
     CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id)
 );
 CREATE INDEX webhook_endpoints_tenant_idx ON slowwave.webhook_endpoints (tenant, id);
-ALTER TABLE slowwave.webhook_endpoints ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.webhook_endpoints
-    USING (tenant = (SELECT slowwave.current_tenant())) WITH CHECK (tenant = (SELECT slowwave.current_tenant()));
 CREATE TABLE slowwave.webhook_secrets (
     id bigint GENERATED ALWAYS AS IDENTITY,
     endpoint_id uuid NOT NULL,
@@ -336,10 +296,6 @@ CREATE TABLE slowwave.webhook_secrets (
         REFERENCES slowwave.webhook_endpoints(id) ON DELETE CASCADE
 );
 CREATE INDEX webhook_secrets_endpoint_idx ON slowwave.webhook_secrets (endpoint_id, id);
-ALTER TABLE slowwave.webhook_secrets ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.webhook_secrets
-    USING (EXISTS (SELECT FROM slowwave.webhook_endpoints AS above WHERE above.id = webhook_secrets.endpoint_id))
-    WITH CHECK (EXISTS (SELECT FROM slowwave.webhook_endpoints AS above WHERE above.id = webhook_secrets.endpoint_id));
 CREATE TABLE slowwave.webhook_deliveries (
     number bigint GENERATED ALWAYS AS IDENTITY,
     id uuid DEFAULT uuidv7() NOT NULL,
@@ -367,11 +323,6 @@ CREATE INDEX webhook_deliveries_due_idx
 CREATE INDEX webhook_deliveries_pending_idx
     ON slowwave.webhook_deliveries (endpoint_id, number) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_done_idx ON slowwave.webhook_deliveries (finished_at);
-ALTER TABLE slowwave.webhook_deliveries ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.webhook_deliveries
-    USING (EXISTS (SELECT FROM slowwave.webhook_endpoints AS above WHERE above.id = webhook_deliveries.endpoint_id))
-    WITH CHECK (
-        EXISTS (SELECT FROM slowwave.webhook_endpoints AS above WHERE above.id = webhook_deliveries.endpoint_id));
 
 -- Figures of each tenant over time: one row a minute, later one row an hour.
 CREATE TABLE slowwave.status_samples (
@@ -392,6 +343,35 @@ CREATE TABLE slowwave.status_samples (
 );
 CREATE INDEX status_samples_taken_idx ON slowwave.status_samples (taken_at);
 CREATE INDEX status_samples_minutes_idx ON slowwave.status_samples (taken_at) WHERE NOT hourly;
-ALTER TABLE slowwave.status_samples ENABLE ROW LEVEL SECURITY;
-CREATE POLICY tenant_isolation ON slowwave.status_samples
-    USING (tenant = (SELECT slowwave.current_tenant())) WITH CHECK (tenant = (SELECT slowwave.current_tenant()));
+
+-- A login sees the rows of its own tenant: by their column, or by the row of another table that they belong to.
+DO $$
+DECLARE
+    v_table record;
+    v_mine text;
+BEGIN
+    FOR v_table IN SELECT * FROM (VALUES
+        ('window_answers', 'sessions', 'session_id'),
+        ('aliases', 'scopes', 'scope_id'),
+        ('alias_sources', 'aliases', 'alias_id'),
+        ('alias_changes', 'scopes', 'scope_id'),
+        ('undone_rows', 'scopes', 'scope_id'),
+        ('audit_log', NULL, NULL),
+        ('api_keys', NULL, NULL),
+        ('memory_tombstones', 'scopes', 'scope_id'),
+        ('change_listeners', NULL, NULL),
+        ('memory_uses', 'memories', 'memory_id'),
+        ('webhook_endpoints', NULL, NULL),
+        ('webhook_secrets', 'webhook_endpoints', 'endpoint_id'),
+        ('webhook_deliveries', 'webhook_endpoints', 'endpoint_id'),
+        ('status_samples', NULL, NULL)
+    ) AS t (own, above, key) LOOP
+        v_mine := CASE WHEN v_table.above IS NULL THEN 'tenant = (SELECT slowwave.current_tenant())'
+            ELSE format('EXISTS (SELECT FROM slowwave.%I AS above WHERE above.id = %I.%I)',
+                v_table.above, v_table.own, v_table.key) END;
+        EXECUTE format('ALTER TABLE slowwave.%I ENABLE ROW LEVEL SECURITY', v_table.own);
+        EXECUTE format('CREATE POLICY tenant_isolation ON slowwave.%I USING (%s) WITH CHECK (%s)',
+            v_table.own, v_mine, v_mine);
+    END LOOP;
+END
+$$;
