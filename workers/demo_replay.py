@@ -22,7 +22,8 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.services.reports.memories import list_memories
 from slowwave_server.services.reports.review import Asked, ListedQuestion, list_questions, what_answers_do
 from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
-from slowwave_server.services.review.decisions import Decision, decide_conflicts
+from slowwave_server.services.review.decision import Decision
+from slowwave_server.services.review.decisions import decide_conflicts
 from slowwave_server.services.undo.undo import undo
 from slowwave_server.workers import demo_story as story
 from slowwave_server.workers.demo_page import DemoPage, Flushed

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, false, or_, true
+from sqlalchemy.engine import make_url
 
 from slowwave_server.models import Scope
 
 ANY = "*"
+_DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class Reach:
         own = and_(Scope.kind == "agent", self.agents_condition(Scope.name))
         shared = (_like(Scope.kind.concat(":").concat(Scope.name), pattern) for pattern in self.scopes)
         return or_(own, and_(Scope.kind != "agent", or_(false(), *shared)))
+
+    def scopes_text(self) -> tuple[str, dict[str, Any]]:
+        """Return the same condition as text in the driver's form, and its parameters."""
+        compiled = self.scopes_condition().compile(dialect=_DIALECT)
+        return f"({compiled})", dict(compiled.params)
 
     def covers(self, other: "Reach") -> bool:
         """Return True if the whole reach of `other` is within this reach."""

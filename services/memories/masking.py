@@ -3,16 +3,15 @@
 import logging
 from typing import Any
 
-from sqlalchemy import Connection, text
-
 from slowwave_server.domain.redaction import redact
+from slowwave_server.models.driver import Reads, read_rows
 
 log = logging.getLogger(__name__)
 
 # The schema's owner and workers, who may read every row anyway, but not logins that read and decide for one tenant.
-_MAY_REVEAL = text(
+_MAY_REVEAL = (
     "SELECT has_schema_privilege(session_user, 'slowwave', 'CREATE') OR EXISTS (SELECT FROM pg_roles r"
-    " WHERE r.rolname = 'slowwave_worker' AND pg_has_role(session_user, r.oid, 'member'))"
+    " WHERE r.rolname = 'slowwave_worker' AND pg_has_role(session_user, r.oid, 'member')) AS allowed"
 )
 
 
@@ -34,7 +33,7 @@ def masked_values(value: Any) -> Any:
     return [masked_values(item) for item in value] if isinstance(value, list) else value
 
 
-def check_reveal(connection: Connection, what: str, by: str) -> None:
+def check_reveal(connection: Reads, what: str, by: str) -> None:
     """Allow an operator to see unmasked evidence, and log the access; refuse everybody else.
 
     Args:
@@ -45,7 +44,8 @@ def check_reveal(connection: Connection, what: str, by: str) -> None:
     Raises:
         RevealRefused: the login is neither the owner's nor a worker's.
     """
-    if not connection.execute(_MAY_REVEAL).scalar_one():
+    (row,) = read_rows(connection, _MAY_REVEAL, {})
+    if not row["allowed"]:
         raise RevealRefused(
             "this login may not reveal secrets: use the login of the database's owner or of a worker, or leave out"
             " --reveal"

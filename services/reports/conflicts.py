@@ -1,18 +1,24 @@
 """List conflicts for people: both sides, the decision, and the open question."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, or_, select
-
 from slowwave_server.domain.review import ConflictStatus, newer_first
-from slowwave_server.models import MemoryConflict, ReviewItem, Scope
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.review.conflict_sides import Side, read_sides
 
 _PLAIN = ("id", "status", "reason", "evidence", "resolution", "decided_at", "decided_by")
+_CONFLICTS = (
+    "SELECT c.*, k.kind AS scope_kind, k.name AS scope_name FROM slowwave.memory_conflicts c"
+    " JOIN slowwave.scopes k ON k.id = c.scope_id WHERE k.tenant = %(tenant)s AND {} ORDER BY c.id DESC LIMIT %(limit)s"
+)
+_ASKED = (
+    "SELECT id, conflict_id, memory_id FROM slowwave.review_items WHERE state = 'open'"
+    " AND (conflict_id = ANY(%(conflicts)s) OR memory_id = ANY(%(memories)s))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,7 @@ class ListedConflict:
 
 
 def list_conflicts(
-    connection: Connection,
+    connection: Reads,
     tenant: str,
     *,
     scope: tuple[str, str] | None = None,
@@ -51,33 +57,30 @@ def list_conflicts(
 
     before: only those with a smaller number.
     """
-    wanted: list[ColumnElement[bool]] = []
+    wanted = ["true"]
     if before is not None:
-        wanted.append(MemoryConflict.id < before)
+        wanted.append("c.id < %(before)s")
     if scope is not None:
-        wanted += [Scope.kind == scope[0], Scope.name == scope[1]]
+        wanted.append("k.kind = %(kind)s AND k.name = %(name)s")
     if status is not None:
-        wanted.append(MemoryConflict.status == status)
-    return read_conflicts(connection, tenant, *wanted, limit=limit)
+        wanted.append("c.status = %(status)s")
+    kind, name = scope or (None, None)
+    values = {"before": before, "kind": kind, "name": name, "status": status}
+    return read_conflicts(connection, tenant, " AND ".join(wanted), values, limit=limit)
 
 
 def read_conflicts(
-    connection: Connection, tenant: str, *wanted: ColumnElement[bool], limit: int
+    connection: Reads, tenant: str, wanted: str, values: Mapping[str, Any], *, limit: int
 ) -> list[ListedConflict]:
-    """Return the conflicts of `tenant` that match all conditions of `wanted`, newest first."""
-    columns = MemoryConflict.__table__.columns
-    query = (
-        select(*columns, Scope.kind.label("scope_kind"), Scope.name.label("scope_name"))
-        .join(Scope, Scope.id == MemoryConflict.scope_id)
-        .where(Scope.tenant == tenant, *wanted)
-        .order_by(MemoryConflict.id.desc())
-        .limit(limit)
-    )
-    rows = connection.execute(query).mappings().all()
+    """Return the newest conflicts of `tenant` that match `wanted`.
+
+    wanted: a condition in SQL about the conflict `c` and its scope `k`; values: its parameters.
+    """
+    rows = read_rows(connection, _CONFLICTS.format(wanted), {**values, "tenant": tenant, "limit": limit})
     return _with_sides(connection, tenant, rows)
 
 
-def _with_sides(connection: Connection, tenant: str, rows: Sequence[Any]) -> list[ListedConflict]:
+def _with_sides(connection: Reads, tenant: str, rows: Sequence[Any]) -> list[ListedConflict]:
     ends = {memory for row in rows for memory in (row["memory_id"], row["conflicting_memory_id"])}
     sides = read_sides(connection, tenant, ends)
     asked = _asked(connection, [row["id"] for row in rows], ends)
@@ -100,10 +103,7 @@ def _with_sides(connection: Connection, tenant: str, rows: Sequence[Any]) -> lis
     return listed
 
 
-def _asked(connection: Connection, conflicts: Iterable[int], memories: Iterable[UUID]) -> dict[int | UUID, int]:
+def _asked(connection: Reads, conflicts: Iterable[int], memories: Iterable[UUID]) -> dict[int | UUID, int]:
     """Return the open question about each of these conflicts and memories, if one exists."""
-    query = select(ReviewItem.id, ReviewItem.conflict_id, ReviewItem.memory_id).where(
-        ReviewItem.state == "open",
-        or_(ReviewItem.conflict_id.in_(list(conflicts)), ReviewItem.memory_id.in_(list(memories))),
-    )
-    return {row.conflict_id or row.memory_id: row.id for row in connection.execute(query)}
+    values = {"conflicts": list(conflicts), "memories": list(memories)}
+    return {row["conflict_id"] or row["memory_id"]: row["id"] for row in read_rows(connection, _ASKED, values)}

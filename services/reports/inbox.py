@@ -6,14 +6,12 @@ An item has a key: `q12` is question 12; `c7` is contradiction 7, about which no
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 from uuid import UUID
-
-from sqlalchemy import Connection, text
 
 from slowwave.errors import InvalidMessage
 from slowwave_server.domain.review import Tier
-from slowwave_server.models import MemoryConflict
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.conflicts import ListedConflict, read_conflicts
 from slowwave_server.services.reports.review import (
@@ -23,9 +21,12 @@ from slowwave_server.services.reports.review import (
     revisions_of,
     what_answers_do,
 )
-from slowwave_server.services.review.cases import Kind as CaseKind
 from slowwave_server.services.review.conflict_sides import Side
-from slowwave_server.services.review.decisions import Decision
+from slowwave_server.services.review.decision import Decision
+from slowwave_server.services.review.decision import Kind as CaseKind
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 ItemKind = Literal["contradiction", "claim"]
 """contradiction: two statements that can't both hold. claim: one memory that is kept out of answers until decided."""
@@ -46,28 +47,28 @@ _CLAIM_WORDS: Mapping[str, str] = {
     "same": "It says the same as another memory",
 }
 _DIGITS = 18
-_WHERE_SCOPE = " AND (CAST(:kind AS text) IS NULL OR (k.kind = :kind AND k.name = :name))"
-_QUESTIONS = text(
+_WHERE_SCOPE = " AND (CAST(%(kind)s AS text) IS NULL OR (k.kind = %(kind)s AND k.name = %(name)s))"
+_QUESTIONS = (
     "SELECT q.id, q.conflict_id IS NOT NULL AS pair FROM slowwave.review_items q"
-    " JOIN slowwave.scopes k ON k.id = q.scope_id AND k.tenant = :tenant"
+    " JOIN slowwave.scopes k ON k.id = q.scope_id AND k.tenant = %(tenant)s"
     f" WHERE q.state = 'open'{_WHERE_SCOPE}"
-    " ORDER BY (CASE q.tier WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END), q.expires_at, q.id LIMIT :most"
+    " ORDER BY (CASE q.tier WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END), q.expires_at, q.id LIMIT %(most)s"
 )
-_UNASKED = text(
+_UNASKED = (
     "SELECT c.id FROM slowwave.memory_conflicts c"
-    " JOIN slowwave.scopes k ON k.id = c.scope_id AND k.tenant = :tenant"
+    " JOIN slowwave.scopes k ON k.id = c.scope_id AND k.tenant = %(tenant)s"
     f" WHERE c.status = 'open'{_WHERE_SCOPE}"
     " AND NOT EXISTS (SELECT FROM slowwave.review_items q WHERE q.state = 'open' AND q.conflict_id = c.id)"
     " AND NOT EXISTS (SELECT FROM slowwave.review_items q WHERE q.state = 'open' AND q.memory_id = c.memory_id)"
     " AND NOT EXISTS (SELECT FROM slowwave.review_items q"
     " WHERE q.state = 'open' AND q.memory_id = c.conflicting_memory_id)"
-    " ORDER BY c.id DESC LIMIT :most"
+    " ORDER BY c.id DESC LIMIT %(most)s"
 )
 
-_ANSWERED = text(
+_ANSWERED = (
     "WITH decided AS (SELECT c.after FROM slowwave.memory_changes c JOIN slowwave.memories m ON m.id = c.memory_id"
-    " JOIN slowwave.scopes k ON k.id = m.scope_id AND k.tenant = :tenant"
-    " WHERE c.run_id = :run AND c.action = 'decided')"
+    " JOIN slowwave.scopes k ON k.id = m.scope_id AND k.tenant = %(tenant)s"
+    " WHERE c.run_id = %(run)s AND c.action = 'decided')"
     " SELECT 'q' || (after ->> 'review_item') AS key FROM decided WHERE after ? 'review_item'"
     " UNION SELECT 'c' || (after ->> 'conflict') FROM decided WHERE after ? 'conflict'"
     " AND NOT EXISTS (SELECT FROM decided WHERE after ? 'review_item') ORDER BY key"
@@ -119,30 +120,32 @@ class OpenItem:
 
 
 def open_keys(
-    connection: Connection, tenant: str, *, scope: tuple[str, str] | None = None, kind: ItemKind | None = None
+    connection: Reads, tenant: str, *, scope: tuple[str, str] | None = None, kind: ItemKind | None = None
 ) -> list[str]:
     """Return the keys of open items: the most important questions first, then contradictions without a question."""
     values = {"tenant": tenant, "most": KEYS_READ, "kind": scope and scope[0], "name": scope and scope[1]}
-    asked = connection.execute(_QUESTIONS, values).all()
-    keys = [f"q{row.id}" for row in asked if kind is None or row.pair == (kind == "contradiction")]
+    asked = read_rows(connection, _QUESTIONS, values)
+    keys = [f"q{row['id']}" for row in asked if kind is None or row["pair"] == (kind == "contradiction")]
     if kind != "claim" and len(keys) < KEYS_READ:
-        keys += [f"c{row.id}" for row in connection.execute(_UNASKED, values)]
+        keys += [f"c{row['id']}" for row in read_rows(connection, _UNASKED, values)]
     return keys[:KEYS_READ]
 
 
-def count_kinds(connection: Connection, tenant: str, *, scope: tuple[str, str] | None = None) -> dict[ItemKind, int]:
+def count_kinds(connection: Reads, tenant: str, *, scope: tuple[str, str] | None = None) -> dict[ItemKind, int]:
     """Count the open items of each kind, at most KEYS_READ of each."""
     return {kind: len(open_keys(connection, tenant, scope=scope, kind=kind)) for kind in ITEM_KINDS}
 
 
-def read_items(connection: Connection, tenant: str, keys: Iterable[str]) -> list[InboxItem]:
+def read_items(connection: Reads, tenant: str, keys: Iterable[str]) -> list[InboxItem]:
     """Return these items, in the order of their keys; missing ones are skipped. Raises InvalidMessage."""
     numbers = {key: key_number(key) for key in keys}
     asked = [number for key, number in numbers.items() if key[0] == "q"]
     noticed = [number for key, number in numbers.items() if key[0] == "c"]
     questions = {one.id: one for one in read_questions(connection, tenant, asked)} if asked else {}
-    wanted = MemoryConflict.id.in_(noticed)
-    conflicts = {one.id: one for one in read_conflicts(connection, tenant, wanted, limit=KEYS_READ)} if noticed else {}
+    conflicts: dict[int, ListedConflict] = {}
+    if noticed:
+        found = read_conflicts(connection, tenant, "c.id = ANY(%(ids)s)", {"ids": noticed}, limit=KEYS_READ)
+        conflicts = {one.id: one for one in found}
     items = []
     for key, number in numbers.items():
         if key[0] == "q" and number in questions:
@@ -152,7 +155,7 @@ def read_items(connection: Connection, tenant: str, keys: Iterable[str]) -> list
     return items
 
 
-def read_item(connection: Connection, tenant: str, key: str) -> OpenItem:
+def read_item(connection: "Connection", tenant: str, key: str) -> OpenItem:
     """Return one item with its answers; no answers if it is decided. Raises UnknownName and InvalidMessage."""
     found = read_items(connection, tenant, [key])
     if not found:
@@ -176,11 +179,11 @@ def case_of(item: InboxItem) -> tuple[CaseKind, int]:
     return ("item", item.question.id) if item.question is not None else ("conflict", key_number(item.key))
 
 
-def keys_of_run(connection: Connection, tenant: str, run: int) -> list[str]:
+def keys_of_run(connection: Reads, tenant: str, run: int) -> list[str]:
     """Return the keys of items that a run answered, in their present state: an item with an open question has the
     question's key.
     """
-    return list(connection.execute(_ANSWERED, {"tenant": tenant, "run": run}).scalars())
+    return [row["key"] for row in read_rows(connection, _ANSWERED, {"tenant": tenant, "run": run})]
 
 
 def answer_words(item: InboxItem) -> Mapping[str, str]:

@@ -3,23 +3,37 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, Select, literal_column, or_, select, tuple_
-
 from slowwave_server.domain.review import ItemState, Tier, in_words
-from slowwave_server.models import MemoryConflict, ReviewItem, Scope
-from slowwave_server.models.consolidation import GRAVER_FIRST
-from slowwave_server.services.access.reach import Reach
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.conflicts import ListedConflict, read_conflicts
-from slowwave_server.services.review.cases import Case, Kind, conflict_case, item_case, revisions, scopes_of
 from slowwave_server.services.review.conflict_sides import Side, read_sides
-from slowwave_server.services.review.decisions import Decision, answer_to
+from slowwave_server.services.review.decision import Decision, Kind
+
+# Imported by the functions that tell the effect of an answer: a list needs neither the effects nor SQLAlchemy.
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from slowwave_server.services.access.reach import Reach
+    from slowwave_server.services.review.cases import Case
 
 CONFLICTS_READ = 1000
 _GRAVE: tuple[Tier, ...] = ("high", "medium", "low")
+# The expression must equal the index's, so that the first open ones are found without sorting.
+_GRAVER_FIRST = "(CASE tier WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END)"
+# The tables have no aliases, because a condition of `Reach` names the scopes in full.
+_QUESTIONS = (
+    "SELECT review_items.*, scopes.kind AS scope_kind, scopes.name AS scope_name FROM slowwave.review_items"
+    " JOIN slowwave.scopes ON scopes.id = review_items.scope_id WHERE scopes.tenant = %(tenant)s AND {}"
+    f" ORDER BY {_GRAVER_FIRST}, review_items.expires_at, review_items.id LIMIT %(limit)s"
+)
+_CONFLICTS = (
+    "(c.id = ANY(%(conflicts)s) OR c.status = 'open'"
+    " AND (c.memory_id = ANY(%(memories)s) OR c.conflicting_memory_id = ANY(%(memories)s)))"
+)
 ANSWERS: Mapping[str, Decision] = {
     "accept": Decision("accept"),
     "reject": Decision("reject"),
@@ -68,7 +82,7 @@ class Asked:
     tier: Tier | None = None
     state: ItemState | None = "open"
     before: datetime | None = None
-    reach: Reach | None = None
+    reach: "Reach | None" = None
 
 
 Place = tuple[Tier, datetime, int]
@@ -76,31 +90,30 @@ Place = tuple[Tier, datetime, int]
 
 
 def list_questions(
-    connection: Connection, tenant: str, asked: Asked, *, after: Place | None = None, limit: int = 50
+    connection: Reads, tenant: str, asked: Asked, *, after: Place | None = None, limit: int = 50
 ) -> list[ListedQuestion]:
     """List questions of `tenant`, the most important tier first, within a tier the earliest expiry first.
 
     after: the position at which the previous page ended.
     """
-    wanted = _where(asked)
+    wanted, values = _where(asked)
     if after is not None:
-        tier, *rest = after
-        order = tuple_(_graver_first(), ReviewItem.expires_at, ReviewItem.id)
-        wanted.append(order > (_GRAVE.index(tier), *rest))
-    return _read(connection, tenant, wanted, limit)
+        wanted.append(f"({_GRAVER_FIRST}, expires_at, review_items.id) > (%(grave)s, %(expires)s, %(number)s)")
+        values |= {"grave": _GRAVE.index(after[0]), "expires": after[1], "number": after[2]}
+    return _read(connection, tenant, wanted, values, limit)
 
 
-def read_questions(connection: Connection, tenant: str, numbers: Sequence[int]) -> list[ListedQuestion]:
+def read_questions(connection: Reads, tenant: str, numbers: Sequence[int]) -> list[ListedQuestion]:
     """Return these questions of `tenant`, the most important first; missing ones are skipped."""
-    return _read(connection, tenant, [ReviewItem.id.in_(numbers)], len(numbers))
+    return _read(connection, tenant, ["review_items.id = ANY(%(numbers)s)"], {"numbers": list(numbers)}, len(numbers))
 
 
-def read_question(connection: Connection, tenant: str, item: int, *, reach: Reach | None = None) -> Question:
+def read_question(connection: "Connection", tenant: str, item: int, *, reach: "Reach | None" = None) -> Question:
     """Return one question of `tenant`, with the effect of each answer. Raises UnknownName, also if the caller may not
     see it.
     """
-    mine = [ReviewItem.id == item, *([] if reach is None else [reach.scopes_condition()])]
-    found = _read(connection, tenant, mine, 1)
+    within, values = ("true", {}) if reach is None else reach.scopes_text()
+    found = _read(connection, tenant, ["review_items.id = %(item)s", within], {**values, "item": item}, 1)
     if not found:
         raise UnknownName(f"tenant {tenant!r} has no question {item}; `slowwave inbox list` lists them")
     (question,) = found
@@ -114,7 +127,7 @@ def read_question(connection: Connection, tenant: str, item: int, *, reach: Reac
 
 
 def what_answers_do(
-    connection: Connection,
+    connection: "Connection",
     tenant: str,
     kind: Kind,
     number: int,
@@ -124,11 +137,10 @@ def what_answers_do(
     """Return the effect of each of these answers, in words; answers that are not possible are excluded. Empty after a
     decision.
     """
-    places = scopes_of(connection, tenant, kind, [number])
-    if number not in places:
-        return {}
-    found: Case = (item_case if kind == "item" else conflict_case)(connection, places[number], number)
-    if found.closed is not None:
+    from slowwave_server.services.review.decisions import answer_to  # noqa: PLC0415
+
+    found = _case(connection, tenant, kind, number)
+    if found is None or found.closed is not None:
         return {}
     told = {}
     for name, decision in answers.items():
@@ -139,54 +151,48 @@ def what_answers_do(
     return told
 
 
-def revisions_of(connection: Connection, tenant: str, kind: Kind, number: int) -> dict[UUID, int]:
+def revisions_of(connection: "Connection", tenant: str, kind: Kind, number: int) -> dict[UUID, int]:
     """Return the current revisions of the memories of a question or conflict of `tenant`, to which a decision refers.
 
     Empty for decided ones and for other tenants.
     """
+    from slowwave_server.services.review.cases import revisions  # noqa: PLC0415
+
+    found = _case(connection, tenant, kind, number)
+    return {} if found is None else revisions(found)
+
+
+def _case(connection: "Connection", tenant: str, kind: Kind, number: int) -> "Case | None":
+    from slowwave_server.services.review.cases import conflict_case, item_case, scopes_of  # noqa: PLC0415
+
     places = scopes_of(connection, tenant, kind, [number])
     if number not in places:
-        return {}
-    return revisions((item_case if kind == "item" else conflict_case)(connection, places[number], number))
+        return None
+    return (item_case if kind == "item" else conflict_case)(connection, places[number], number)
 
 
-def _where(asked: Asked) -> list[ColumnElement[bool]]:
-    wanted: list[ColumnElement[bool]] = []
+def _where(asked: Asked) -> tuple[list[str], dict[str, Any]]:
+    """Return the conditions of a filter, and their parameters."""
+    wanted = ["true"]
+    values: dict[str, Any] = {"tier": asked.tier, "state": asked.state, "before": asked.before}
     if asked.scope is not None:
-        wanted += [Scope.kind == asked.scope[0], Scope.name == asked.scope[1]]
-    if asked.tier is not None:
-        wanted.append(ReviewItem.tier == asked.tier)
-    if asked.state is not None:
-        wanted.append(ReviewItem.state == asked.state)
+        wanted.append("scopes.kind = %(kind)s AND scopes.name = %(name)s")
+        values["kind"], values["name"] = asked.scope
+    wanted += [f"{name} = %({name})s" for name in ("tier", "state") if values[name] is not None]
     if asked.before is not None:
-        wanted.append(ReviewItem.created_at <= asked.before)
+        wanted.append("review_items.created_at <= %(before)s")
     if asked.reach is not None:
-        wanted.append(asked.reach.scopes_condition())
-    return wanted
-
-
-def _graver_first() -> ColumnElement[int]:
-    # The expression must equal the index's, so that the first open ones are found without sorting.
-    return literal_column(GRAVER_FIRST)
-
-
-def _chosen(
-    query: Select[*tuple[Any, ...]], tenant: str, wanted: Sequence[ColumnElement[bool]], limit: int
-) -> Select[*tuple[Any, ...]]:
-    return (
-        query.join(Scope, Scope.id == ReviewItem.scope_id)
-        .where(Scope.tenant == tenant, *wanted)
-        .order_by(_graver_first(), ReviewItem.expires_at, ReviewItem.id)
-        .limit(limit)
-    )
+        within, more = asked.reach.scopes_text()
+        wanted.append(within)
+        values |= more
+    return wanted, values
 
 
 def _read(
-    connection: Connection, tenant: str, wanted: Sequence[ColumnElement[bool]], limit: int
+    connection: Reads, tenant: str, wanted: Sequence[str], values: Mapping[str, Any], limit: int
 ) -> list[ListedQuestion]:
-    columns = ReviewItem.__table__.columns
-    query = select(*columns, Scope.kind.label("scope_kind"), Scope.name.label("scope_name"))
-    rows = connection.execute(_chosen(query, tenant, wanted, limit)).mappings().all()
+    query = _QUESTIONS.format(" AND ".join(wanted))
+    rows = read_rows(connection, query, {**values, "tenant": tenant, "limit": limit})
     memories = [row["memory_id"] for row in rows if row["memory_id"] is not None]
     sides = read_sides(connection, tenant, memories)
     conflicts = _conflicts(connection, tenant, rows, memories)
@@ -203,14 +209,11 @@ def _read(
     ]
 
 
-def _conflicts(
-    connection: Connection, tenant: str, rows: Sequence[Any], memories: Sequence[UUID]
-) -> list[ListedConflict]:
+def _conflicts(connection: Reads, tenant: str, rows: Sequence[Any], memories: Sequence[UUID]) -> list[ListedConflict]:
     """Return the conflicts of these questions, oldest first."""
-    named = MemoryConflict.id.in_([row["conflict_id"] for row in rows if row["conflict_id"] is not None])
-    sides = or_(MemoryConflict.memory_id.in_(memories), MemoryConflict.conflicting_memory_id.in_(memories))
-    wanted = or_(named, (MemoryConflict.status == "open") & sides)
-    return read_conflicts(connection, tenant, wanted, limit=CONFLICTS_READ)[::-1]
+    named = [row["conflict_id"] for row in rows if row["conflict_id"] is not None]
+    values = {"conflicts": named, "memories": list(memories)}
+    return read_conflicts(connection, tenant, _CONFLICTS, values, limit=CONFLICTS_READ)[::-1]
 
 
 def _about(row: Any, conflict: ListedConflict) -> bool:

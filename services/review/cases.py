@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, Row, bindparam, func, or_, select, text
@@ -11,8 +11,7 @@ from sqlalchemy.orm import aliased
 
 from slowwave_server.domain.review import ReviewedMemory
 from slowwave_server.models import Memory, MemoryConflict, ReviewItem, Scope
-
-Kind = Literal["item", "conflict"]
+from slowwave_server.services.review.decision import Kind
 
 # Only one decision runs in a scope at a time: if two people answer one question, the second sees the first decision.
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('slowwave inbox ' || :scope, 0))")

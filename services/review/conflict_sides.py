@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection, func, select
-
-from slowwave_server.models import Agent, Event, Memory, MemoryNote, MemorySource, Scope, Session
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.memories.file_lines import files_among
 from slowwave_server.services.memories.masking import masked
 
@@ -56,15 +54,31 @@ class Side:
 
 
 _GATHERED = {"source_count", "noted", "sources", "files"}
-_PLAIN = tuple(name for name in Side.__dataclass_fields__ if name not in _GATHERED)
+_PLAIN = ", ".join(f"m.{name}" for name in Side.__dataclass_fields__ if name not in _GATHERED)
+_MEMORIES = (
+    f"SELECT {_PLAIN} FROM slowwave.memories m JOIN slowwave.scopes k ON k.id = m.scope_id"
+    " WHERE k.tenant = %(tenant)s AND m.id = ANY(%(memories)s)"
+)
+_EVENTS = (
+    "SELECT * FROM (SELECT x.memory_id, a.name AS agent, s.name AS session, e.seq,"
+    " coalesce(e.name, e.role) AS speaker, e.content, e.happened_at,"
+    " count(*) OVER (PARTITION BY x.memory_id) AS total, row_number() OVER"
+    " (PARTITION BY x.memory_id ORDER BY e.happened_at DESC, s.name, e.seq DESC) AS place"
+    " FROM slowwave.memory_sources x JOIN slowwave.events e ON e.session_id = x.session_id AND e.seq = x.seq"
+    " JOIN slowwave.sessions s ON s.id = e.session_id JOIN slowwave.agents a ON a.id = s.agent_id"
+    " WHERE a.tenant = %(tenant)s AND x.memory_id = ANY(%(memories)s)) ranked"
+    " WHERE place <= %(most)s ORDER BY memory_id, place"
+)
+_NOTES = (
+    "SELECT memory_id, count(*) AS noted FROM slowwave.memory_notes WHERE memory_id = ANY(%(memories)s)"
+    " GROUP BY memory_id"
+)
 
 
-def read_sides(connection: Connection, tenant: str, memories: Iterable[UUID]) -> dict[UUID, Side]:
+def read_sides(connection: Reads, tenant: str, memories: Iterable[UUID]) -> dict[UUID, Side]:
     """Return these memories of `tenant`, including archived ones."""
     wanted = list(set(memories))
-    columns = [getattr(Memory, name) for name in _PLAIN]
-    query = select(*columns).join(Scope, Scope.id == Memory.scope_id).where(Scope.tenant == tenant)
-    rows = connection.execute(query.where(Memory.id.in_(wanted))).mappings().all()
+    rows = read_rows(connection, _MEMORIES, {"tenant": tenant, "memories": wanted})
     counts, said = _said(connection, tenant, wanted)
     noted = _noted(connection, [row["id"] for row in rows])
     files: dict[UUID, list[str]] = defaultdict(list)
@@ -83,45 +97,17 @@ def read_sides(connection: Connection, tenant: str, memories: Iterable[UUID]) ->
 
 
 def _said(
-    connection: Connection, tenant: str, memories: list[UUID]
+    connection: Reads, tenant: str, memories: list[UUID]
 ) -> tuple[dict[UUID, int], dict[UUID, list[QuotedEvent]]]:
-    ranked = (
-        select(
-            MemorySource.memory_id,
-            Agent.name.label("agent"),
-            Session.name.label("session"),
-            Event.seq,
-            func.coalesce(Event.name, Event.role).label("speaker"),
-            Event.content,
-            Event.happened_at,
-            func.count().over(partition_by=MemorySource.memory_id).label("total"),
-            func.row_number()
-            .over(
-                partition_by=MemorySource.memory_id,
-                order_by=(Event.happened_at.desc(), Session.name, Event.seq.desc()),
-            )
-            .label("place"),
-        )
-        .join(Event, (Event.session_id == MemorySource.session_id) & (Event.seq == MemorySource.seq))
-        .join(Session, Session.id == Event.session_id)
-        .join(Agent, Agent.id == Session.agent_id)
-        .where(Agent.tenant == tenant, MemorySource.memory_id.in_(memories))
-        .subquery()
-    )
-    query = select(ranked).where(ranked.c.place <= SOURCES_SHOWN).order_by(ranked.c.memory_id, ranked.c.place)
     counts: dict[UUID, int] = defaultdict(int)
     said: dict[UUID, list[QuotedEvent]] = defaultdict(list)
-    for row in connection.execute(query):
-        counts[row.memory_id] = row.total
-        content = masked(row.content)
-        said[row.memory_id].append(QuotedEvent(row.agent, row.session, row.seq, row.speaker, content, row.happened_at))
+    for row in read_rows(connection, _EVENTS, {"tenant": tenant, "memories": memories, "most": SOURCES_SHOWN}):
+        counts[row["memory_id"]] = row["total"]
+        told = {name: row[name] for name in ("agent", "session", "seq", "speaker", "happened_at")}
+        said[row["memory_id"]].append(QuotedEvent(**told, content=masked(row["content"])))
     return counts, said
 
 
-def _noted(connection: Connection, memories: list[UUID]) -> dict[UUID, int]:
-    query = (
-        select(MemoryNote.memory_id, func.count().label("noted"))
-        .where(MemoryNote.memory_id.in_(memories))
-        .group_by(MemoryNote.memory_id)
-    )
-    return {row.memory_id: row.noted for row in connection.execute(query)}
+def _noted(connection: Reads, memories: list[UUID]) -> dict[UUID, int]:
+    found = read_rows(connection, _NOTES, {"memories": memories})
+    return {row["memory_id"]: row["noted"] for row in found}

@@ -1,11 +1,10 @@
 """Store decisions of people about questions and conflicts, each batch as one run, and close expired questions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal
-from uuid import UUID
 
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
@@ -19,7 +18,6 @@ from slowwave_server.models import ReviewItem
 from slowwave_server.services.memories.changes import Author, Stale, changes_of_run
 from slowwave_server.services.review.cases import (
     Case,
-    Kind,
     conflict_case,
     item_case,
     lock_scopes,
@@ -27,6 +25,7 @@ from slowwave_server.services.review.cases import (
     scopes_of,
     statements,
 )
+from slowwave_server.services.review.decision import Decision, Kind
 from slowwave_server.services.review.effects import carry_out
 from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, start_run
 
@@ -42,22 +41,6 @@ Outcome = Literal["decided", "decided before", "refused", "unknown"]
 
 class Contested(SlowwaveError):
     """The decision could not be made, because the memories changed each time between reading and writing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A decision of a person.
-
-    The decisions: accept: answers may use the memory; for a conflict, the later statement is right. reject: the memory
-    is wrong; for a conflict, the two do not contradict each other: both are right. merge: both say the same, and
-    `memory` stays (None: the one with the better witness). keep: for a conflict, `memory` is right. neither: for a
-    conflict, both are wrong. lapse: no answer in time. seen: the memories that the person saw, with their revisions; if
-    the case has another memory, or one has changed since, the decision is refused. None: accept the present memories.
-    """
-
-    kind: Literal["accept", "reject", "merge", "keep", "neither", "lapse"]
-    memory: UUID | None = None
-    seen: Mapping[UUID, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

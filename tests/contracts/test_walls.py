@@ -168,7 +168,7 @@ def test_mistake_39_an_empty_filter_answers_with_nothing_and_never_with_everythi
         assert dirty.goals_of(connection, []) == []
         assert dirty.unmet(connection, []) == []
         assert conflict_sides.read_sides(connection, "acme", []) == {}
-        assert conflicts.read_conflicts(connection, "", limit=50) == []
+        assert conflicts.read_conflicts(connection, "", "true", {}, limit=50) == []
         for tenant, key in (
             ("acme", ("agent", "")),
             ("acme", ("room", "nowhere")),

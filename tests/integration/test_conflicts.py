@@ -8,7 +8,8 @@ from sqlalchemy import Connection, Engine
 
 from slowwave_server.services.memories.changes import Author
 from slowwave_server.services.review.conflicts import open_review, register_conflict
-from slowwave_server.services.review.decisions import Decision, decide_conflicts
+from slowwave_server.services.review.decision import Decision
+from slowwave_server.services.review.decisions import decide_conflicts
 from slowwave_server.services.runs.store import start_run
 from tests.support.installation import NOW
 from tests.support.reviewing import Dispute

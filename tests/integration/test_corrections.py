@@ -10,7 +10,8 @@ from slowwave.errors import InvalidMessage
 from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.review.cases import conflict_case, item_case, revisions
-from slowwave_server.services.review.decisions import Decision, decide_conflicts, decide_items
+from slowwave_server.services.review.decision import Decision
+from slowwave_server.services.review.decisions import decide_conflicts, decide_items
 from slowwave_server.services.undo.undo import undo
 from tests.support.installation import NOW
 from tests.support.reviewing import Dispute

@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import Engine
 
 from slowwave_server.services.consolidation.questions import MOST_ASKED
-from slowwave_server.services.review.decisions import Decision, decide_items
+from slowwave_server.services.review.decision import Decision
+from slowwave_server.services.review.decisions import decide_items
 from slowwave_server.services.undo.checks import CannotUndo
 from slowwave_server.services.undo.undo import undo
 from tests.support.consolidating import Hearer

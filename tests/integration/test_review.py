@@ -10,13 +10,8 @@ import pytest
 from sqlalchemy import Engine, text
 
 from slowwave_server.models.engine import make_engine
-from slowwave_server.services.review.decisions import (
-    Decision,
-    DecisionReport,
-    decide_conflicts,
-    decide_items,
-    expire_due,
-)
+from slowwave_server.services.review.decision import Decision
+from slowwave_server.services.review.decisions import DecisionReport, decide_conflicts, decide_items, expire_due
 from slowwave_server.services.undo.undo import undo
 from tests.support.installation import NOW, ago
 from tests.support.processes import wait_until

@@ -12,7 +12,8 @@ from sqlalchemy import Engine
 
 from slowwave import AsyncMemory
 from slowwave.recall import Hit
-from slowwave_server.services.review.decisions import Decision, decide_conflicts, decide_items, expire_due
+from slowwave_server.services.review.decision import Decision
+from slowwave_server.services.review.decisions import decide_conflicts, decide_items, expire_due
 from slowwave_server.services.undo.undo import undo
 from slowwave_server.workers.cli.main import app
 from tests.support.capturing import memory_on, settings_of

@@ -22,7 +22,8 @@ from slowwave_server.services.access import privileges
 from slowwave_server.services.access.grants import apply_grants, as_caller, routines, tables
 from slowwave_server.services.access.logins import LoginRefused, add_login, known_logins, remove_login
 from slowwave_server.services.forget.plan import TAKEN
-from slowwave_server.services.review.decisions import Decision, decide_items
+from slowwave_server.services.review.decision import Decision
+from slowwave_server.services.review.decisions import decide_items
 from tests.support.roles import PARTS, Deployment, deployed
 from tests.support.walls import PLACES, World, open_world, settings_on, words_in
 

@@ -202,7 +202,9 @@ READERS = [
     Reader(Memory.status, lambda w, _, p: w.of(p).status(), "tenant", silent=True),
     Reader(conflicts.list_conflicts, lambda _, c, p: conflicts.list_conflicts(c, p.tenant, scope=p.key)),
     Reader(conflicts.list_conflicts, lambda _, c, p: conflicts.list_conflicts(c, p.tenant, status=None), "tenant"),
-    Reader(conflicts.read_conflicts, lambda _, c, p: conflicts.read_conflicts(c, p.tenant, limit=50), "tenant"),
+    Reader(
+        conflicts.read_conflicts, lambda _, c, p: conflicts.read_conflicts(c, p.tenant, "true", {}, limit=50), "tenant"
+    ),
     Reader(
         days.read_day, lambda _, c, p: days.read_day(c, p.tenant, p.agent, YESTERDAY.date(), scope=p.scope), "place"
     ),
@@ -497,7 +499,7 @@ def readers() -> dict[str, Callable[..., Any]]:
             if name.startswith("_") or function.__module__ != module.__name__:
                 continue
             given = {parameter.annotation for parameter in inspect.signature(function).parameters.values()}
-            if given & {Connection, Engine, Reads}:
+            if given & {Connection, Engine, Reads, "Connection"}:
                 found[f"{module.__name__.rpartition('.')[2]}.{name}"] = function
     for name, method in inspect.getmembers(Memory, callable):
         if not name.startswith("_") and name not in WRITING:

@@ -9,7 +9,7 @@ from slowwave_server.workers.cli.state import operator
 from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from slowwave_server.models.driver import Reads
 
 
 def who(by: str | None) -> str:
@@ -17,7 +17,7 @@ def who(by: str | None) -> str:
     return by or operator()
 
 
-def place_of(connection: "Connection", shell: Shell, agent: str | None, scope: str | None) -> tuple[str, str] | None:
+def place_of(connection: "Reads", shell: Shell, agent: str | None, scope: str | None) -> tuple[str, str] | None:
     """Return the scope of --agent or --scope; None for all scopes. Raises UnknownName, InvalidName, BadParameter."""
     from slowwave_server.services.lookup import find_agent
     from slowwave_server.workers.cli.options import scope_parts

@@ -18,6 +18,7 @@ from slowwave_server.workers.shared.shell import Shell
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from slowwave_server.models.driver import Reads
     from slowwave_server.services.reports.inbox import InboxItem
 
 LABEL = 9
@@ -48,7 +49,7 @@ def list_(
 ) -> None:
     """List items: questions, the highest tier first, then contradictions that no question is about."""
     shell = shell_of(context)
-    with shell.connection() as connection:
+    with shell.driver() as connection:
         place = place_of(connection, shell, agent, scope)
         before = None if older_than is None else shell.now() - older_than
         items = read_matching(connection, shell.tenant, place, tier, before, decided=decided)
@@ -64,7 +65,7 @@ def list_(
 
 
 def read_matching(
-    connection: "Connection",
+    connection: "Reads",
     tenant: str,
     place: tuple[str, str] | None,
     tier: Tier | None,
@@ -87,7 +88,7 @@ def read_matching(
     ]
 
 
-def _all_keys(connection: "Connection", tenant: str, place: tuple[str, str] | None) -> Iterator[str]:
+def _all_keys(connection: "Reads", tenant: str, place: tuple[str, str] | None) -> Iterator[str]:
     from slowwave_server.services.reports.conflicts import list_conflicts
     from slowwave_server.services.reports.review import Asked, list_questions
 
@@ -128,7 +129,7 @@ def show(
 def _of_the_claim(connection: "Connection", tenant: str, item: "InboxItem") -> dict[str, str]:
     """Return the effects of keep and archive on a claim that has the answers of two statements."""
     from slowwave_server.services.reports.review import what_answers_do
-    from slowwave_server.services.review.decisions import Decision
+    from slowwave_server.services.review.decision import Decision
 
     if item.conflict is None or item.question is None or item.question.memory is None:
         return {}

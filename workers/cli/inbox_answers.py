@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from slowwave_server.services.reports.inbox import InboxItem
-    from slowwave_server.services.review.decisions import Decision, DecisionReport
+    from slowwave_server.services.review.decision import Decision
+    from slowwave_server.services.review.decisions import DecisionReport
 
 Answer = Literal["keep", "archive", "later", "earlier", "both", "neither", "same"]
 AnswerWord = Annotated[
@@ -138,7 +139,7 @@ def _answers_of(item: "InboxItem") -> list[str]:
 def _batches(items: "Sequence[InboxItem]", answer: Answer, stays: UUID | None) -> Iterator[Batch]:
     """One batch for all questions, one for all contradictions; `earlier` names a memory, so it needs one per item."""
     from slowwave_server.services.reports.inbox import key_number
-    from slowwave_server.services.review.decisions import Decision
+    from slowwave_server.services.review.decision import Decision
 
     found: dict[tuple[str, UUID | None], Batch] = {}
     for item in items:
@@ -153,7 +154,7 @@ def _batches(items: "Sequence[InboxItem]", answer: Answer, stays: UUID | None) -
 
 
 def _decision(answer: Answer, stays: UUID | None) -> "Decision":
-    from slowwave_server.services.review.decisions import Decision
+    from slowwave_server.services.review.decision import Decision
 
     if answer == "same":
         return Decision("merge", stays)

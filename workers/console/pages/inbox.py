@@ -26,13 +26,8 @@ from slowwave_server.services.reports.inbox import (
     read_items,
 )
 from slowwave_server.services.reports.transcript import Utterance, read_surroundings
-from slowwave_server.services.review.decisions import (
-    Contested,
-    Decision,
-    DecisionReport,
-    decide_conflicts,
-    decide_items,
-)
+from slowwave_server.services.review.decision import Decision
+from slowwave_server.services.review.decisions import Contested, DecisionReport, decide_conflicts, decide_items
 from slowwave_server.workers.console.deciding import read_seen, told, written
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads

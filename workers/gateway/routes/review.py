@@ -22,7 +22,8 @@ from slowwave_server.services.reports.review import (
     what_answers_do,
 )
 from slowwave_server.services.requests.work import scope_named
-from slowwave_server.services.review.decisions import Decision, decide_items
+from slowwave_server.services.review.decision import Decision
+from slowwave_server.services.review.decisions import decide_items
 from slowwave_server.workers.gateway.caller import nothing
 from slowwave_server.workers.gateway.curating import AnyScope, Cursor, Limit, check_scope, responses
 from slowwave_server.workers.gateway.cursors import number_part, page_of, read_cursor
