@@ -1,7 +1,5 @@
 """Pages of runs: what a run changed; taking it back in a person's name, or what stands in the way."""
 
-from uuid import UUID
-
 import pytest
 from playwright.sync_api import Page
 from sqlalchemy import Engine
@@ -20,17 +18,8 @@ def past(engine: Engine) -> Past:
     return Past(engine, tenant=TENANT)
 
 
-def merged(past: Past) -> tuple[int, UUID, UUID]:
-    lisbon = past.say("Maya lives in Lisbon.", at=day(2))
-    home = past.say("Maya's home is Lisbon.", session="friday", at=day(1))
-    with past.run(at=day(8)) as run:
-        run.merge(home, lisbon)
-        run.set(lisbon, "promoted", status="active")
-    return run.id, lisbon, home
-
-
 def test_runs_are_listed_and_filtered_and_each_shows_what_was_before_and_after(console: Console, past: Past) -> None:
-    run, _, home = merged(past)
+    run, _, home = past.merged()
     listed = console.get("/runs").text
     assert f'href="/runs/{run}"' in listed
     assert "agent:concierge" in listed
@@ -62,7 +51,7 @@ def test_a_rolled_back_pass_tells_why_and_names_the_memories(console: Console, p
 
 
 def test_i6_a_run_is_undone_in_the_person_s_name_or_the_refusal_says_why(console: Console, past: Past) -> None:
-    run, lisbon, home = merged(past)
+    run, lisbon, home = past.merged()
     with past.run("review", at=day(9), by="jonas") as later:
         later.set(lisbon, "edited", content="Maya lives in Lisbon, Portugal.")
     before = state(past.engine)
@@ -86,7 +75,7 @@ def test_i6_a_run_is_undone_in_the_person_s_name_or_the_refusal_says_why(console
 
 
 def test_i8_a_run_of_another_tenant_is_not_there(console: Console, past: Past) -> None:
-    run, _, _ = merged(past)
+    run, _, _ = past.merged()
     assert console.get(f"/runs/{run}", who="stranger").status_code == 404
     assert console.post(f"/runs/{run}/undo", who="stranger").status_code == 404
     assert "Maya" not in console.get("/runs", who="stranger").text
@@ -108,7 +97,7 @@ def test_the_changes_of_a_long_run_are_read_on(console: Console, past: Past) -> 
 
 @pytest.mark.long
 def test_a_run_undone_in_the_browser_brings_the_former_context_back(console: Console, past: Past, page: Page) -> None:
-    run, _, _ = merged(past)
+    run, _, _ = past.merged()
     after = console.memory.context("concierge").to_text()
     log_in(page, "operator")
     page.goto("/runs")

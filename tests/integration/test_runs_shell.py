@@ -1,7 +1,6 @@
 """Runs in the shell, as a person and as a script use them: listed, shown as a diff, undone; the lives of memories."""
 
 from typing import Any
-from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, text
@@ -27,17 +26,8 @@ def shell(database_url: str) -> Shell:
     return Shell(database_url)
 
 
-def merged(past: Past) -> tuple[int, UUID, UUID]:
-    lisbon = past.say("Maya lives in Lisbon.", at=day(2))
-    home = past.say("Maya's home is Lisbon.", session="friday", at=day(1))
-    with past.run(at=day(8)) as run:
-        run.merge(home, lisbon)
-        run.set(lisbon, "promoted", status="active")
-    return run.id, lisbon, home
-
-
 def test_runs_are_listed_shown_as_a_diff_and_undone(shell: Shell, past: Past) -> None:
-    run, lisbon, home = merged(past)
+    run, lisbon, home = past.merged()
     listed = shell("run", "list")
     assert listed.exit_code == 0
     assert f"{run}  2026-03-10 09:00:00 UTC  light  agent:concierge  by beat  completed  tested" in listed.stdout
@@ -63,7 +53,7 @@ def test_runs_are_listed_shown_as_a_diff_and_undone(shell: Shell, past: Past) ->
 
 
 def test_a_refusal_is_one_sentence_and_exit_1(shell: Shell, past: Past) -> None:
-    run, lisbon, _ = merged(past)
+    run, lisbon, _ = past.merged()
     with past.run("review", at=day(9), by="jonas") as later:
         later.set(lisbon, "edited", content="Maya lives in Lisbon, Portugal.")
     result = shell("run", "undo", str(run))
@@ -75,7 +65,7 @@ def test_a_refusal_is_one_sentence_and_exit_1(shell: Shell, past: Past) -> None:
 
 
 def test_a_pass_that_is_at_the_scope_is_not_undone_under_its_hands(shell: Shell, past: Past) -> None:
-    run, _, _ = merged(past)
+    run, _, _ = past.merged()
     with scope_lock(past.engine, past.scope_id) as ours:
         assert ours
         result = shell("run", "undo", str(run))
@@ -84,7 +74,7 @@ def test_a_pass_that_is_at_the_scope_is_not_undone_under_its_hands(shell: Shell,
 
 
 def test_the_life_of_a_memory_is_told_with_all_it_touches(shell: Shell, past: Past) -> None:
-    _, lisbon, home = merged(past)
+    _, lisbon, home = past.merged()
     rome, cats = past.say("Maya lives in Rome.", session="sunday", at=day(0)), past.say("Maya's cat lives in Rome.")
     item = past.note("Maya lives in Lisbon.")
     with past.run("deep", at=day(9)) as run:
@@ -128,7 +118,7 @@ def test_explain_says_what_became_of_a_memory_that_an_undo_took_away(shell: Shel
 
 
 def test_what_held_and_what_was_known_are_options_of_the_list(shell: Shell, past: Past) -> None:
-    merged(past)
+    past.merged()
 
     def contents(*options: str) -> list[str]:
         return [memory["content"] for memory in shell.json("memory", "list", "concierge", *options)]
@@ -145,7 +135,7 @@ def test_what_held_and_what_was_known_are_options_of_the_list(shell: Shell, past
 
 
 def test_i8_another_tenant_sees_no_run_and_undoes_none(shell: Shell, past: Past) -> None:
-    run, lisbon, _ = merged(past)
+    run, lisbon, _ = past.merged()
     before = state(past.engine)
     assert shell.json("--tenant", "acme", "run", "list") == []
     for call in (("run", "undo", str(run)), ("run", "show", str(run)), ("memory", "show", str(lisbon))):

@@ -110,6 +110,15 @@ class Past:
         """Begin a run; as a context it commits at its end, all of it or nothing."""
         return Step(self, kind, at, by)
 
+    def merged(self) -> tuple[int, UUID, UUID]:
+        """A run that merges a statement into another of the same: its number, the survivor, the merged memory."""
+        lisbon = self.say("Maya lives in Lisbon.", at=day(2))
+        home = self.say("Maya's home is Lisbon.", session="friday", at=day(1))
+        with self.run(at=day(8)) as run:
+            run.merge(home, lisbon)
+            run.set(lisbon, "promoted", status="active")
+        return run.id, lisbon, home
+
     def row(self, memory: UUID) -> Any:
         with self.engine.connect() as connection:
             return connection.execute(select(Memory).where(Memory.id == memory)).mappings().first()

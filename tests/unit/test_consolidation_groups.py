@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from slowwave_server.domain.consolidation.groups import connected, groups, survivor
 from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
 from slowwave_server.domain.consolidation.values import Valued, settle_values, valued
-from slowwave_server.domain.statements import content_hash
+from tests.support.revising import revision
 
 BEGAN = datetime(2024, 1, 1, tzinfo=UTC)
 LATER = BEGAN + timedelta(days=100)
@@ -20,29 +20,12 @@ LATER = BEGAN + timedelta(days=100)
 def known(
     number: int, content: str = "", *, day: int = 0, trust: str = "user", again: int | None = None
 ) -> MemoryRevision:
-    content = content or f"statement {number}"
-    at = BEGAN + timedelta(days=day)
-    return MemoryRevision(
-        id=UUID(int=number),
-        scope_id=1,
-        type="fact",
-        content=content,
-        content_hash=content_hash(content),
-        status="inbox",
-        confidence=0.6,
-        importance=0.5,
+    return revision(
+        content or f"statement {number}",
+        BEGAN + timedelta(days=day),
         trust=trust,
-        entities=(),
-        valid_from=at,
+        id=UUID(int=number),
         reaffirmed_at=BEGAN + timedelta(days=day if again is None else again),
-        valid_to=None,
-        superseded_by=None,
-        merged_into=None,
-        archive_reason=None,
-        revision=0,
-        recorded_at=at,
-        own_from=at,
-        own_trust=trust,
     )
 
 

@@ -2,17 +2,15 @@
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.endings.recognise import recognise
 from slowwave_server.domain.endings.targets import Sourced, ends
 from slowwave_server.domain.endings.wording import ending_of, told
-from slowwave_server.domain.statements import content_hash
+from tests.support.revising import revision
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -25,28 +23,7 @@ class Scope:
 
     def hear(self, content: str, kind: str, *, trust: str = "user", events: tuple[int, ...] = ()) -> Sourced:
         at = START + timedelta(hours=len(self.said))
-        memory = MemoryRevision(
-            id=uuid4(),
-            scope_id=1,
-            type=kind,
-            content=content,
-            content_hash=content_hash(content),
-            status="inbox",
-            confidence=0.7,
-            importance=0.6,
-            trust=trust,
-            entities=(),
-            valid_from=at,
-            reaffirmed_at=at,
-            valid_to=None,
-            superseded_by=None,
-            merged_into=None,
-            archive_reason=None,
-            revision=0,
-            recorded_at=at,
-            own_from=at,
-            own_trust=trust,
-        )
+        memory = revision(content, at, trust=trust, type=kind)
         one = Sourced(memory, frozenset((1, seq) for seq in events or (len(self.said) + 100,)))
         self.said.append(one)
         return one

@@ -2,37 +2,15 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from uuid import UUID
 
 import pytest
 
-from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.consolidation.promotion import Bounds, evidence_for
+from tests.support.revising import revision
 
 BOUNDS = Bounds(confidence=0.7, importance=0.5)
 AT = datetime(2026, 3, 2, tzinfo=UTC)
-FACT = MemoryRevision(
-    id=UUID(int=1),
-    scope_id=1,
-    type="fact",
-    content="Maya teaches chemistry.",
-    content_hash=b"1",
-    status="inbox",
-    confidence=0.9,
-    importance=0.9,
-    trust="user",
-    entities=(),
-    valid_from=AT,
-    reaffirmed_at=AT,
-    valid_to=None,
-    superseded_by=None,
-    merged_into=None,
-    archive_reason=None,
-    revision=0,
-    recorded_at=AT,
-    own_from=AT,
-    own_trust="user",
-)
+FACT = revision("Maya teaches chemistry.", AT, confidence=0.9, importance=0.9)
 
 
 def test_statement_of_one_witness_waits() -> None:

@@ -11,7 +11,6 @@ from sqlalchemy import Engine, text
 from proof.fake_model import FakeModel
 from proof.fake_replies import slow
 from slowwave import Memory
-from slowwave_server.models.engine import make_engine
 from tests.support.modelling import memory
 from tests.support.processes import wait_until
 from tests.workers.fleet import PLAIN_APP, Fleet
@@ -33,7 +32,7 @@ def model() -> Iterator[FakeModel]:
 
 
 @pytest.fixture(scope="module")
-def site(module_database: str, own_valkey: OwnValkey, folder: Path, model: FakeModel) -> Iterator[Fleet]:
+def fleet(module_database: str, own_valkey: OwnValkey, folder: Path, model: FakeModel) -> Iterator[Fleet]:
     """A fleet whose model is this one; leases of 2 s are renewed as usual."""
     llm = {"DRIVER": "openai", "MODEL": "fake-1", "BASE_URL": model.base_url, "API_KEY": "no-key"}
     variables = {f"SLOWWAVE_MEMORY__LLM__{name}": value for name, value in llm.items()}
@@ -42,27 +41,20 @@ def site(module_database: str, own_valkey: OwnValkey, folder: Path, model: FakeM
     fleet.end()
 
 
-@pytest.fixture(scope="module")
-def look(site: Fleet) -> Iterator[Engine]:
-    engine = make_engine(site.settings().database_url)
-    yield engine
-    engine.dispose()
-
-
 def _one(look: Engine, statement: str) -> Any:
     with look.connect() as connection:
         return connection.execute(text(statement)).one()
 
 
 def test_i7_calls_equal_windows_while_leases_are_lost(
-    site: Fleet, look: Engine, model: FakeModel, own_valkey: OwnValkey
+    fleet: Fleet, look: Engine, model: FakeModel, own_valkey: OwnValkey
 ) -> None:
-    with Memory(site.settings()) as client:
+    with Memory(fleet.settings()) as client:
         for number in range(AGENTS):
             said = {"role": "user", "content": "I play the cello.", "name": "Maya"}
             client.turn_completed(f"agent-{number}", "monday", [said])
-    site.worker(app=PLAIN_APP, concurrency=AGENTS + 2)
-    site.beat()
+    fleet.worker(app=PLAIN_APP, concurrency=AGENTS + 2)
+    fleet.beat()
     for _ in range(LOSSES):
         wait_until(lambda: model.calls > 0, PATIENCE, "the model is asked")
         own_valkey.client.flushall()
@@ -77,6 +69,6 @@ def test_i7_calls_equal_windows_while_leases_are_lost(
     assert _one(look, done).tokens == model.tokens
     assert _one(look, "SELECT count(*) AS n FROM slowwave.window_answers").n == 0
     assert _one(look, "SELECT count(*) AS n FROM slowwave.memory_sources").n == AGENTS
-    log = site.programs[0].log
+    log = fleet.programs[0].log
     assert "lost" in log, "no lease was lost"
     sys.stdout.write(f"\n{AGENTS} windows, every lease lost {LOSSES} times: {model.calls} calls of the model\n")

@@ -15,7 +15,6 @@ from proof.fake_model import FakeModel
 from proof.fake_replies import Reply, server_error
 from slowwave import Memory
 from slowwave.coordination.queue_messages import envelope, publish
-from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.exporter.panels import ROWS
 from tests.support.processes import wait_until
 from tests.support.reviewing import Dispute
@@ -47,7 +46,7 @@ def collector() -> Iterator[Collector]:
 
 
 @pytest.fixture(scope="module")
-def site(
+def fleet(
     module_database: str, own_valkey: OwnValkey, folder: Path, model: FakeModel, collector: Collector
 ) -> Iterator[Fleet]:
     """A fleet whose model is this one, soon given up and soon tried again."""
@@ -68,18 +67,11 @@ def site(
     fleet.end()
 
 
-@pytest.fixture(scope="module")
-def look(site: Fleet) -> Iterator[Engine]:
-    engine = make_engine(site.settings().database_url)
-    yield engine
-    engine.dispose()
-
-
 def test_each_staged_failure_is_an_alert_and_what_the_doctor_says(
-    site: Fleet, look: Engine, model: FakeModel, own_valkey: OwnValkey, collector: Collector, tmp_path: Path
+    fleet: Fleet, look: Engine, model: FakeModel, own_valkey: OwnValkey, collector: Collector, tmp_path: Path
 ) -> None:
-    watch = Watch(site, tmp_path)
-    with Memory(site.settings()) as memory:
+    watch = Watch(fleet, tmp_path)
+    with Memory(fleet.settings()) as memory:
         _talk(memory, "atlas", "monday")
         _leave_questions(look)
         with look.begin() as connection:
@@ -90,8 +82,8 @@ def test_each_staged_failure_is_an_alert_and_what_the_doctor_says(
                 *("no-worker", "sweeps-silent", "session-overdue", "backlog-grows", "review-old", "conflicts-old")
             )
 
-            site.worker(app=PLAIN_APP, concurrency=2, **collector.variables)
-            site.beat()
+            fleet.worker(app=PLAIN_APP, concurrency=2, **collector.variables)
+            fleet.beat()
             bad = envelope("slowwave.record_turn", ["atlas", "x"], {"messages": 7}, "capture", task_id="bad")
             publish(own_valkey.client, "capture", bad)
             watch.shows("model-down", "dead-letters")
