@@ -26,6 +26,8 @@ NUMBERS = {
     "key": "SELECT id FROM slowwave.api_keys WHERE tenant = :tenant",
 }
 """Values of parameters of paths: some of a tenant's."""
+OF_A_TENANT = NUMBERS.keys() - {"day", "job"}
+"""The parameters whose values belong to one tenant."""
 GUARDED = [page for page in PAGES if page.role is not None]
 QUERIES = ("", "agent=atlas&day={day}&session={word}-talk&query={word}&text={word}&entity={word}", "scope=room:kitchen")
 
