@@ -7,14 +7,34 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
-
 from slowwave.settings import Llm
-from slowwave_server.models import LlmCall, LlmUsage
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import find_agent
 
 Period = Literal["day", "week"]
 _OUTCOMES = ("answered", "failed", "unanswered", "lost")
+_PAYER = "tenant = %(tenant)s AND (CAST(%(agent)s AS text) IS NULL OR agent = %(agent)s)"
+_RUNNING = (
+    "SELECT count(*) AS calls, coalesce(sum(tokens_reserved), 0)::bigint AS tokens,"
+    " count(*) FILTER (WHERE expires_at <= %(now)s) AS overdue"
+    f" FROM slowwave.llm_calls WHERE {_PAYER} AND outcome IS NULL"
+)
+_AGENTS = (
+    "SELECT agent FROM slowwave.llm_usage WHERE tenant = %(tenant)s AND agent <> '' AND period = 'week'"
+    " AND starts = %(week)s ORDER BY tokens_settled + tokens_reserved DESC, agent LIMIT %(limit)s"
+)
+_USAGE = (
+    "SELECT * FROM slowwave.llm_usage WHERE tenant = %(tenant)s AND agent = ANY(%(payers)s)"
+    " AND (period = 'day' AND starts = %(day)s OR period = 'week' AND starts = %(week)s)"
+)
+_PURPOSES = (
+    "SELECT purpose, count(*) AS calls, "
+    + ", ".join(f"count(*) FILTER (WHERE outcome = '{name}') AS {name}" for name in _OUTCOMES)
+    + ", coalesce(sum(tokens_settled), 0)::bigint AS tokens,"
+    " coalesce(sum(tokens_settled) FILTER (WHERE NOT counted), 0)::bigint AS uncounted"
+    f" FROM slowwave.llm_calls WHERE {_PAYER} AND reserved_at >= %(since)s"
+    " GROUP BY purpose ORDER BY sum(tokens_settled) DESC NULLS LAST, purpose"
+)
 _SETTING: dict[tuple[bool, Period], str] = {
     (False, "day"): "daily_token_budget",
     (False, "week"): "weekly_token_budget",
@@ -80,7 +100,7 @@ class BudgetReport:
 
 
 def read_budget(
-    connection: Connection, tenant: str, caps: Llm, now: datetime, *, agent: str | None = None, limit: int = 50
+    connection: Reads, tenant: str, caps: Llm, now: datetime, *, agent: str | None = None, limit: int = 50
 ) -> BudgetReport:
     """Read the budgets of a tenant and of its agents, or of one agent. limit: the highest number of agents. Raises
     UnknownName.
@@ -90,26 +110,20 @@ def read_budget(
         agents: list[str] = [agent]
     else:
         agents = _agents(connection, tenant, now, limit)
-    payer = [LlmCall.tenant == tenant] if agent is None else [LlmCall.tenant == tenant, LlmCall.agent == agent]
-    under_way = connection.execute(
-        select(
-            func.count().label("calls"),
-            func.coalesce(func.sum(LlmCall.tokens_reserved), 0).label("tokens"),
-            func.count().filter(LlmCall.expires_at <= now).label("overdue"),
-        ).where(*payer, LlmCall.outcome.is_(None))
-    ).one()
+    payer = {"tenant": tenant, "agent": agent}
+    (running,) = read_rows(connection, _RUNNING, {**payer, "now": now})
     return BudgetReport(
         tenant=tenant,
         model=None if caps.driver == "none" else f"{caps.driver} {caps.model}".strip(),
         used=tuple(_used(connection, tenant, ["", *agents], caps, now)),
         purposes=_purposes(connection, payer, now),
-        open_calls=under_way.calls,
-        open_tokens=int(under_way.tokens),
-        overdue=under_way.overdue,
+        open_calls=running["calls"],
+        open_tokens=running["tokens"],
+        overdue=running["overdue"],
     )
 
 
-def caps_reached(connection: Connection, tenant: str, caps: Llm, now: datetime) -> tuple[Used, ...]:
+def caps_reached(connection: Reads, tenant: str, caps: Llm, now: datetime) -> tuple[Used, ...]:
     """List the reached caps, the tenant's first: of agents that made calls, or of all agents if a model is
     configured.
     """
@@ -125,32 +139,18 @@ def period_starts(now: datetime) -> dict[Period, date]:
     return {"day": day, "week": day - timedelta(days=day.weekday())}
 
 
-def _agents(connection: Connection, tenant: str, now: datetime, limit: int) -> list[str]:
+def _agents(connection: Reads, tenant: str, now: datetime, limit: int) -> list[str]:
     """Return the agents with costs this week."""
-    query = (
-        select(LlmUsage.agent)
-        .where(
-            LlmUsage.tenant == tenant,
-            LlmUsage.agent != "",
-            LlmUsage.period == "week",
-            LlmUsage.starts == period_starts(now)["week"],
-        )
-        .order_by((LlmUsage.tokens_settled + LlmUsage.tokens_reserved).desc(), LlmUsage.agent)
-        .limit(limit)
-    )
-    return list(connection.execute(query).scalars())
+    week = period_starts(now)["week"]
+    return [row["agent"] for row in read_rows(connection, _AGENTS, {"tenant": tenant, "week": week, "limit": limit})]
 
 
-def _used(connection: Connection, tenant: str, payers: list[str], caps: Llm, now: datetime) -> Iterable[Used]:
+def _used(connection: Reads, tenant: str, payers: list[str], caps: Llm, now: datetime) -> Iterable[Used]:
     starts = period_starts(now)
-    query = select(*LlmUsage.__table__.columns).where(
-        LlmUsage.tenant == tenant,
-        LlmUsage.agent.in_(payers),
-        or_(*(and_(LlmUsage.period == period, LlmUsage.starts == first) for period, first in starts.items())),
+    rows = read_rows(
+        connection, _USAGE, {"tenant": tenant, "payers": payers, "day": starts["day"], "week": starts["week"]}
     )
-    found: dict[tuple[str, str], Mapping[Any, Any]] = {
-        (row["agent"], row["period"]): row for row in connection.execute(query).mappings()
-    }
+    found: dict[tuple[str, str], Mapping[str, Any]] = {(row["agent"], row["period"]): row for row in rows}
     for payer in payers:
         for period, first in starts.items():
             row = found.get((payer, period), {})
@@ -174,22 +174,9 @@ def _used(connection: Connection, tenant: str, payers: list[str], caps: Llm, now
             )
 
 
-def _purposes(connection: Connection, payer: list[ColumnElement[bool]], now: datetime) -> tuple[UsedFor, ...]:
+def _purposes(connection: Reads, payer: Mapping[str, Any], now: datetime) -> tuple[UsedFor, ...]:
     since = datetime.combine(period_starts(now)["week"], time(), UTC)
-    ends = {name: func.count().filter(LlmCall.outcome == name).label(name) for name in _OUTCOMES}
-    query = (
-        select(
-            LlmCall.purpose,
-            func.count().label("calls"),
-            *ends.values(),
-            func.coalesce(func.sum(LlmCall.tokens_settled), 0).label("tokens"),
-            func.coalesce(func.sum(LlmCall.tokens_settled).filter(~LlmCall.counted), 0).label("uncounted"),
-        )
-        .where(*payer, LlmCall.reserved_at >= since)
-        .group_by(LlmCall.purpose)
-        .order_by(func.sum(LlmCall.tokens_settled).desc().nulls_last(), LlmCall.purpose)
-    )
-    return tuple(UsedFor(**row) for row in connection.execute(query).mappings())
+    return tuple(UsedFor(**row) for row in read_rows(connection, _PURPOSES, {**payer, "since": since}))
 
 
 def reached_words(used: Used) -> str:

@@ -1,12 +1,13 @@
 """One finding of the doctor: fine, an issue of the catalogue with its details, or unknown."""
 
 from dataclasses import dataclass
-from typing import Literal
-
-from sqlalchemy import Connection, Select
+from typing import TYPE_CHECKING, Literal
 
 from slowwave_server.domain.health_issues import HEALTH_ISSUES
 from slowwave_server.domain.spoken_time import pluralize
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Select
 
 TENANTS_NAMED = 10
 
@@ -46,7 +47,7 @@ def problem(name: str, issue: str, finding: str, here: str | None = None) -> Che
     return Check(name, "problem", finding, known.name, known.title, known.cure, here)
 
 
-def counts_by_tenant(connection: Connection, query: Select[str, int], by: str = "tenant") -> list[tuple[str, int]]:
+def counts_by_tenant(connection: "Connection", query: "Select[str, int]", by: str = "tenant") -> list[tuple[str, int]]:
     """Return the result of a grouped query of (tenant, count): the first tenants by name, and one more if there are
     more.
     """

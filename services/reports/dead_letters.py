@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Select, func, select
-
-from slowwave_server.models import DeadLetter
-from slowwave_server.services.dead_letters.store import of_tenant
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memories.masking import masked, masked_values
 
 LetterState = Literal["open", "redriven", "dismissed"]
+_OF_TENANT = "(tenant = %(tenant)s OR %(nobodys)s AND tenant IS NULL)"
+_LETTERS = (
+    "SELECT id, tenant, task, error, state, created_at, decided_at, payload FROM slowwave.dead_letters"
+    f" WHERE {_OF_TENANT} AND {{}} ORDER BY id DESC LIMIT %(limit)s"
+)
+_OPEN = f"SELECT count(*) AS number FROM slowwave.dead_letters WHERE state = 'open' AND {_OF_TENANT}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class ListedDeadLetter:
 
 
 def list_dead_letters(
-    connection: Connection,
+    connection: Reads,
     tenant: str,
     *,
     state: LetterState | None = "open",
@@ -44,42 +47,30 @@ def list_dead_letters(
 
     nobodys: True to include those with an unreadable tenant, for a user who may see all tenants.
     """
-    query = _letters(tenant, nobodys=nobodys)
+    wanted = ["true"]
     if before is not None:
-        query = query.where(DeadLetter.id < before)
+        wanted.append("id < %(before)s")
     if state is not None:
-        query = query.where(DeadLetter.state == state)
-    return [_letter(row) for row in connection.execute(query.order_by(DeadLetter.id.desc()).limit(limit))]
+        wanted.append("state = %(state)s")
+    values = {"tenant": tenant, "nobodys": nobodys, "before": before, "state": state, "limit": limit}
+    return [_letter(row) for row in read_rows(connection, _LETTERS.format(" AND ".join(wanted)), values)]
 
 
-def read_dead_letter(connection: Connection, tenant: str, number: int, *, nobodys: bool = True) -> ListedDeadLetter:
+def read_dead_letter(connection: Reads, tenant: str, number: int, *, nobodys: bool = True) -> ListedDeadLetter:
     """Return one letter. nobodys: see `list_dead_letters`. Raises UnknownName."""
-    row = connection.execute(_letters(tenant, nobodys=nobodys).where(DeadLetter.id == number)).first()
-    if row is None:
+    values = {"tenant": tenant, "nobodys": nobodys, "id": number, "limit": 1}
+    found = read_rows(connection, _LETTERS.format("id = %(id)s"), values)
+    if not found:
         raise UnknownName(f"no dead letter {number} in tenant {tenant!r}; `slowwave queue list` shows them")
-    return _letter(row)
+    return _letter(found[0])
 
 
-def count_open(connection: Connection, tenant: str, *, nobodys: bool = True) -> int:
+def count_open(connection: Reads, tenant: str, *, nobodys: bool = True) -> int:
     """Count the letters that wait for a decision. nobodys: see `list_dead_letters`."""
-    mine = of_tenant(tenant, nobodys=nobodys)
-    query = select(func.count()).select_from(DeadLetter).where(DeadLetter.state == "open", mine)
-    return connection.execute(query).scalar_one()
+    (row,) = read_rows(connection, _OPEN, {"tenant": tenant, "nobodys": nobodys})
+    return int(row["number"])
 
 
-def _letter(row: Row[*tuple[Any, ...]]) -> ListedDeadLetter:
-    letter = ListedDeadLetter(*row)
+def _letter(row: dict[str, Any]) -> ListedDeadLetter:
+    letter = ListedDeadLetter(**row)
     return replace(letter, error=masked(letter.error), payload=masked_values(letter.payload))
-
-
-def _letters(tenant: str, *, nobodys: bool) -> Select[*tuple[Any, ...]]:
-    return select(
-        DeadLetter.id,
-        DeadLetter.tenant,
-        DeadLetter.task,
-        DeadLetter.error,
-        DeadLetter.state,
-        DeadLetter.created_at,
-        DeadLetter.decided_at,
-        DeadLetter.payload,
-    ).where(of_tenant(tenant, nobodys=nobodys))

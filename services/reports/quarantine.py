@@ -2,12 +2,21 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
-
-from slowwave_server.models import Agent, Event, Flush, Session
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.memories.masking import masked
+
+# Start from the flush ledger: its quarantined windows are few and indexed, events are many.
+_OF_TENANT = (
+    "FROM slowwave.flushes f JOIN slowwave.events e ON e.session_id = f.session_id AND e.seq BETWEEN f.from_seq AND"
+    " f.to_seq JOIN slowwave.sessions s ON s.id = f.session_id JOIN slowwave.agents a ON a.id = s.agent_id"
+    " WHERE a.tenant = %(tenant)s AND f.outcome = 'quarantined' AND e.quarantined_at IS NOT NULL"
+)
+_EVENTS = (
+    "SELECT f.id AS window, a.name AS agent, s.name AS session, e.seq, e.role, e.name, e.content, e.happened_at,"
+    f" e.quarantined_at, f.error {_OF_TENANT} AND {{}} ORDER BY f.id DESC, e.seq LIMIT %(limit)s"
+)
+_COUNT = f"SELECT count(*) AS number {_OF_TENANT}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +36,7 @@ class QuarantinedEvent:
 
 
 def list_quarantined(
-    connection: Connection,
+    connection: Reads,
     tenant: str,
     *,
     agent: str | None = None,
@@ -39,43 +48,14 @@ def list_quarantined(
 
     before: only events of windows with a smaller number. A quarantined window holds one event.
     """
-    query = _of_tenant(
-        select(
-            Flush.id.label("window"),
-            Agent.name.label("agent"),
-            Session.name.label("session"),
-            Event.seq,
-            Event.role,
-            Event.name,
-            Event.content,
-            Event.happened_at,
-            Event.quarantined_at,
-            Flush.error,
-        ),
-        tenant,
-    )
-    if agent is not None:
-        query = query.where(Agent.name == agent)
-    if session is not None:
-        query = query.where(Session.name == session)
-    if before is not None:
-        query = query.where(Flush.id < before)
-    rows = connection.execute(query.order_by(Flush.id.desc(), Event.seq).limit(limit)).mappings()
-    return [QuarantinedEvent(**(dict(row) | {"content": masked(row["content"])})) for row in rows]
+    values = {"agent": agent, "session": session, "before": before}
+    tests = {"agent": "a.name = %(agent)s", "session": "s.name = %(session)s", "before": "f.id < %(before)s"}
+    wanted = " AND ".join(["true", *(test for name, test in tests.items() if values[name] is not None)])
+    rows = read_rows(connection, _EVENTS.format(wanted), {**values, "tenant": tenant, "limit": limit})
+    return [QuarantinedEvent(**row | {"content": masked(row["content"])}) for row in rows]
 
 
-def count_quarantined(connection: Connection, tenant: str) -> int:
+def count_quarantined(connection: Reads, tenant: str) -> int:
     """Count the events of `tenant` in quarantine."""
-    count: int = connection.execute(_of_tenant(select(func.count()), tenant)).scalar_one()
-    return count
-
-
-def _of_tenant(query: Select[*tuple[Any, ...]], tenant: str) -> Select[*tuple[Any, ...]]:
-    # Start from the flush ledger: its quarantined windows are few and indexed, events are many.
-    return (
-        query.select_from(Flush)
-        .join(Event, (Event.session_id == Flush.session_id) & Event.seq.between(Flush.from_seq, Flush.to_seq))
-        .join(Session, Session.id == Flush.session_id)
-        .join(Agent, Agent.id == Session.agent_id)
-        .where(Agent.tenant == tenant, Flush.outcome == "quarantined", Event.quarantined_at.is_not(None))
-    )
+    (row,) = read_rows(connection, _COUNT, {"tenant": tenant})
+    return int(row["number"])

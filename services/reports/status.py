@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from redis.exceptions import RedisError
-from sqlalchemy import Connection, Row, func, literal_column, select
 
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave_server.domain.languages import LANGUAGES
-from slowwave_server.models import Agent, Flush, MemoryBackend, OutboxItem, Passage, Scope, Session
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.reports.dead_letters import count_open
 from slowwave_server.services.reports.quarantine import count_quarantined
 from slowwave_server.services.reports.unkept import read_unkept
@@ -22,6 +22,42 @@ UNRULED_READ = 50_000
 OUTCOMES = ("stored", "no_reply", "quarantined")
 FALLBACKS = ("budget", "failed")
 SHARES = {"p50_seconds": 0.5, "p95_seconds": 0.95}
+
+_DIRTY = (
+    "SELECT count(*) AS sessions, coalesce(sum(o.events), 0)::bigint AS events, min(o.dirty_since) AS oldest,"
+    " count(*) FILTER (WHERE o.backs_off) AS backing_off, count(*) FILTER (WHERE o.due) AS overdue"
+    " FROM (SELECT s.dirty_since, s.last_seq - s.processed_until AS events, s.not_before > %(now)s AS backs_off,"
+    " s.flush_due_at <= %(now)s AS due FROM slowwave.sessions s JOIN slowwave.agents a ON a.id = s.agent_id"
+    " WHERE a.tenant = %(tenant)s AND s.dirty_since IS NOT NULL ORDER BY s.dirty_since LIMIT %(most)s) AS o"
+)
+# Count by scope first, and look up each scope by key: the planner assumes that a third of all rows wait, and would
+# read all scopes.
+_WAITING = (
+    "SELECT w.backend, sum(w.waiting)::bigint AS waiting FROM (SELECT backend, scope_id, count(*) AS waiting"
+    " FROM slowwave.outbox WHERE delivered < changes GROUP BY backend, scope_id OFFSET 0) AS w"
+    " JOIN LATERAL (SELECT k.tenant FROM slowwave.scopes k WHERE k.id = w.scope_id OFFSET 0) AS own"
+    " ON own.tenant = %(tenant)s GROUP BY w.backend"
+)
+_BACKENDS = "SELECT name FROM slowwave.memory_backends"
+# The index passages_language_idx serves this, and has no entries for English events.
+_LANGUAGES = (
+    "SELECT e.language, count(*) AS events FROM (SELECT p.language FROM slowwave.passages p"
+    " JOIN slowwave.scopes k ON k.id = p.scope_id WHERE k.tenant = %(tenant)s AND p.language <> 'en'"
+    " AND p.language <> ALL(%(ruled)s) LIMIT %(most)s) AS e GROUP BY e.language ORDER BY events DESC, e.language"
+)
+_FIGURES = ", ".join(
+    [
+        *(f"count(*) FILTER (WHERE r.outcome = '{outcome}') AS {outcome}" for outcome in OUTCOMES),
+        *(f"count(*) FILTER (WHERE r.fallback = '{fallback}') AS {fallback}" for fallback in FALLBACKS),
+        *(f"percentile_cont({share}) WITHIN GROUP (ORDER BY r.lag) AS {name}" for name, share in SHARES.items()),
+    ]
+)
+_LAST_HOUR = (
+    f"SELECT {_FIGURES} FROM (SELECT f.outcome, f.fallback, f.committed_at - f.oldest_recorded_at AS lag"
+    " FROM slowwave.flushes f JOIN slowwave.sessions s ON s.id = f.session_id"
+    " JOIN slowwave.agents a ON a.id = s.agent_id WHERE a.tenant = %(tenant)s AND f.committed_at > %(since)s"
+    " ORDER BY f.committed_at DESC LIMIT %(most)s) AS r"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +100,7 @@ class Status:
     without_rules: dict[str, int]
 
 
-def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: datetime) -> Status:
+def read_status(connection: Reads, queue: FlushQueue, tenant: str, now: datetime) -> Status:
     """Read each figure by one bounded query; if the broker does not answer, the result says so."""
     dirty = _dirty(connection, tenant, now)
     outcomes, fallbacks, lag = _last_hour(connection, tenant, now)
@@ -72,12 +108,12 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
     return Status(
         tenant=tenant,
         queues=_depths(queue),
-        dirty_sessions=dirty.sessions,
-        more_dirty=dirty.sessions >= DIRTY_READ,
-        events_waiting=int(dirty.events),
-        oldest_dirty_seconds=None if dirty.oldest is None else max(0.0, (now - dirty.oldest).total_seconds()),
-        backing_off=dirty.backing_off,
-        overdue=dirty.overdue,
+        dirty_sessions=dirty["sessions"],
+        more_dirty=dirty["sessions"] >= DIRTY_READ,
+        events_waiting=dirty["events"],
+        oldest_dirty_seconds=None if dirty["oldest"] is None else max(0.0, (now - dirty["oldest"]).total_seconds()),
+        backing_off=dirty["backing_off"],
+        overdue=dirty["overdue"],
         flushes=outcomes,
         left_to_rules=fallbacks,
         lag=lag,
@@ -90,67 +126,24 @@ def read_status(connection: Connection, queue: FlushQueue, tenant: str, now: dat
     )
 
 
-def _dirty(connection: Connection, tenant: str, now: datetime) -> Row[tuple[int, int, datetime | None, int, int]]:
+def _dirty(connection: Reads, tenant: str, now: datetime) -> dict[str, Any]:
     """Count dirty sessions, their events, the oldest event, and the sessions that back off or are due."""
-    oldest = (
-        select(
-            Session.dirty_since,
-            (Session.last_seq - Session.processed_until).label("events"),
-            (Session.not_before > now).label("backs_off"),
-            (Session.flush_due_at <= now).label("due"),
-        )
-        .join(Agent, Agent.id == Session.agent_id)
-        .where(Agent.tenant == tenant, Session.dirty_since.is_not(None))
-        .order_by(Session.dirty_since)
-        .limit(DIRTY_READ)
-        .subquery()
-    )
-    query = select(
-        func.count().label("sessions"),
-        func.coalesce(func.sum(oldest.c.events), 0).label("events"),
-        func.min(oldest.c.dirty_since).label("oldest"),
-        func.count().filter(oldest.c.backs_off).label("backing_off"),
-        func.count().filter(oldest.c.due).label("overdue"),
-    )
-    return connection.execute(query).one()
+    (row,) = read_rows(connection, _DIRTY, {"tenant": tenant, "now": now, "most": DIRTY_READ})
+    return row
 
 
-def _backends(connection: Connection, tenant: str) -> dict[str, int]:
+def _backends(connection: Reads, tenant: str) -> dict[str, int]:
     """Count the memories that wait for each backend that is fed, or that still has waiting rows."""
-    # Count by scope first, and look up each scope by key: the planner assumes that a third of all rows wait, and would
-    # read all scopes.
-    waits = (
-        select(OutboxItem.backend, OutboxItem.scope_id, func.count().label("waiting"))
-        .where(OutboxItem.delivered < OutboxItem.changes)
-        .group_by(OutboxItem.backend, OutboxItem.scope_id)
-        .offset(literal_column("0"))
-        .subquery()
-    )
-    own = select(Scope.tenant).where(Scope.id == waits.c.scope_id).offset(literal_column("0")).lateral()
-    query = (
-        select(waits.c.backend, func.sum(waits.c.waiting).label("waiting"))
-        .join(own, own.c.tenant == tenant)
-        .group_by(waits.c.backend)
-    )
-    waiting = {row.backend: int(row.waiting) for row in connection.execute(query)}
-    fed = connection.execute(select(MemoryBackend.name)).scalars().all()
+    waiting = {row["backend"]: row["waiting"] for row in read_rows(connection, _WAITING, {"tenant": tenant})}
+    fed = {row["name"] for row in read_rows(connection, _BACKENDS, {})}
     return {name: waiting.get(name, 0) for name in sorted({*fed, *waiting})}
 
 
-def _without_rules(connection: Connection, tenant: str) -> dict[str, int]:
+def _without_rules(connection: Reads, tenant: str) -> dict[str, int]:
     """Count the events in each language without rules, by its name, the largest number first."""
-    # Use passages_language_idx, which has no entries for English events.
-    read = [code for code, language in LANGUAGES.items() if language.rules]
-    events = (
-        select(Passage.language)
-        .join(Scope, Scope.id == Passage.scope_id)
-        .where(Scope.tenant == tenant, Passage.language != literal_column("'en'"), Passage.language.not_in(read))
-        .limit(UNRULED_READ)
-        .subquery()
-    )
-    count = func.count().label("count")
-    query = select(events.c.language, count).group_by(events.c.language).order_by(count.desc(), events.c.language)
-    return {LANGUAGES[language].name: events for language, events in connection.execute(query)}
+    ruled = [code for code, language in LANGUAGES.items() if language.rules]
+    rows = read_rows(connection, _LANGUAGES, {"tenant": tenant, "ruled": ruled, "most": UNRULED_READ})
+    return {LANGUAGES[row["language"]].name: row["events"] for row in rows}
 
 
 def _depths(queue: FlushQueue) -> dict[str, int] | None:
@@ -160,22 +153,9 @@ def _depths(queue: FlushQueue) -> dict[str, int] | None:
         return None
 
 
-def _last_hour(connection: Connection, tenant: str, now: datetime) -> tuple[dict[str, int], dict[str, int], Lag]:
-    recent = (
-        select(Flush.outcome, Flush.fallback, (Flush.committed_at - Flush.oldest_recorded_at).label("lag"))
-        .join(Session, Session.id == Flush.session_id)
-        .join(Agent, Agent.id == Session.agent_id)
-        .where(Agent.tenant == tenant, Flush.committed_at > now - timedelta(hours=1))
-        .order_by(Flush.committed_at.desc())
-        .limit(FLUSHES_READ)
-        .subquery()
-    )
-    query = select(
-        *(func.count().filter(recent.c.outcome == outcome).label(outcome) for outcome in OUTCOMES),
-        *(func.count().filter(recent.c.fallback == fallback).label(fallback) for fallback in FALLBACKS),
-        *(func.percentile_cont(share).within_group(recent.c.lag).label(name) for name, share in SHARES.items()),
-    )
-    figures = connection.execute(query).mappings().one()
+def _last_hour(connection: Reads, tenant: str, now: datetime) -> tuple[dict[str, int], dict[str, int], Lag]:
+    since = now - timedelta(hours=1)
+    (figures,) = read_rows(connection, _LAST_HOUR, {"tenant": tenant, "since": since, "most": FLUSHES_READ})
     seconds = {name: None if figures[name] is None else figures[name].total_seconds() for name in SHARES}
     outcomes, fallbacks = ({name: figures[name] for name in names} for names in (OUTCOMES, FALLBACKS))
     return outcomes, fallbacks, Lag(**seconds)

@@ -2,17 +2,22 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from sqlalchemy import Connection, Select, exists, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute
 
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.models import Day, Scope, SessionDay, WorkingItem
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.reports.check import Check, fine, problem
 
 COUNTED = 1_000
 """The largest number of each kind that is counted."""
+
+_NOTES = "SELECT FROM slowwave.working_memory w WHERE w.outcome = 'failed' AND w.expires_at > %(now)s"
+# A final day is summarised again if a late event is not in its summary yet.
+_DAYS = (
+    "SELECT FROM slowwave.days w WHERE w.last_error IS NOT NULL AND (w.status <> 'final' OR EXISTS"
+    " (SELECT FROM slowwave.session_days l WHERE l.pending AND l.agent_id = w.agent_id AND l.day = w.day"
+    " AND l.scope_id = w.scope_id))"
+)
+_OF_TENANT = " AND w.scope_id IN (SELECT k.id FROM slowwave.scopes k WHERE k.tenant = %(tenant)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +30,13 @@ class Unkept:
     days: int
 
 
-def read_unkept(connection: Connection, now: datetime, tenant: str | None = None) -> Unkept:
+def read_unkept(connection: Reads, now: datetime, tenant: str | None = None) -> Unkept:
     """Read the counts of one tenant or of all, up to COUNTED each."""
-    notes = select(WorkingItem.id).where(WorkingItem.outcome == "failed", WorkingItem.expires_at > now)
-    # A final day is summarised again if a late event is not in its summary yet.
-    late = exists().where(
-        SessionDay.pending,
-        SessionDay.agent_id == Day.agent_id,
-        SessionDay.day == Day.day,
-        SessionDay.scope_id == Day.scope_id,
-    )
-    days = select(Day.day).where(Day.last_error.is_not(None), or_(Day.status != "final", late))
-    return Unkept(
-        _count(connection, notes, WorkingItem.scope_id, tenant), _count(connection, days, Day.scope_id, tenant)
-    )
+    notes, days = (_count(connection, query, now, tenant) for query in (_NOTES, _DAYS))
+    return Unkept(notes, days)
 
 
-def check_unkept(connection: Connection, *, now: datetime) -> Check:
+def check_unkept(connection: Reads, *, now: datetime) -> Check:
     """Check that all notes and summaries of days could be made. Counts all tenants together, without contents."""
     found = read_unkept(connection, now)
     if not found.notes and not found.days:
@@ -58,10 +53,8 @@ def unkept_words(found: Unkept) -> str:
     return f"{' and '.join(part for part in told if part)} failed"
 
 
-def _count(
-    connection: Connection, query: Select[*tuple[Any, ...]], scope_id: InstrumentedAttribute[int], tenant: str | None
-) -> int:
-    if tenant is not None:
-        query = query.where(scope_id.in_(select(Scope.id).where(Scope.tenant == tenant)))
-    some = query.limit(COUNTED).subquery()
-    return int(connection.execute(select(func.count()).select_from(some)).scalar_one())
+def _count(connection: Reads, query: str, now: datetime, tenant: str | None) -> int:
+    some = query + (_OF_TENANT if tenant is not None else "")
+    values = {"now": now, "tenant": tenant, "most": COUNTED}
+    (row,) = read_rows(connection, f"SELECT count(*) AS number FROM ({some} LIMIT %(most)s) AS failed", values)
+    return int(row["number"])

@@ -87,7 +87,16 @@ def test_reads_load_no_library_that_they_do_not_use(database_url: str, call: str
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("call", ["search atlas boat", "context atlas", "memory list atlas", "inbox list"])
+def test_status_loads_celery_only_for_workers_that_listen(database_url: str, valkey_url: str) -> None:
+    variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url}
+    heavy = ("sqlalchemy", "alembic", "celery", "kombu", "yaml", "detect_secrets", "numpy", "jinja2", "starlette")
+    assert loaded("status", heavy, **variables) == []
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize(
+    "call", ["search atlas boat", "context atlas", "memory list atlas", "inbox list", "queue list"]
+)
 def test_common_reads_load_no_sqlalchemy(database_url: str, tmp_path: Path, call: str) -> None:
     with Memory(Settings(database_url=database_url, spool=str(tmp_path))) as memory:
         memory.turn_completed("atlas", "monday", [{"role": "user", "content": "My boat is called Heron."}])

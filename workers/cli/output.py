@@ -14,8 +14,6 @@ from typing import Any
 from uuid import UUID
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 PIPE_WIDTH = 120
@@ -89,6 +87,9 @@ def print_rows(out: Console, rows: Iterable[tuple[str | Text, ...]], *, indent: 
     filled = [[cell if isinstance(cell, Text) else styled(cell) for cell in row] for row in rows]
     widths = [max(cell.cell_len for cell in column) for column in zip(*filled, strict=True)]
     if out.is_terminal:
+        from rich.padding import Padding
+        from rich.table import Table
+
         table = Table.grid(padding=(0, 2))
         for width in widths[:-1]:
             table.add_column(no_wrap=True, width=width)

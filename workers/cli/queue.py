@@ -14,7 +14,6 @@ from slowwave_server.workers.cli.sentences import complain
 from slowwave_server.workers.cli.state import shell_of
 from slowwave_server.workers.shared.failures import FOUND
 from slowwave_server.workers.shared.shell import Shell
-from slowwave_server.workers.shared.task_sender import sender
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,7 +48,7 @@ def list_(
     if session is not None and agent is None:
         raise typer.BadParameter("--session needs --agent")
     shell = shell_of(context)
-    with shell.connection() as connection:
+    with shell.driver() as connection:
         if agent is not None and session is not None:
             find_session(connection, shell.tenant, agent, session)
         elif agent is not None:
@@ -107,7 +106,7 @@ def show(
     from slowwave_server.services.reports.dead_letters import read_dead_letter
 
     shell = shell_of(context)
-    with shell.connection() as connection:
+    with shell.driver() as connection:
         found = find_entries(connection, shell.tenant, [entry])
         letters = [read_dead_letter(connection, shell.tenant, number) for number in found.letters]
     if as_json:
@@ -141,6 +140,7 @@ def retry(context: typer.Context, ids: Ids = None, *, every: Every = False, as_j
     An event that fails again stays in quarantine. Exit 1 if an entry failed.
     """
     from slowwave_server.services.dead_letters.redrive import redrive
+    from slowwave_server.workers.shared.task_sender import sender
 
     shell = shell_of(context)
     entries = _chosen(shell, ids, every=every)

@@ -8,8 +8,7 @@ import typer
 from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
+    from slowwave_server.models.driver import Reads
     from slowwave_server.services.dead_letters.quarantine import RetryResult
     from slowwave_server.services.reports.quarantine import QuarantinedEvent
 
@@ -28,14 +27,14 @@ def event_id(event: "QuarantinedEvent") -> str:
     return f"{event.agent}/{event.session}#{event.seq}"
 
 
-def find_entries(connection: "Connection", tenant: str, ids: Sequence[str]) -> Entries:
+def find_entries(connection: "Reads", tenant: str, ids: Sequence[str]) -> Entries:
     """Parse ids: 12 is a dead letter, AGENT/SESSION#SEQ a quarantined event. Raises BadParameter, UnknownName."""
     letters = [int(text) for text in ids if text.isascii() and text.isdecimal()]
     events = [_event(connection, tenant, text) for text in ids if not (text.isascii() and text.isdecimal())]
     return Entries(letters, events)
 
 
-def _event(connection: "Connection", tenant: str, text: str) -> "QuarantinedEvent":
+def _event(connection: "Reads", tenant: str, text: str) -> "QuarantinedEvent":
     from slowwave_server.services.lookup import UnknownName
     from slowwave_server.services.reports.quarantine import list_quarantined
 

@@ -26,7 +26,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     from slowwave_server.services.reports.status import read_status
 
     shell = shell_of(context)
-    with shell.connection() as connection:
+    with shell.driver() as connection:
         found = read_status(connection, shell.queue, shell.tenant, shell.now())
         caps = caps_reached(connection, shell.tenant, shell.settings.memory.llm, shell.now())
     workers, spooled, swept_ago = shell.listening(), shell.spooled(), shell.swept_ago()

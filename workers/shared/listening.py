@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping
 
-from celery import Celery
-from kombu.exceptions import OperationalError
 from redis import Redis
 from redis.exceptions import RedisError
 
 from slowwave.settings import Settings
-from slowwave_server.workers.celery_settings import broker_settings
 
 ANSWER_SECONDS = 1.0
 
@@ -27,6 +24,17 @@ def listening(redis: Redis, settings: Settings) -> Mapping[str, frozenset[str]] 
     most = _listeners(redis)
     if most == 0:
         return {}
+    return _answers(settings, most)
+
+
+def _answers(settings: Settings, most: int | None) -> Mapping[str, frozenset[str]] | None:
+    # Imported here, because their import takes as long as all other work of `slowwave status`, and without a listening
+    # worker nobody is asked.
+    from celery import Celery
+    from kombu.exceptions import OperationalError
+
+    from slowwave_server.workers.celery_settings import broker_settings
+
     app = Celery(set_as_current=False)
     app.conf.update(broker_settings(settings, socket_timeout=5, restores=False), accept_content=["json"])
     try:
