@@ -4,6 +4,7 @@
 detect-secrets, but not its entropy detectors, which flag plain words.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -43,6 +44,16 @@ def load_forms() -> tuple[Form, ...]:
     return tuple(forms)
 
 
+class _NamedForms:
+    """The forms of named tokens, loaded for the first word that may be a token, because most texts have none."""
+
+    def __iter__(self) -> Iterator[Form]:
+        return iter(load_forms())
+
+
+_NAMED = _NamedForms()
+
+
 @dataclass(frozen=True, slots=True)
 class Redacted:
     """A text without its secrets, and the kinds of the removed secrets, in order, with repeats."""
@@ -53,7 +64,7 @@ class Redacted:
 
 def redact(text: str) -> Redacted:
     """Replace every secret that is found by `[redacted:<kind>]`. The surrounding words stay."""
-    found = find(text, load_forms())
+    found = find(text, _NAMED)
     if not found:
         return Redacted(text)
     return Redacted(replace(text, found, "[redacted:{}]"), tuple(kind for _, _, kind in found))

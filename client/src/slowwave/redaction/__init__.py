@@ -28,12 +28,12 @@ _SECOND_HALF = lazy_pattern(r"\n[ \t]{0,20}(?=[A-Za-z+/=_-]{0,60}\d)(?=[0-9+/=_-
 _MORE = lazy_pattern(r"[A-Za-z0-9_-]+")
 
 
-def find(text: str, forms: Sequence[Form] = ()) -> list[Found]:
+def find(text: str, forms: Iterable[Form] = ()) -> list[Found]:
     """Find all secrets in a text, in order and without overlaps.
 
     Args:
         text: any text of any length.
-        forms: further forms of tokens.
+        forms: further forms of tokens, iterated for each word that may be a token.
 
     Returns:
         The start, the end and the kind of each secret.
@@ -78,7 +78,7 @@ def replace(text: str, found: Iterable[Found], mark: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _formed(text: str, pieces: Sequence[str], forms: Sequence[Form], *, digits: bool) -> Iterator[Found]:
+def _formed(text: str, pieces: Sequence[str], forms: Iterable[Form], *, digits: bool) -> Iterator[Found]:
     """Find secrets that are identified by their form alone. Short ones must have a digit, or the "=" of base64."""
     if "PRIVATE KEY" in text or "PuTTY" in text or "SSH2" in text:
         yield from shapes.key_files(text)
@@ -95,7 +95,7 @@ def _formed(text: str, pieces: Sequence[str], forms: Sequence[Form], *, digits: 
         yield from numbers(text)
 
 
-def _tokens(word: str, at: int, forms: Sequence[Form]) -> Iterator[Found]:
+def _tokens(word: str, at: int, forms: Iterable[Form]) -> Iterator[Found]:
     """Find the tokens in a word. If a pattern of a fixed length leaves the end of a longer token, the end is secret
     too.
     """
@@ -124,7 +124,7 @@ def _continued(text: str, start: int, end: int) -> int:
     return more.end() if more else end
 
 
-def _broken(view: Folded, forms: Sequence[Form]) -> Iterator[Found]:
+def _broken(view: Folded, forms: Iterable[Form]) -> Iterator[Found]:
     """Find tokens and numbers that a line end cuts in two."""
     for joint, near in line_ends(view):
         for start, end, kind in (*_formed(near.text, near.text.split(), forms, digits=True), *_carried(near.text)):
