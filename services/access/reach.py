@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, or_, true
+from sqlalchemy import ColumnElement, and_, false, literal_column, or_, true
 from sqlalchemy.engine import make_url
 
 from slowwave_server.models import Scope
@@ -50,8 +50,11 @@ class Reach:
 
     def scopes_text(self) -> tuple[str, dict[str, Any]]:
         """Return the same condition as text in the driver's form, and its parameters."""
-        compiled = self.scopes_condition().compile(dialect=_DIALECT)
-        return f"({compiled})", dict(compiled.params)
+        return _text(self.scopes_condition())
+
+    def agents_text(self, column: str) -> tuple[str, dict[str, Any]]:
+        """Return `agents_condition` as text in the driver's form, and its parameters."""
+        return _text(self.agents_condition(literal_column(column)))
 
     def covers(self, other: "Reach") -> bool:
         """Return True if the whole reach of `other` is within this reach."""
@@ -75,6 +78,11 @@ def matches(name: str, pattern: str) -> bool:
             return False
         place = found + len(part)
     return True
+
+
+def _text(condition: ColumnElement[bool]) -> tuple[str, dict[str, Any]]:
+    compiled = condition.compile(dialect=_DIALECT)
+    return f"({compiled})", dict(compiled.params)
 
 
 def _like(column: Any, pattern: str) -> ColumnElement[bool]:

@@ -2,16 +2,42 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select
-
-from slowwave_server.models import Agent, Memory, ReviewItem, Scope, Session, WorkingItem
-from slowwave_server.services.access.reach import Reach
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import find_agent
+
+if TYPE_CHECKING:
+    from slowwave_server.services.access.reach import Reach
 
 SESSIONS_COUNTED = 1_000
 """The largest number of sessions that are counted for an agent."""
+
+_WAITING = (
+    "SELECT s.dirty_since FROM slowwave.sessions s WHERE s.agent_id = a.id AND s.dirty_since IS NOT NULL"
+    " ORDER BY s.dirty_since LIMIT"
+)
+_AGENTS = (
+    "SELECT a.name, a.time_zone AS timezone, a.cutoff_hour, a.created_at, (SELECT count(*) FROM"
+    " (SELECT FROM slowwave.sessions s WHERE s.agent_id = a.id LIMIT %(most)s) AS counted) AS sessions,"
+    f" (SELECT count(*) FROM ({_WAITING} %(most)s) AS waiting) AS dirty, ({_WAITING} 1) AS oldest_dirty_at"
+    " FROM slowwave.agents a WHERE {} ORDER BY a.name LIMIT %(limit)s"
+)
+_NAMES = (
+    "SELECT name FROM slowwave.agents WHERE tenant = %(tenant)s AND deleted_at IS NULL ORDER BY name LIMIT %(limit)s"
+)
+_SESSIONS = (
+    "SELECT s.id AS number, s.name, k.kind || ':' || k.name AS scope, s.last_seq AS events,"
+    " s.processed_until AS processed, s.failures, s.created_at, s.last_seen_at, s.dirty_since"
+    " FROM slowwave.sessions s JOIN slowwave.scopes k ON k.id = s.scope_id"
+    " WHERE s.agent_id = %(agent)s AND k.tenant = %(tenant)s AND {} ORDER BY s.id DESC LIMIT %(limit)s"
+)
+_OWN = "(SELECT id FROM slowwave.scopes WHERE tenant = %(tenant)s AND kind = 'agent' AND name = %(agent)s)"
+_STATUSES = f"SELECT status, count(*) AS number FROM slowwave.memories WHERE scope_id = {_OWN} GROUP BY status"
+_COUNTS = (
+    f"SELECT (SELECT count(*) FROM slowwave.working_memory WHERE scope_id = {_OWN} AND outcome IS NULL) AS notes,"
+    f" (SELECT count(*) FROM slowwave.review_items WHERE scope_id = {_OWN} AND state = 'open') AS questions"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,46 +73,32 @@ class ListedSession:
 
 
 def list_agents(
-    connection: Connection, tenant: str, *, reach: Reach | None = None, after: str | None = None, limit: int = 50
+    connection: Reads, tenant: str, *, reach: "Reach | None" = None, after: str | None = None, limit: int = 50
 ) -> list[ListedAgent]:
     """List agents by name after `after`, without forgotten ones. reach: the reach of the caller's key; None for all."""
-    query = _agents(Agent.tenant == tenant, Agent.deleted_at.is_(None)).order_by(Agent.name).limit(limit)
+    wanted = ["a.tenant = %(tenant)s AND a.deleted_at IS NULL"]
+    values: dict[str, Any] = {"tenant": tenant, "after": after, "limit": limit}
     if reach is not None:
-        query = query.where(reach.agents_condition(Agent.name))
+        within, more = reach.agents_text("a.name")
+        wanted.append(within)
+        values |= more
     if after is not None:
-        query = query.where(Agent.name > after)
-    return [ListedAgent(*row) for row in connection.execute(query)]
+        wanted.append("a.name > %(after)s")
+    return _agents(connection, " AND ".join(wanted), values)
 
 
-def _agents(*wanted: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    some = select(Session.id).where(Session.agent_id == Agent.id).limit(SESSIONS_COUNTED).correlate(Agent).subquery()
-    waiting = (
-        select(Session.dirty_since)
-        .where(Session.agent_id == Agent.id, Session.dirty_since.is_not(None))
-        .order_by(Session.dirty_since)
-        .limit(SESSIONS_COUNTED)
-        .correlate(Agent)
-    )
-    dirty = waiting.subquery()
-    return select(
-        Agent.name,
-        Agent.time_zone,
-        Agent.cutoff_hour,
-        Agent.created_at,
-        select(func.count()).select_from(some).scalar_subquery().label("sessions"),
-        select(func.count()).select_from(dirty).scalar_subquery().label("dirty"),
-        waiting.limit(1).scalar_subquery().label("oldest"),
-    ).where(*wanted)
+def _agents(connection: Reads, wanted: str, values: dict[str, Any]) -> list[ListedAgent]:
+    rows = read_rows(connection, _AGENTS.format(wanted), {**values, "most": SESSIONS_COUNTED})
+    return [ListedAgent(**row) for row in rows]
 
 
-def agent_names(connection: Connection, tenant: str, *, limit: int = 200) -> list[str]:
+def agent_names(connection: Reads, tenant: str, *, limit: int = 200) -> list[str]:
     """Return the first names of agents, without forgotten ones, for a list of choices."""
-    query = select(Agent.name).where(Agent.tenant == tenant, Agent.deleted_at.is_(None)).order_by(Agent.name)
-    return list(connection.execute(query.limit(limit)).scalars())
+    return [row["name"] for row in read_rows(connection, _NAMES, {"tenant": tenant, "limit": limit})]
 
 
 def list_sessions(
-    connection: Connection,
+    connection: Reads,
     tenant: str,
     agent: str,
     *,
@@ -99,28 +111,13 @@ def list_sessions(
     dirty: True for only those with events that no flush has read.
     """
     agent_id = find_agent(connection, tenant, agent)
-    query = (
-        select(
-            Session.id,
-            Session.name,
-            func.concat(Scope.kind, ":", Scope.name).label("scope"),
-            Session.last_seq,
-            Session.processed_until,
-            Session.failures,
-            Session.created_at,
-            Session.last_seen_at,
-            Session.dirty_since,
-        )
-        .join(Scope, Scope.id == Session.scope_id)
-        .where(Session.agent_id == agent_id, Scope.tenant == tenant)
-        .order_by(Session.id.desc())
-        .limit(limit)
-    )
+    wanted = ["true"]
     if dirty:
-        query = query.where(Session.dirty_since.is_not(None))
+        wanted.append("s.dirty_since IS NOT NULL")
     if before is not None:
-        query = query.where(Session.id < before)
-    return [ListedSession(*row) for row in connection.execute(query)]
+        wanted.append("s.id < %(before)s")
+    values = {"agent": agent_id, "tenant": tenant, "before": before, "limit": limit}
+    return [ListedSession(**row) for row in read_rows(connection, _SESSIONS.format(" AND ".join(wanted)), values)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +132,11 @@ class AgentOverview:
     questions: int
 
 
-def read_agent(connection: Connection, tenant: str, agent: str) -> AgentOverview:
+def read_agent(connection: Reads, tenant: str, agent: str) -> AgentOverview:
     """Return one agent and the counts of its own scope. Raises UnknownName."""
     agent_id = find_agent(connection, tenant, agent)
-    listed = ListedAgent(*connection.execute(_agents(Agent.id == agent_id)).one())
-    own = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == "agent", Scope.name == agent).scalar_subquery()
-    statuses = select(Memory.status, func.count()).where(Memory.scope_id == own).group_by(Memory.status)
-    notes = select(func.count()).where(WorkingItem.scope_id == own, WorkingItem.outcome.is_(None))
-    questions = select(func.count()).where(ReviewItem.scope_id == own, ReviewItem.state == "open")
-    return AgentOverview(
-        listed,
-        {row[0]: row[1] for row in connection.execute(statuses)},
-        connection.execute(notes).scalar_one(),
-        connection.execute(questions).scalar_one(),
-    )
+    (listed,) = _agents(connection, "a.id = %(id)s", {"id": agent_id, "limit": 1})
+    own = {"tenant": tenant, "agent": agent}
+    memories = {row["status"]: row["number"] for row in read_rows(connection, _STATUSES, own)}
+    (counts,) = read_rows(connection, _COUNTS, own)
+    return AgentOverview(listed, memories, counts["notes"], counts["questions"])

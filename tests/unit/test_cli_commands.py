@@ -95,7 +95,17 @@ def test_status_loads_celery_only_for_workers_that_listen(database_url: str, val
 
 @pytest.mark.servers
 @pytest.mark.parametrize(
-    "call", ["search atlas boat", "context atlas", "memory list atlas", "inbox list", "queue list"]
+    "call",
+    [
+        "search atlas boat",
+        "context atlas",
+        "memory list atlas",
+        "inbox list",
+        "queue list",
+        "session list atlas",
+        "agent list",
+        "agent show atlas",
+    ],
 )
 def test_common_reads_load_no_sqlalchemy(database_url: str, tmp_path: Path, call: str) -> None:
     with Memory(Settings(database_url=database_url, spool=str(tmp_path))) as memory:

@@ -22,7 +22,7 @@ def list_agents(
     from slowwave_server.services.reports.agents import list_agents as read_agents
 
     shell = shell_of(context)
-    with shell.connection() as connection:
+    with shell.driver() as connection:
         found = read_agents(connection, shell.tenant, after=after, limit=limit)
     if as_json:
         print_json(found)
@@ -38,7 +38,7 @@ def show(context: typer.Context, agent: Agent, *, as_json: Json = False) -> None
     from slowwave_server.services.reports.agents import SESSIONS_COUNTED, read_agent
 
     shell = shell_of(context)
-    with shell.connection() as connection:
+    with shell.driver() as connection:
         found = read_agent(connection, shell.tenant, agent)
     if as_json:
         print_json(found)

@@ -24,7 +24,7 @@ def list_sessions(
     from slowwave_server.services.reports.agents import list_sessions as read_sessions
 
     shell = shell_of(context)
-    with shell.connection() as connection:
+    with shell.driver() as connection:
         found = read_sessions(connection, shell.tenant, agent, dirty=dirty, before=before, limit=limit)
     if as_json:
         print_json(found)
