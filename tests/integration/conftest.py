@@ -1,15 +1,17 @@
 """Fixtures that several files of this folder share."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
-from slowwave import Memory
-from tests.support.capturing import memory_on
+from slowwave import Memory, Settings
+from slowwave_server.services.forget.forget import Forgetter
 from tests.support.flushing import Scene, make_scene
 from tests.support.passing import Past
 from tests.support.recalling import Shelf
@@ -22,11 +24,23 @@ def shelf(database_url: str) -> Iterator[Shelf]:
 
 
 @pytest.fixture
-def memory(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Iterator[Memory]:
-    """The client of an agent's host, on servers without data."""
+def settings(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Settings:
+    """Servers without data, and folders of this test."""
     assert redis_client.dbsize() == 0
-    with memory_on(database_url, valkey_url, tmp_path / "spool") as memory:
+    files: Any = {"files": {"root": str(tmp_path / "memory")}}
+    return Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path / "spool", memory=files)
+
+
+@pytest.fixture
+def memory(settings: Settings) -> Iterator[Memory]:
+    """The client of an agent's host."""
+    with Memory(settings) as memory:
         yield memory
+
+
+@pytest.fixture
+def forgetter(engine: Engine, redis_client: Redis, settings: Settings) -> Forgetter:
+    return Forgetter(engine, redis_client, settings, lambda: datetime.now(UTC))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from redis import Redis
-from sqlalchemy import Engine, text
+from sqlalchemy import text
 
 from slowwave import Memory, Settings
 from slowwave.capture import Entry
@@ -30,39 +30,12 @@ from slowwave_server.services.memory_files.delivery import FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk
 from slowwave_server.services.queued_calls import record_turn, remember
 from tests.support.flushing import make_scene
-from tests.support.forgetting import dump_files, dump_redis, dump_tables
+from tests.support.forgetting import dump_files, dump_redis, dump_tables, everything, turn
 
 pytestmark = pytest.mark.servers
 
 WORD = "quokka"
 _DAY = "SELECT DISTINCT agent_id, scope_id, day FROM slowwave.session_days"
-
-
-@pytest.fixture
-def settings(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Settings:
-    redis_client.ping()
-    memory: Any = {"files": {"root": str(tmp_path / "memory")}}
-    return Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path / "spool", memory=memory)
-
-
-@pytest.fixture
-def memory(settings: Settings) -> Iterator[Memory]:
-    with Memory(settings) as memory:
-        yield memory
-
-
-@pytest.fixture
-def forgetter(engine: Engine, redis_client: Redis, settings: Settings) -> Forgetter:
-    return Forgetter(engine, redis_client, settings, lambda: datetime.now(UTC))
-
-
-def turn(*words: str) -> list[dict[str, str]]:
-    return [{"role": "user", "content": " ".join(words)}, {"role": "assistant", "content": "Noted."}]
-
-
-def everything(forgetter: Forgetter, *folders: Path) -> str:
-    tables = dump_tables(forgetter.engine, left_out=("erasures", "erased_names"))
-    return "\n".join([*tables.values(), dump_redis(forgetter.redis), dump_files(*folders)])
 
 
 def waiting(agent: str, session: str, content: str, settings: Settings, **about: Any) -> Entry:

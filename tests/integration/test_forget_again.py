@@ -2,15 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from redis import Redis
-from sqlalchemy import Engine, text
+from sqlalchemy import text
 
 from slowwave import Memory, Settings
 from slowwave.capture import Entry
@@ -25,40 +23,13 @@ from slowwave_server.services.forget.transaction import erase
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.memory_files.delivery import FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk, FileChanged
-from tests.support.forgetting import dump_files, dump_redis, dump_tables
+from tests.support.forgetting import dump_files, everything, turn
 
 pytestmark = pytest.mark.servers
 
 WORD = "quokka"
 _DAY = "SELECT DISTINCT agent_id, scope_id, day FROM slowwave.session_days"
 LONG_AGO = 1_000_000_000
-
-
-@pytest.fixture
-def settings(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Settings:
-    redis_client.ping()
-    memory: Any = {"files": {"root": str(tmp_path / "memory")}}
-    return Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path / "spool", memory=memory)
-
-
-@pytest.fixture
-def memory(settings: Settings) -> Iterator[Memory]:
-    with Memory(settings) as memory:
-        yield memory
-
-
-@pytest.fixture
-def forgetter(engine: Engine, redis_client: Redis, settings: Settings) -> Forgetter:
-    return Forgetter(engine, redis_client, settings, lambda: datetime.now(UTC))
-
-
-def turn(words: str) -> list[dict[str, str]]:
-    return [{"role": "user", "content": words}, {"role": "assistant", "content": "Noted."}]
-
-
-def everything(forgetter: Forgetter, *folders: Path) -> str:
-    tables = dump_tables(forgetter.engine, left_out=("erasures", "erased_names"))
-    return "\n".join([*tables.values(), dump_redis(forgetter.redis), dump_files(*folders)])
 
 
 def summarized_in_a_file(forgetter: Forgetter, settings: Settings, scope: str | None) -> tuple[int, Path]:

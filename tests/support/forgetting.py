@@ -10,6 +10,18 @@ from redis import Redis
 from sqlalchemy import Engine, text
 
 from slowwave_server.models import Base
+from slowwave_server.services.forget.forget import Forgetter
+
+
+def turn(*words: str) -> list[dict[str, str]]:
+    """What a person says, and an answer."""
+    return [{"role": "user", "content": " ".join(words)}, {"role": "assistant", "content": "Noted."}]
+
+
+def everything(forgetter: Forgetter, *folders: Path) -> str:
+    """All that is left, but for the receipts."""
+    tables = dump_tables(forgetter.engine, left_out=("erasures", "erased_names"))
+    return "\n".join([*tables.values(), dump_redis(forgetter.redis), dump_files(*folders)])
 
 
 def dump_tables(engine: Engine, left_out: Iterable[str] = ()) -> dict[str, str]:
