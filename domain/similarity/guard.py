@@ -7,12 +7,13 @@ frame.
 from itertools import pairwise
 
 from slowwave_server.domain.similarity.alignment import Alignment
+from slowwave_server.domain.similarity.amounts import are_one_measure
 from slowwave_server.domain.similarity.claims import excludes
 from slowwave_server.domain.similarity.findings import Finding
-from slowwave_server.domain.similarity.lexicon import are_kin, are_synonyms, is_kind_of
+from slowwave_server.domain.similarity.lexicon import are_kin, are_synonyms, is_kind_of, lemma
 from slowwave_server.domain.similarity.opposition import find_opposition
-from slowwave_server.domain.similarity.reading import Doer, Reading
-from slowwave_server.domain.similarity.tokens import Token
+from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.tokens import Token, tokenise
 
 _MUTUAL = frozenset(
     "marri engag friend sibl colleagu partner neighbour neighbor roommat cousin meet date twin divorc".split()
@@ -30,6 +31,7 @@ _ONCE = frozenset("be have decide choose agree name call marry move learn adopt 
 _ONCE_IN_LIFE = frozenset("graduate bear die retire found establish".split())
 _ENOUGH = 2
 """The number of words besides names with which a statement is complete by itself."""
+_VAGUE = frozenset({"", "be", "have"})
 _SAME_PARTICIPANTS = 3
 _SAME_NEIGHBOURS = 0.6
 
@@ -42,7 +44,7 @@ def find_difference(a: Reading, b: Reading, aligned: Alignment, seconds_apart: f
     if a.claimed and a.claimed == b.claimed:
         return None
     return (
-        _doers(a, b)
+        _doers(a, b, aligned)
         or _values(a, b)
         or _negation(a, b, aligned)
         or find_opposition(a, b, aligned)
@@ -51,25 +53,42 @@ def find_difference(a: Reading, b: Reading, aligned: Alignment, seconds_apart: f
     )
 
 
-def _doers(a: Reading, b: Reading) -> Finding | None:
+def _doers(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     one, other = a.doer, b.doer
     if one.names and other.names:
         if one.names & other.names:
-            return _relatives(one, other)
+            return _relatives(a, b)
         if a.names | one.names != b.names | other.names:
             return Finding("distinct", f"one is about {_spoken(one.names)}, the other about {_spoken(other.names)}")
-        return Finding("distinct", "the roles are swapped") if _MUTUAL.isdisjoint(a.stems) else None
+        return _swapped(a, b, aligned)
     if not one.head or not other.head or one.stems & other.stems or _alike(one.head, other.head):
         return None
     if one.head in b.stems and other.head in a.stems and a.clause.passive == b.clause.passive:
-        return Finding("distinct", "the roles are swapped")
+        return _swapped(a, b, aligned)
     return None
 
 
-def _relatives(one: Doer, other: Doer) -> Finding | None:
-    """Compare relatives: Maya and Maya's sister are two people."""
+def _swapped(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
+    """Find two roles that are swapped: "Maya manages Jonas", "Jonas manages Maya".
+
+    With another verb, each may say the same from its side: "Maya chairs the meeting", "the meeting has Maya as chair".
+    """
+    if a.clause.existential or b.clause.existential or not _MUTUAL.isdisjoint(a.stems):
+        return None
+    same_verb = a.clause.verb == b.clause.verb and a.clause.verb not in _VAGUE
+    if aligned.only_a and aligned.only_b and not same_verb:
+        return None
+    return Finding("distinct", "the roles are swapped")
+
+
+def _relatives(a: Reading, b: Reading) -> Finding | None:
+    """Compare relatives: Maya and Maya's sister are two people, unless both statements mention the sister."""
+    one, other = a.doer, b.doer
     owned = {doer.head for doer in (one, other) if doer.head not in doer.names}
     if len(owned) == 1 and one.head != other.head and any(_is_being(head) for head in owned):
+        without = b if one.head in owned else a
+        if any(_alike(token.lemma, lemma(next(iter(owned)))) for token in without.content if token.kind == "word"):
+            return None
         return Finding("distinct", f"only one is about somebody's {next(iter(owned))}")
     return None
 
@@ -90,6 +109,8 @@ def _values(a: Reading, b: Reading) -> Finding | None:
     for one in a.claims:
         for other in b.claims:
             if excludes(one, other):
+                if are_one_measure(tokenise(one.object_text), tokenise(other.object_text)):
+                    continue
                 if {one.value, other.value} == {"yes", "no"}:
                     return Finding("conflict", "only one is negated", one)
                 first, second = sorted((one.object_text, other.object_text))

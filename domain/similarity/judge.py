@@ -6,9 +6,12 @@ from rapidfuzz.distance import Jaro
 from rapidfuzz.fuzz import ratio
 
 from slowwave_server.domain.similarity.alignment import Alignment, align
+from slowwave_server.domain.similarity.amounts import identifiers_of, values_differ
+from slowwave_server.domain.similarity.denials import denials_differ, denies
 from slowwave_server.domain.similarity.findings import Finding
 from slowwave_server.domain.similarity.guard import find_difference
-from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD, Meaning, MeaningOf
+from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD, VALUES_MAY_HOLD, Meaning, MeaningOf
+from slowwave_server.domain.similarity.opposition import find_opposition
 from slowwave_server.domain.similarity.reading import Reading
 from slowwave_server.domain.similarity.verdicts import Judgement, Thresholds, Verdict
 
@@ -59,7 +62,7 @@ def judge(
         ruled = Judgement(verdict, score, _reasons(a, b))
     else:
         ruled = Judgement(verdict, score, (finding.reason,), finding.claim)
-    return ruled if told is None else _with_meaning(ruled, finding, told, a, b, same_type=same_type)
+    return ruled if told is None else _with_meaning(ruled, finding, told, a, b, aligned, same_type=same_type)
 
 
 def are_two_subjects(a: Reading, b: Reading) -> bool:
@@ -83,26 +86,51 @@ def _mentioned(reading: Reading) -> frozenset[str]:
     return reading.names | reading.distinct_stems | frozenset(token.lower for token in reading.tokens)
 
 
-def _allows_merge(finding: Finding | None, a: Reading, b: Reading) -> bool:
+def _allows_merge(finding: Finding | None, a: Reading, b: Reading, aligned: Alignment) -> bool:
     """Return True if the guard lets the model merge: no contradiction, no second thing, no different number, date or
-    denial.
+    name, no denial of one alone, and no opposites.
     """
-    same = (a.negated, a.quantities, a.dates) == (b.negated, b.quantities, b.dates)
-    return same and (finding is None or finding.kind in {"apart", "differs"})
+    if finding is not None and finding.kind not in {"apart", "differs"}:
+        return False
+    if values_differ(a.tokens, b.tokens) or _names_differ(a, b) or denials_differ(a, b, aligned):
+        return False
+    return denies(a) != denies(b) or find_opposition(a, b, aligned) is None
+
+
+def _names_differ(a: Reading, b: Reading) -> bool:
+    """Return True if each statement gives a name or an identifier ("pg-rep-04") that the other one does not mention."""
+    return bool(_named(a) - _mentioned(b)) and bool(_named(b) - _mentioned(a))
+
+
+def _named(reading: Reading) -> frozenset[str]:
+    return reading.names | identifiers_of(reading.tokens)
 
 
 def _with_meaning(
-    ruled: Judgement, finding: Finding | None, told: Meaning, a: Reading, b: Reading, *, same_type: bool
+    ruled: Judgement,
+    finding: Finding | None,
+    told: Meaning,
+    a: Reading,
+    b: Reading,
+    aligned: Alignment,
+    *,
+    same_type: bool,
 ) -> Judgement:
     """Return the verdict of the rules and the model together."""
-    if ruled.verdict == "conflict" and told.contradiction < BOTH_MAY_HOLD:
+    doubted = told.contradiction < (VALUES_MAY_HOLD if values_differ(a.tokens, b.tokens) else BOTH_MAY_HOLD)
+    if ruled.verdict == "conflict" and doubted:
         return replace(ruled, verdict="related", reasons=(*ruled.reasons, "but both may hold"), meaning=told)
     if told.is_contradiction and _are_other_attributes(a, b):
         return replace(ruled, meaning=told)
     if ruled.verdict != "conflict" and told.is_contradiction and (finding is None or finding.kind != "distinct"):
         why = f"only one of the two can hold now (certainty {told.contradiction:.2f})"
         return replace(ruled, verdict="conflict", reasons=(why,), meaning=told)
-    if ruled.verdict not in {"duplicate", "merge"} and told.is_duplicate and same_type and _allows_merge(finding, a, b):
+    if (
+        ruled.verdict not in {"duplicate", "merge"}
+        and told.is_duplicate
+        and same_type
+        and _allows_merge(finding, a, b, aligned)
+    ):
         why = f"both say the same in other words (certainty {told.duplicate:.2f})"
         return replace(ruled, verdict="merge", score=told.duplicate, reasons=(why,), meaning=told)
     return replace(ruled, meaning=told)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slowwave_server.domain.similarity.clause import AUXILIARIES
+from slowwave_server.domain.similarity.spoken import with_digits
 from slowwave_server.domain.similarity.tokens import Token, uncontracted
 
 _REWRITES = tuple(
@@ -49,10 +50,10 @@ class Polarity:
 
 
 def plainly(text: str) -> str:
-    """Return `text` with one verb for being ("takes place" as "is"), one negation ("no longer" as "not"), and no first
-    person.
+    """Return `text` with one verb for being ("takes place" as "is"), one negation ("no longer" as "not"), compound
+    numbers and times in digits, and no first person.
     """
-    text = uncontracted(text)
+    text = with_digits(uncontracted(text))
     for pattern, instead in _REWRITES:
         text = pattern.sub(instead, text)
     for pattern, person in _FIRST_PERSON:

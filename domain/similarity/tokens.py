@@ -29,11 +29,16 @@ _MONTHS = {
     for name in names.split()
 }
 _WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+_SHORT_WEEKDAYS = {
+    "mon": "monday", "tue": "tuesday", "tues": "tuesday", "wed": "wednesday", "thu": "thursday", "thur": "thursday",
+    "thurs": "thursday", "fri": "friday",
+}  # fmt: skip
+"""With a capital letter; "Sat" and "Sun" are also words."""
 _ALSO_WORDS = frozenset("may march mar sep jan".split())  # "May I", "Jan lives in …"
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
 _PATTERN = re.compile(
-    rf"(?P<iso>\b\d{{4}}-\d{{2}}-\d{{2}}\b)"
+    rf"(?P<iso>\b\d{{4}}-\d{{1,2}}-\d{{1,2}}\b)"
     rf"|(?P<clock>\b\d{{1,2}}:\d{{2}})(?:\s?(?P<half>[ap])\.?m\b\.?)?"
     rf"|\b(?P<hour>\d{{1,2}})\s?(?P<noon>[ap])\.?m\b\.?"
     rf"|\b(?P<m1>{_MONTH})\.? (?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
@@ -99,7 +104,8 @@ def _value(text: str, lemma_: str, kind: Kind) -> list[Token]:
 
 def _date(found: re.Match[str]) -> list[Token]:
     if found["iso"]:
-        return _value(found.group(), found["iso"], "date")
+        year, month, day = found["iso"].split("-")
+        return _value(found.group(), f"{year}-{int(month):02d}-{int(day):02d}", "date")
     month, day = found["m1"] or found["m2"], found["d1"] or found["d2"]
     return _value(found.group(), f"{_MONTHS[month.lower()]}-{int(day):02d}", "date")
 
@@ -163,6 +169,8 @@ def _named(word: str, lower: str, *, opens: bool) -> Token:
         kind = "function"
     elif lower.rstrip("s") in _WEEKDAYS:
         kind, spelling = "date", lower.rstrip("s")
+    elif word[0].isupper() and lower in _SHORT_WEEKDAYS:
+        kind, spelling = "date", _SHORT_WEEKDAYS[lower]
     elif word[0].isupper() and lower in _MONTHS and lower not in _ALSO_WORDS:
         kind, spelling = "date", _MONTHS[lower] + "-"
     elif word[0].isupper() and (not opens or not is_common_word(lower)):

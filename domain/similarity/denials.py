@@ -1,0 +1,78 @@
+"""Compare the denials of two statements, so that a denial may equal its antonym: "is not open" and "is closed".
+
+The statements may be in nine languages. Where only one denies something, the other one must contain a word that implies
+a denial ("quit", "forbidden", "except"), or an opposite of a denied word; otherwise both can't mean the same.
+"""
+
+import re
+
+from slowwave_server.domain.similarity.alignment import Alignment
+from slowwave_server.domain.similarity.lexicon import are_opposites, parts_of_speech, stem
+from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.tokens import Token
+
+_NEGATORS = re.compile(
+    r"(?i)\b(?:nicht|kein\w*|nie|niemals|ohne|nichts|niemand|"  # German
+    r"n'\w+|pas|jamais|aucune?|sans|rien|ni|"  # French
+    r"nunca|jamás|sin|ning[uú]n\w*|nadie|tampoco|"  # Spanish
+    r"non|mai|senza|nessun\w*|niente|"  # Italian
+    r"não|jamais|sem|nenhum\w*|ninguém|"  # Portuguese
+    r"niet|geen|nooit|zonder|niets)\b|"  # Dutch
+    r"不(?!同|过|過|错|錯|断|斷)|没|沒|无|無|未|别|勿|"  # Chinese
+    r"ない|なく|なかっ|ません|なし|ずに"  # Japanese
+)
+_IMPLIED = frozenset(
+    stem(word)
+    for word in "absent absence abandon abstain against avoid ban barred cancel cease clear closed decline denied deny "
+    "dislike drop empty end except exclude expire fail false forbid forbidden forbade former gone hate instead lack "
+    "leave left lose lost miss missing neither off omit only out outside prevent prohibit quit refuse reject remain "
+    "remove resign retire rule short skip stop unless vacant void withdraw withdrew wrong zero abolish ended".split()
+)
+_IMPLIED_ELSEWHERE = re.compile(
+    r"(?i)\b(?:verboten|untersagt|abgelehnt|fehl\w+|aufgehört|aufgegeben|verzicht\w*|meidet|nur|außer|geschlossen|frei|"
+    r"interdit\w*|refus\w*|arrêt\w*|évit\w*|sauf|seul\w*|ferm\w*|manqu\w*|renonc\w*|"
+    r"prohib\w*|rechaz\w*|dej[óa]\w*|evita\w*|salvo|excepto|s[oó]lo|solamente|cerrad\w*|falta\w*|"
+    r"vietat\w*|rifiut\w*|smess\w*|evita|tranne|solo|soltanto|chius\w*|manca\w*|"
+    r"proibid\w*|recus\w*|parou|deixou|exceto|apenas|somente|fechad\w*|"
+    r"verboden|geweigerd|gestopt|vermijdt|behalve|alleen|gesloten|ontbreekt)\b|"
+    r"禁止|拒绝|拒絕|停止|戒|避免|只|仅|僅|除|やめ|断|禁|以外|だけ|のみ"
+)
+_NEGATIVE = re.compile(r"(?:un|in|im|ir|il|dis|non-?)(?=\w{3})")
+_WITHOUT = ("less", "-free")
+_SHORTEST = 6
+
+
+def denials_differ(a: Reading, b: Reading, aligned: Alignment) -> bool:
+    """Return True if only one denies something, and no word of the other one says the same without a negator."""
+    one, other = denies(a), denies(b)
+    if one == other:
+        return False
+    denied, told = (a, b) if one else (b, a)
+    if _implied(told) - _implied(denied) or _IMPLIED_ELSEWHERE.search(told.text):
+        return False
+    return not any(_opposed(x, y) for x in aligned.only_a for y in aligned.only_b)
+
+
+def denies(reading: Reading) -> bool:
+    """Return True if a statement denies something, in one of nine languages."""
+    return reading.negated or _NEGATORS.search(reading.text) is not None
+
+
+def _implied(reading: Reading) -> frozenset[str]:
+    return frozenset(token.stem for token in reading.tokens if _implies_denial(token))
+
+
+def _implies_denial(token: Token) -> bool:
+    if token.stem in _IMPLIED or stem(token.lemma) in _IMPLIED or token.lower.endswith(_WITHOUT):
+        return True
+    negative = _NEGATIVE.match(token.lower)
+    return (
+        negative is not None
+        and len(token.lower) >= _SHORTEST
+        and token.kind == "word"
+        and any(part in "av" for part in parts_of_speech(token.lower[negative.end() :]))
+    )
+
+
+def _opposed(one: Token, other: Token) -> bool:
+    return one.kind == other.kind == "word" and are_opposites(one.lemma, other.lemma)

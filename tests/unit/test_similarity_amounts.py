@@ -1,0 +1,104 @@
+"""Numbers, times and dates of two statements: compared by value, whatever their spelling and unit."""
+
+import pytest
+
+from slowwave_server.domain.similarity import read
+from slowwave_server.domain.similarity.amounts import values_differ
+from slowwave_server.domain.similarity.spoken import with_digits
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("two hundred and twelve votes", "212 votes"),
+        ("a hundred words", "100 words"),
+        ("one hundred and twenty thousand", "120000"),
+        ("three hundred thousand and five", "300005"),
+        ("twenty five cats", "25 cats"),
+        ("5.5 million rows", "5500000 rows"),
+        ("two dozen eggs", "24 eggs"),
+        ("an eight-hour shift", "an 8 hour shift"),
+        ("20 percent", "20%"),
+        ("20 Prozent", "20%"),
+        ("half past three", "3:30"),
+        ("half past three in the afternoon", "3:30 pm"),
+        ("a quarter to nine", "8:45"),
+        ("ten minutes to four", "3:50"),
+        ("at five to four", "at 3:55"),
+        ("nine in the evening", "9:00 pm"),
+        ("ten o'clock", "10:00"),
+        ("at noon", "at 12:00"),
+        ("um 15 Uhr", "um 15:00"),
+        ("um 15.30 Uhr", "um 15:30"),
+        ("à 20h30", "à 20:30"),
+        ("from 2 to 9 December", "from 2 December to 9 December"),
+    ],
+)
+def test_numbers_and_times_are_written_in_digits(said: str, written: str) -> None:
+    assert with_digits(said) == written
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["five to ten people came", "half of the team", "a dozen eggs", "seven dwarfs", "one-to-one"],
+)
+def test_other_words_of_numbers_stay(text: str) -> None:
+    assert with_digits(text) == text
+
+
+EQUAL = [
+    ("Flight 207 is two hours late", "Flight 207 has a delay of 120 minutes"),
+    ("The user weighs 80 kg", "The user's weight is about 176 pounds"),
+    ("The flat has 65 square metres", "The flat has around 700 square feet"),
+    ("Rain since Monday: 62 mm", "From Monday up to now it rained 6.2 centimetres"),
+    ("The tracker runs 24 months", "The tracker lasts two years"),
+    ("Harriet has been a nurse for two decades", "Harriet has been a nurse for twenty years"),
+    ("The ticket costs $45", "The ticket costs 45 dollars"),
+    ("Ling earns £90k a year", "Ling's annual pay is 90,000 pounds"),
+    ("Claims are paid back at 80 %", "Salus pays back 80 percent"),
+    ("Chapter 4 is done", "The fourth chapter is done"),
+    ("The garage door closes at ten in the evening", "The garage door closes at 22:00"),
+    ("The pick-up is at 4:30 a.m.", "The pick-up is at half past four in the morning"),
+    ("Phone him from ten on", "Phone him from 10:00"),
+    ("Kofi was born on 3 March", "Kofi was born on 2011-03-03"),
+    ("The pass is valid until 31 December", "The pass is valid until the end of December"),
+    ("Ngozi is on call from 2 to 9 December", "From December 2nd through the 9th Ngozi is on call"),
+    ("The sync is on Fri", "The sync is on Fridays"),
+    ("Der Kurs beginnt um 15 Uhr", "Der Kurs beginnt um 15:00"),
+    ("Gold members board first", "Gold members board before all others"),
+    ("The user has three kids", "The user is a parent"),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), EQUAL)
+def test_one_value_in_two_spellings_differs_in_nothing(a: str, b: str) -> None:
+    assert not values_differ(read(a).tokens, read(b).tokens)
+    assert not values_differ(read(b).tokens, read(a).tokens)
+
+
+DIFFERENT = [
+    ("Flight 207 is two hours late", "Flight 207 has a delay of 90 minutes"),
+    ("The user weighs 80 kg", "The user weighs 80 pounds"),
+    ("The user weighs 80 kg", "The user's weight is about 190 pounds"),
+    ("The fare allows two bags", "The fare comes with one bag"),
+    ("The retro lasts an hour", "The retro lasts 90 minutes"),
+    ("The job runs every 5 minutes", "The job runs every 5 hours"),
+    ("The ticket costs $45", "The ticket costs €45"),
+    ("The share is 20", "The share is 20 %"),
+    ("The stand-up is at 9:30", "The stand-up is at 10:30"),
+    ("The stand-up is at 09:30", "The stand-up is at 21:30"),
+    ("The call is at 9:30 am", "The call is at 9:30 pm"),
+    ("The call is at half past three", "The call is at a quarter past three"),
+    ("Kofi was born on 3 March", "Kofi was born on 30 March"),
+    ("The change of March 28th (2027-03-28)", "The change of March 28th (2027-03-29)"),
+    ("The review is on 2026-04-05", "The review is on 2026-4-1"),
+    ("The sync is on Tue", "The sync is on Thursdays"),
+    ("The service runs Python 3.11.2", "The service runs Python 3.11.4"),
+    ("The goal is two hundred votes", "The goal is 2,000 votes"),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), DIFFERENT)
+def test_two_values_differ(a: str, b: str) -> None:
+    assert values_differ(read(a).tokens, read(b).tokens)
+    assert values_differ(read(b).tokens, read(a).tokens)

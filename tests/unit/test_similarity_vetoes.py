@@ -1,0 +1,79 @@
+"""What the guard forbids to a model of meaning that is certain: a merge over another value, denial or role."""
+
+import pytest
+
+from slowwave_server.domain.similarity import Judgement, Meaning, judge, read
+
+SAME = Meaning(0.95, 0.02, 0.01, 0.01, 0.01, duplicate_from=0.8, contradiction_from=0.7)
+OPPOSED = Meaning(0.02, 0.93, 0.02, 0.02, 0.01, duplicate_from=0.8, contradiction_from=0.7)
+
+
+def verdict(a: str, b: str, told: Meaning) -> Judgement:
+    """Judged both ways round, which must agree."""
+    forth, back = (judge(read(x), read(y), meaning=lambda _a, _b: told) for x, y in ((a, b), (b, a)))
+    assert (forth.verdict, forth.reasons) == (back.verdict, back.reasons)
+    return forth
+
+
+MERGED = [
+    ("antonym beside a denial", "The user has no job.", "The user is out of work."),
+    ("absence", "Kenji can't make it to the kickoff.", "Kenji will be absent when the kickoff takes place."),
+    ("forbidden", "Nobody may delete the legacy table.", "Dropping the legacy table is forbidden."),
+    ("opposite adjective", "The museum can't be visited on Mondays.", "On Mondays the museum is closed."),
+    ("prefix", "The invoice has not been settled.", "The invoice is still unpaid."),
+    ("German", "Jonas isst kein Fleisch.", "Jonas verzichtet auf Fleisch."),
+    ("Spanish", "Lucía ya no fuma.", "Lucía dejó de fumar."),
+    ("French", "Les chiens ne sont pas admis ici.", "Les chiens sont interdits ici."),
+    ("roles from two sides", "Lucía chairs the safety meeting.", "The safety meeting has Lucía as its chairperson."),
+    ("a passive idea", "Every service publishes its events to Kafka.", "Kafka is where services send their events."),
+    ("relatives", "In 2019 the user lost her dad.", "The user's father passed away in 2019."),
+    ("money", "Tickets for the jazz night cost 45 dollars.", "Anybody at the jazz night pays $45 for entry."),
+    ("extra detail", "Dmitri was promoted to head of sales.", "Dmitri has been head of sales since 3 May."),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), [case[1:] for case in MERGED], ids=[case[0] for case in MERGED])
+def test_a_repetition_in_other_words_is_merged(a: str, b: str) -> None:
+    assert verdict(a, b, SAME).verdict == "merge"
+
+
+KEPT = [
+    ("denial", "Kenji attends the kickoff with Maya.", "Kenji does not come to the kickoff of Maya's team."),
+    ("a denied word that implies a denial", "Ana avoids nuts in her food.", "Ana doesn't avoid nuts at all."),
+    ("German", "Jonas isst gern Fleisch.", "Jonas isst kein Fleisch."),
+    ("Spanish", "Lucía come carne a diario.", "Lucía nunca come carne."),
+    ("French", "Les chiens sont admis ici.", "Les chiens ne sont pas admis ici."),
+    ("Italian", "Marco beve caffè la sera.", "Marco non beve mai caffè la sera."),
+    ("Dutch", "Anneke eet vlees bij het ontbijt.", "Anneke eet geen vlees bij het ontbijt."),
+    ("Chinese", "小王吃肉。", "小王不吃肉。"),
+    ("Japanese", "佐藤さんは肉を食べる。", "佐藤さんは肉を食べない。"),
+    ("number", "The retro in room Baltic lasts an hour.", "The retro in room Baltic is set for 90 minutes."),
+    ("name", "The wedding is in the library of Porto.", "The wedding takes place in the library of Braga."),
+    ("identifier", "The report store is on host rs-03.", "The report store now lives on rs-11."),
+    ("opposites", "Stones fall less often on the west ridge.", "Stones come down more often on the west ridge."),
+    ("swapped roles", "Maya manages Jonas.", "Jonas manages Maya."),
+    ("swapped roles with a detail", "Maya manages Jonas in Oslo.", "Jonas manages Maya in Bergen."),
+    ("relatives", "Maya speaks French.", "Maya's sister speaks French."),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), [case[1:] for case in KEPT], ids=[case[0] for case in KEPT])
+def test_i6_a_certain_model_merges_nothing_that_differs(a: str, b: str) -> None:
+    assert verdict(a, b, SAME).verdict not in {"duplicate", "merge"}
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("There is an index on orders.created_at.", "orders.created_at is not indexed."),
+        ("Hoang watches the news on the TV in his bedroom.", "There is no TV in Hoang's bedroom."),
+        ("Salma leads the design team, which has nine people.", "The design team that Salma leads has six people."),
+    ],
+)
+def test_two_sides_of_one_matter_may_contradict(a: str, b: str) -> None:
+    assert verdict(a, b, OPPOSED).verdict == "conflict"
+
+
+def test_one_measure_in_two_units_is_no_contradiction() -> None:
+    assert judge(read("The user weighs 80 kg."), read("The user's weight is about 176 pounds.")).verdict != "conflict"
+    assert judge(read("The user weighs 80 kg."), read("The user's weight is 95 kg.")).verdict == "conflict"
