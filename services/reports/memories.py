@@ -99,19 +99,14 @@ def list_memories(
     for the agent or the session, and InvalidQuery if known_at has more than most_changes to revert.
     """
     zone = _zone(connection, tenant, agent)
-    wanted = _Wanted(status, kind, _instant(as_of, zone), before)
     scope_id, session_id = _place(connection, tenant, agent, scope, session)
     if scope_id is None:
         return []
+    wanted = _Wanted(scope_id, session_id, status, kind, _instant(as_of, zone), before)
     moment = _instant(known_at, zone)
-    then = ScopeAsOf()
-    if moment is not None:
-        then = _known_at(connection, scope_id, moment, with_sources=session_id is not None, most=most_changes)
+    then = _known_at(connection, scope_id, moment, with_sources=session_id is not None, most=most_changes)
     changed = [row for row in then.rows if wanted.admits(row) and _comes_from(then, row["id"], session_id)]
-    conditions = [*wanted.conditions()]
-    values = wanted.values() | {"scope": scope_id, "session": session_id, "limit": limit}
-    if session_id is not None:
-        conditions.append(_FROM_SESSION)
+    conditions, values = [*wanted.conditions()], wanted.values() | {"limit": limit}
     if words is not None:
         condition, value, changed = _holding(connection, scope_id, words, changed)
         conditions.append(condition)
@@ -128,12 +123,17 @@ def list_memories(
 class _Wanted:
     """The filter of a list."""
 
+    scope_id: int
+    session_id: int | None
     status: MemoryStatus | None
     kind: MemoryType | None
     as_of: datetime | None
     before: tuple[datetime, UUID] | None
 
     def conditions(self) -> Iterator[str]:
+        yield "m.scope_id = %(scope)s"
+        if self.session_id is not None:
+            yield _FROM_SESSION
         yield "m.status <> 'archived'" if self.status is None else "m.status = %(status)s"
         if self.kind is not None:
             yield "m.type = %(kind)s"
@@ -145,8 +145,8 @@ class _Wanted:
 
     def values(self) -> dict[str, Any]:
         before, before_id = self.before or (None, None)
-        values = {"status": self.status, "kind": self.kind, "as_of": self.as_of}
-        return values | {"before": before, "before_id": before_id}
+        values = {"scope": self.scope_id, "session": self.session_id, "status": self.status, "kind": self.kind}
+        return {**values, "as_of": self.as_of, "before": before, "before_id": before_id}
 
     def admits(self, row: Mapping[str, Any]) -> bool:
         """Return True if the filter matches a row that differs from the table's."""
@@ -172,15 +172,18 @@ def _place(
 
 
 def _query(conditions: Sequence[str]) -> str:
-    where = " AND ".join(["m.scope_id = %(scope)s", *conditions])
     return (
-        f"SELECT {_COLUMNS} FROM slowwave.memories m WHERE {where}"
+        f"SELECT {_COLUMNS} FROM slowwave.memories m WHERE {' AND '.join(conditions)}"
         " ORDER BY m.valid_from DESC, m.id DESC LIMIT %(limit)s"
     )
 
 
 # These two need SQLAlchemy, which takes longer to import than most lists to read.
-def _known_at(connection: Reads, scope_id: int, moment: datetime, *, with_sources: bool, most: int | None) -> ScopeAsOf:
+def _known_at(
+    connection: Reads, scope_id: int, moment: datetime | None, *, with_sources: bool, most: int | None
+) -> ScopeAsOf:
+    if moment is None:
+        return ScopeAsOf()
     from slowwave_server.services.reports.as_of import read_as_of  # noqa: PLC0415
 
     if isinstance(connection, psycopg.Connection):
