@@ -125,10 +125,10 @@ async def _answer(request: Request, needs: Needs, answer: Handler, *, counts_lat
     rules = gate.settings.gateway
     if request.method in CHANGES:
         given_key(request)  # refuse an invalid header, even for a route that does not need it
+    if counts_late:
+        visit.send_count()  # Redis counts while the body arrives and is checked
     if request.method in BODIES:
         request = await take_body(request, rules.max_body_bytes, rules.body_seconds)
-    if counts_late:
-        visit.send_count()
     if request.method in CHANGES and needs.keeps != "nothing":
         response = await gate.answers.once(caller, request, needs.keeps, answer)
     else:
