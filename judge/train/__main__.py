@@ -6,10 +6,12 @@ Run: python -m judge.train                     trains, writes judge/src/slowwave
      python -m judge.train pairs --target DIR  how two statements relate: trains, writes to a folder (default:
                                                judge/build), and judges the held-out pairs
      python -m judge.train pairs --report      judges the held-out pairs with the model of the package
+     python -m judge.train pairs --calibrate   fits its scale and its thresholds anew, and judges the held-out pairs
      python -m judge.train pairs --share 0.5   learns half of the groups: a point of the learning curve
      python -m judge.train pairs --rounds 3    shows each group three times instead of twelve
 
-It needs `pip install -e './judge[train]'`, two cores and a quarter of an hour, and as long for each group left out.
+Training needs `pip install -e './judge[train]'`, two cores and a quarter of an hour, and as long for each group left
+out. --report and --calibrate need only the packages of `make setup`.
 """
 
 import argparse
@@ -19,16 +21,20 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.pile import auc
-from judge.train import pair_report, pair_training
+from judge.train import pair_calibration, pair_report
 from judge.train.data import Labelled, is_held_out, read_gold, read_labelled
-from judge.train.network import EPOCHS, RATE, Trainer
 from judge.train.pair_data import read_groups
 from judge.train.pair_model import read_card
 
+if TYPE_CHECKING:
+    from judge.train.network import Trainer
+
 TARGET = Path(__file__).parent.parent / "src" / "slowwave_judge"
 BUILD = Path(__file__).parent.parent / "build"
+ROUNDS = 12
 SHARES = (0.25, 0.4, 0.6)
 
 
@@ -44,7 +50,7 @@ def tell(part: str, rows: Sequence[Labelled], judged: Sequence[float]) -> None:
     print(" | ".join(told), flush=True)
 
 
-def leave_out(trainer: Trainer, data: Sequence[Labelled], groups: Sequence[str]) -> None:
+def leave_out(trainer: "Trainer", data: Sequence[Labelled], groups: Sequence[str]) -> None:
     """Train without each group of data sets, and judge it."""
     for group in groups:
         parts = group.split("+")
@@ -59,6 +65,8 @@ def leave_out(trainer: Trainer, data: Sequence[Labelled], groups: Sequence[str])
 
 def train_worth(seed: int, left_out: str | None) -> None:
     """Train and write; or, if groups of sets are named, train without each group and judge it."""
+    from judge.train.network import EPOCHS, RATE, Trainer  # noqa: PLC0415 (PyTorch, which only training needs)
+
     data, trainer = [*read_labelled(), *read_gold(seed)], Trainer(seed)
     learned, held_out = [one for one in data if not is_held_out(one)], [one for one in data if is_held_out(one)]
     counts = Counter(one.part if one.label else f"{one.part}, gold" for one in learned)
@@ -80,9 +88,18 @@ def train_worth(seed: int, left_out: str | None) -> None:
 
 def train_pairs(seed: int, share: float, rounds: int, folder: Path) -> None:
     """Train, calibrate and write the judge of pairs, and print its results on held-out pairs."""
+    from judge.train import pair_training  # noqa: PLC0415 (PyTorch, which only training needs)
+
     card = pair_training.train(read_groups(), seed, share, folder, rounds)
-    pair_training.write_card(card, folder)
-    pair_training.write_card(card | {"figures": pair_report.report(card, folder)}, folder)
+    pair_calibration.write_card(card, folder)
+    pair_calibration.write_card(card | {"figures": pair_report.report(card, folder)}, folder)
+
+
+def calibrate_pairs(folder: Path) -> None:
+    """Fit the scale and the thresholds of the model in a folder anew, and print its results on held-out pairs."""
+    card = read_card(folder) | pair_calibration.calibrated(folder)
+    pair_calibration.write_card(card, folder)
+    pair_report.report(card, folder)
 
 
 def main() -> int:
@@ -92,8 +109,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     pairs = parser.add_subparsers(dest="judge").add_parser("pairs", help="the judge of how two statements relate")
     pairs.add_argument("--report", action="store_true", help="train nothing, measure the model that is there")
+    pairs.add_argument("--calibrate", action="store_true", help="train nothing, fit the thresholds of the model again")
     pairs.add_argument("--share", type=float, default=1.0, help="of the groups that are learned")
-    pairs.add_argument("--rounds", type=int, default=pair_training.ROUNDS, help="how often each group is shown")
+    pairs.add_argument("--rounds", type=int, default=ROUNDS, help="how often each group is shown")
     pairs.add_argument("--target", type=Path, help="the folder of the model")
     pairs.add_argument("--seed", type=int, default=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -102,6 +120,8 @@ def main() -> int:
     elif options.report:
         folder = options.target or TARGET
         pair_report.report(read_card(folder), folder)
+    elif options.calibrate:
+        calibrate_pairs(options.target or TARGET)
     else:
         train_pairs(options.seed, options.share, options.rounds, options.target or BUILD)
     return 0

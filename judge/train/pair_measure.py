@@ -18,6 +18,8 @@ MOST_ALIKE = 0.015
 """The same limit for related and distinct pairs."""
 MOST_ACCUSED = 0.037
 """The most related and distinct pairs, as a share of the fitting set, that the conflict threshold may pass."""
+READ_AGAIN = (0.5, 0.8)
+"""The probabilities of a contradiction at which the model reads a pair in both orders."""
 DUPLICATE, CONFLICT, UPDATE, UPDATED, RELATED, DISTINCT = range(len(OUTPUTS))
 
 
@@ -71,19 +73,37 @@ class Thresholds:
         return {"duplicate": round(self.duplicate, 4), "conflict": round(self.conflict, 4)}
 
 
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The pairs that the rules let the model merge, and those that they let it call contradictory."""
+
+    merge: np.ndarray
+    conflict: np.ndarray
+
+    def of(self, places: list[int]) -> "Allowed":
+        """Return the same for some of the pairs."""
+        return Allowed(self.merge[places], self.conflict[places])
+
+
 def against(chances: np.ndarray) -> np.ndarray:
     """Return the probability that both can't be true now: a conflict, or one says that the other has ended."""
     found: np.ndarray = chances[:, [CONFLICT, UPDATE, UPDATED]].sum(1)
     return found
 
 
-def fit_thresholds(chances: np.ndarray, pairs: Sequence[Pair]) -> Thresholds:
-    """Return the lowest thresholds that keep the errors within the shares above."""
+def fit_thresholds(chances: np.ndarray, pairs: Sequence[Pair], allowed: Allowed | None = None) -> Thresholds:
+    """Return the lowest thresholds that keep the errors within the shares above.
+
+    allowed: the pairs for which the rules let the model decide; without it, all.
+    """
+    alike, opposed_by = chances[:, DUPLICATE], against(chances)
+    if allowed is not None:
+        alike, opposed_by = alike * allowed.merge, opposed_by * allowed.conflict
     label = np.array([OUTPUTS.index(one.label) for one in pairs])
     other = np.isin(label, (RELATED, DISTINCT))
     opposed = np.isin(label, (CONFLICT, UPDATE, UPDATED))
-    same = max(_allows(chances[opposed, DUPLICATE], MOST_MERGED), _allows(chances[other, DUPLICATE], MOST_ALIKE), 0.34)
-    return Thresholds(same, max(_allows(against(chances)[other], MOST_ACCUSED), 0.34))
+    same = max(_allows(alike[opposed], MOST_MERGED), _allows(alike[other], MOST_ALIKE), 0.34)
+    return Thresholds(same, max(_allows(opposed_by[other], MOST_ACCUSED), 0.34))
 
 
 def _allows(scores: np.ndarray, share: float) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
+from judge.train.pair_measure import READ_AGAIN, Scale, against
 from judge.train.pairs import SWAPPED, Pair
 from slowwave_judge.runtime import MAX_TOKENS
 
@@ -52,16 +53,26 @@ class PairModel:
         weights = (folder / MODEL).read_bytes()
         self._session: Any = onnxruntime.InferenceSession(weights, providers=["CPUExecutionProvider"])
 
-    def logits(self, pairs: Sequence[Pair]) -> np.ndarray:
+    def logits(self, pairs: Sequence[Pair], scale: Scale | None = None) -> np.ndarray:
         """Return the output before calibration, computed as in the package: a row per pair and a column per output.
 
-        It reads one pair at a time, the two statements in alphabetical order.
+        It reads one pair at a time, the two statements in alphabetical order. With a scale, it reads pairs whose
+        probability of a contradiction is within READ_AGAIN also in the other order, and takes the mean.
         """
-        return np.array([self._answer(one) for one in pairs])
+        found = np.array([self._answer(one) for one in pairs])
+        if scale is None or not len(found):
+            return found
+        chances = against(scale(found))
+        for at in np.flatnonzero((chances >= READ_AGAIN[0]) & (chances <= READ_AGAIN[1])).tolist():
+            found[at] = (found[at] + self._answer(pairs[at], again=True)) / 2
+        return found
 
-    def _answer(self, pair: Pair) -> np.ndarray:
-        if pair.second < pair.first:
-            return self._answer(pair.swapped())[list(SWAPPED)]
+    def _answer(self, pair: Pair, *, again: bool = False) -> np.ndarray:
+        if (pair.second < pair.first) != again:
+            return self._run(pair.swapped())[list(SWAPPED)]
+        return self._run(pair)
+
+    def _run(self, pair: Pair) -> np.ndarray:
         (told,) = self._session.run(["relations"], self._tokenizer([pair]))
         return np.asarray(told[0])
 

@@ -12,14 +12,13 @@ from typing import Any
 import torch
 
 from judge.train.data import DATA
-from judge.train.pair_data import Group, apart, learned_round, pairs_of, read_captions, statements
-from judge.train.pair_measure import fit_scale, fit_thresholds
-from judge.train.pair_model import CARD, MODEL, PairModel
+from judge.train.pair_calibration import calibrated
+from judge.train.pair_data import Group, apart, learned_round, read_captions, statements
+from judge.train.pair_model import MODEL
 from judge.train.pair_network import RATE, PairNetwork, PairTrainer, write_tokenizer
 from judge.train.pair_real import learned_real
-from judge.train.pairs import OUTPUTS, Pair
+from judge.train.pairs import OUTPUTS
 
-ROUNDS = 12
 CAPTION_ROUNDS = 2
 CAPTION_RATE = 1.5e-4
 
@@ -38,7 +37,7 @@ def prepare(groups: Sequence[Group], seed: int, folder: Path, device: str) -> tu
     return trainer, network
 
 
-def train(groups: Sequence[Group], seed: int, share: float, folder: Path, rounds: int = ROUNDS) -> dict[str, Any]:
+def train(groups: Sequence[Group], seed: int, share: float, folder: Path, rounds: int) -> dict[str, Any]:
     """Train on a share of the groups, on an accelerator if available, and write the model. Returns its card."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     began = time.monotonic()
@@ -63,17 +62,4 @@ def train(groups: Sequence[Group], seed: int, share: float, folder: Path, rounds
         "pairs of the first round": dict(sorted(Counter(one.part for one in shown[0]).items())),
         "held out": {"domains": sorted({group["domain"] for group in held_out}), "groups": len(held_out)},
     }
-    return card | calibrated(PairModel(folder), pairs_of(held_out))
-
-
-def calibrated(model: PairModel, pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Return the scale and the thresholds fitted on these pairs, which training did not use."""
-    logits = model.logits(pairs)
-    scale = fit_scale(logits, pairs)
-    thresholds = fit_thresholds(scale(logits), pairs)
-    return {"scale": scale.told(), "thresholds": thresholds.told()}
-
-
-def write_card(card: dict[str, Any], folder: Path) -> None:
-    """Write the card beside the model."""
-    (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+    return card | calibrated(folder)

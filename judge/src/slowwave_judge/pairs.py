@@ -13,6 +13,8 @@ from slowwave_judge.runtime import PACKAGE, Network
 _CARD = json.loads((PACKAGE / "pairs.json").read_text("utf-8"))
 PAIRS_NAME: str = _CARD["name"]
 """The model's name with the first digits of its hash."""
+_SWAPPED = [0, 1, 3, 2, 4, 5]
+"""The places of the outputs if the two statements swap places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,9 @@ class Relation:
 class PairJudge:
     """The model of pairs. Create it after a fork; loading takes 0.2 seconds.
 
+    It reads a pair again in the other order if the first answer leaves open whether the two contradict each other, and
+    takes the mean. That is about every eighth pair of near statements.
+
     Attributes:
         duplicate_from: The lowest probability of `duplicate` at which two statements count as equal.
         conflict_from: The lowest sum of the probabilities of `conflict`, `update` and `updated` at which two statements
@@ -58,13 +63,14 @@ class PairJudge:
         self._network = Network("pairs.onnx", "pairs_tokenizer.json", shorten="longest_first", output="relations")
         self._factor = float(_CARD["scale"]["factor"])
         self._shifts = np.array(_CARD["scale"]["shifts"])
+        self._open_from, self._open_to = (float(one) for one in _CARD["read again"])
         self.duplicate_from = float(_CARD["thresholds"]["duplicate"])
         self.conflict_from = float(_CARD["thresholds"]["conflict"])
 
     def relation(self, first: str, second: str) -> Relation:
         """Judge how two statements relate.
 
-        The model reads the two in alphabetical order, so that the answer does not depend on the order of the
+        The model reads the two in alphabetical order first, so that the answer does not depend on the order of the
         arguments.
 
         Args:
@@ -76,6 +82,14 @@ class PairJudge:
         """
         if second < first:
             return self.relation(second, first).swapped()
-        scaled = np.array(self._network(first, second)) * self._factor + self._shifts
+        answer = np.array(self._network(first, second))
+        told = self._calibrated(answer)
+        if self._open_from <= told.conflict + told.update + told.updated <= self._open_to:
+            again = np.array(self._network(second, first))[_SWAPPED]
+            told = self._calibrated((answer + again) / 2)
+        return told
+
+    def _calibrated(self, answer: np.ndarray) -> Relation:
+        scaled = answer * self._factor + self._shifts
         raised = np.exp(scaled - scaled.max())
         return Relation(*(float(one) for one in raised / raised.sum()))

@@ -1,0 +1,26 @@
+"""Calibrate the judge of pairs on the held-out groups, and write its card."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from judge.train.pair_data import apart, pairs_of, read_groups
+from judge.train.pair_measure import READ_AGAIN, fit_scale, fit_thresholds
+from judge.train.pair_model import CARD, PairModel
+from judge.train.pair_pass import allowed
+
+
+def calibrated(folder: Path) -> dict[str, Any]:
+    """Return the scale and the thresholds of the model in a folder, fitted on the groups that training did not use.
+
+    The thresholds limit the errors that the rules let pass.
+    """
+    pairs, model = pairs_of(apart(read_groups())[1]), PairModel(folder)
+    scale = fit_scale(model.logits(pairs), pairs)
+    thresholds = fit_thresholds(scale(model.logits(pairs, scale)), pairs, allowed(pairs))
+    return {"scale": scale.told(), "read again": list(READ_AGAIN), "thresholds": thresholds.told()}
+
+
+def write_card(card: dict[str, Any], folder: Path) -> None:
+    """Write the card beside the model."""
+    (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
