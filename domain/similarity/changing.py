@@ -1,13 +1,15 @@
 """Decide whether a later statement says that the state in an earlier statement has changed.
 
 The later statement must contain a word for a change: "now", "switched to", "no longer". In addition, one of three
-conditions must hold: the model of meaning sees a contradiction; both statements give different numbers of one unit for
-the same subject; or the later one says that a thing has ended on which the earlier one depends.
+conditions must hold: the model of meaning sees a contradiction; both statements give different numbers of one unit, or
+identifiers of one form ("db-01", "db-02"), for the same subject; or the later one says that a thing has ended on which
+the earlier one depends.
 """
 
 import re
 from collections.abc import Sequence
 
+from slowwave_server.domain.similarity.amounts import identifiers_of
 from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.meaning import CHANGED_FROM, MeaningOf
 from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
@@ -27,6 +29,8 @@ _ENDED = re.compile(
     r"any ?(?:more|longer)|replaced|dropped|rejected|withdrew|switched off|moved (?:back|away|out)|took .{1,20} off|"
     r"outgrown|gave up|resigned)\b"
 )
+_BESIDES = re.compile(r"(?i)\b(?:also|too|another|additional|as well|besides|second|both)\b")
+_DIGITS = re.compile(r"\d+")
 _BEFORE, _AFTER = 25, 30
 """Characters around the words of an end in which the name of the ended thing stands."""
 _MOST_NUMBERS = 2
@@ -76,14 +80,26 @@ def _gives_values(older: Reading, newer: Reading, speakers: set[str]) -> bool:
 
 
 def _measures_anew(older: Reading, newer: Reading) -> bool:
-    """Return True if both name the subject of the older one, and give another number of one unit."""
+    """Return True if both name the subject of the older one, and give another number of one unit or another identifier
+    of one form.
+    """
     subject = older.doer.stems - {"user"}
     if not subject - older.doer.names or not subject <= newer.distinct_stems:
         return False
     if any(len(r.quantities) > _MOST_NUMBERS or len(r.names) > _MOST_NAMES for r in (older, newer)):
         return False
+    if _identifies_anew(older, newer):
+        return True
     before, after = _numbers(older.tokens), _numbers(newer.tokens)
     return any(unit in after and numbers.isdisjoint(after[unit]) for unit, numbers in before.items())
+
+
+def _identifies_anew(older: Reading, newer: Reading) -> bool:
+    before, after = identifiers_of(older.tokens), identifiers_of(newer.tokens)
+    if len(before) != 1 or len(after) != 1 or before == after or _BESIDES.search(newer.text):
+        return False
+    one, other = (_DIGITS.sub("0", next(iter(found))) for found in (before, after))
+    return one == other
 
 
 def _numbers(tokens: Sequence[Token]) -> dict[str, set[str]]:
@@ -109,7 +125,8 @@ def _ends_what(older: Reading, newer: Reading, speakers: set[str]) -> bool:
     around = words[max(0, end.start() - _BEFORE) : end.end() + _AFTER]
     # A person of whom both tell has not ended.
     things = older.names & newer.names - (older.doer.names & newer.doer.names) - speakers
-    if end[0].startswith(("no ", "any")) and older.doer.stems & (newer.distinct_stems | {"user"}):
+    same = older.doer.head in newer.distinct_stems | {"user"} and not are_two_subjects(older, newer)
+    if end[0].startswith(("no ", "any")) and same:
         said = {token.lower for token in older.content if token.stem in newer.distinct_stems}
         things |= said - {token.lower for token in older.content if token.stem in older.doer.stems} - speakers
     return any(re.search(rf"\b{re.escape(thing)}\b", around) for thing in things)

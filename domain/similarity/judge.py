@@ -106,6 +106,10 @@ def _named(reading: Reading) -> frozenset[str]:
     return reading.names | identifiers_of(reading.tokens)
 
 
+def _may_hold_below(a: Reading, b: Reading) -> float:
+    return VALUES_MAY_HOLD if values_differ(a.tokens, b.tokens) else BOTH_MAY_HOLD
+
+
 def _with_meaning(
     ruled: Judgement,
     finding: Finding | None,
@@ -117,8 +121,7 @@ def _with_meaning(
     same_type: bool,
 ) -> Judgement:
     """Return the verdict of the rules and the model together."""
-    doubted = told.contradiction < (VALUES_MAY_HOLD if values_differ(a.tokens, b.tokens) else BOTH_MAY_HOLD)
-    if ruled.verdict == "conflict" and doubted:
+    if ruled.verdict == "conflict" and told.contradiction < _may_hold_below(a, b):
         return replace(ruled, verdict="related", reasons=(*ruled.reasons, "but both may hold"), meaning=told)
     if told.is_contradiction and _are_other_attributes(a, b):
         return replace(ruled, meaning=told)

@@ -32,6 +32,7 @@ def test_quotes_are_read_in_plain_words(text: str, plain: str) -> None:
         ("The harbour bot runs on Node 18.", "The harbour bot was upgraded to Node 20."),
         ("The gold plan costs 12 euros a month.", 'The user: "From today the gold plan is 15 euros a month."'),
         ("The user rows at Northern Oars.", "The user quit Northern Oars in May."),
+        ("The report store is on host rs-03.", "We failed over: the report store now lives on rs-11."),
         ("The user is a vegan.", 'The user: "I eat cheese again, I am not a vegan any more."'),
         ("Our landlord is Mr Sands.", "Mr Sands sold the house, the landlord is Ines Tal now."),
     ],
@@ -49,6 +50,11 @@ def test_a_change_needs_no_model_if_the_words_say_it(older: str, newer: str) -> 
         ("Maya went to Oslo in May.", "Maya left Oslo and moved on."),
         ('Ola: "I row for fun these days."', 'Ines to Ola: "Ola, do not quit!"'),
         ("Ola is allergic to cats.", "Ines is no longer allergic to nuts."),
+        ("The user's cousin Ola is allergic to cats.", "Ines was tested, she is no longer allergic to nuts."),
+        ("The user is a vegan.", "Ines is not a vegan any more."),
+        ("The report store is on host rs-03.", "The report store is now also on rs-11."),
+        ("The report store is on host rs-03.", "The mail store now lives on rs-11."),
+        ("The report store is on host rs-03.", "The report store was upgraded to v2."),
     ],
 )
 def test_another_thing_or_no_change_ends_nothing(older: str, newer: str) -> None:
