@@ -23,7 +23,7 @@ from slowwave_server.services.reports.memories import list_memories
 from slowwave_server.services.reports.review import Asked, ListedQuestion, list_questions, what_answers_do
 from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
 from slowwave_server.services.review.decision import Decision
-from slowwave_server.services.review.decisions import decide_conflicts
+from slowwave_server.services.review.decisions import decide_cases
 from slowwave_server.services.undo.undo import undo
 from slowwave_server.workers import demo_story as story
 from slowwave_server.workers.demo_page import DemoPage, Flushed
@@ -138,7 +138,7 @@ class Replay:
         """Answer the open question, and return the number of the run."""
         conflict = self._open_question().conflicts[0].id
         by, now = story.OPERATOR, self._now
-        report = decide_conflicts(self._engine, self._tenant, [conflict], answers[words], by=by, now=now)
+        report = decide_cases(self._engine, self._tenant, "conflict", [conflict], answers[words], by=by, now=now)
         if report.run is None:
             raise DemoFailed(f"the answer was refused: {report.results[0].text}")
         self._page.answered(by, words, report)

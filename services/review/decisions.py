@@ -66,38 +66,31 @@ class DecisionReport:
         return sum(result.outcome == "decided" for result in self.results)
 
 
-def decide_items(
+def decide_cases(
     engine: Engine,
     tenant: str,
-    items: Sequence[int],
+    kind: Kind,
+    numbers: Sequence[int],
     decision: Decision,
     *,
     by: str,
     now: datetime,
     dry_run: bool = False,
 ) -> DecisionReport:
-    """Answer questions of a tenant, all in one run and one transaction. dry_run: True to report the changes only.
+    """Answer questions (items), or decide conflicts with or without a question, of a tenant, in one run and one
+    transaction. dry_run: True to report the changes only.
 
-    An item that another person answered first, or that does not allow this decision, is reported and does not change.
-    Raises Contested if passes changed the memories again and again in the meantime.
+    A decided conflict closes all its open questions. A case that another person decided first, or that does not allow
+    this decision, is reported and does not change. Raises Contested if passes changed the memories again and again in
+    the meantime.
     """
-    return _decide(engine, tenant, "item", items, decision, by=by, now=now, dry_run=dry_run)
 
+    def attempt(connection: Connection) -> DecisionReport:
+        places = scopes_of(connection, tenant, kind, numbers)
+        wanted = sorted(set(numbers))
+        return _run(connection, places, wanted, kind, decision, by=by, now=now, dry_run=dry_run)
 
-def decide_conflicts(
-    engine: Engine,
-    tenant: str,
-    conflicts: Sequence[int],
-    decision: Decision,
-    *,
-    by: str,
-    now: datetime,
-    dry_run: bool = False,
-) -> DecisionReport:
-    """Decide conflicts of a tenant, with or without a question, and close all their open questions. Otherwise as
-    decide_items.
-    """
-    return _decide(engine, tenant, "conflict", conflicts, decision, by=by, now=now, dry_run=dry_run)
+    return _again(engine, attempt)
 
 
 def expire_due(
@@ -134,25 +127,6 @@ def expire_due(
         )
         lapsed += _again(engine, attempt).decided
     return lapsed
-
-
-def _decide(
-    engine: Engine,
-    tenant: str,
-    kind: Kind,
-    numbers: Sequence[int],
-    decision: Decision,
-    *,
-    by: str,
-    now: datetime,
-    dry_run: bool,
-) -> DecisionReport:
-    def attempt(connection: Connection) -> DecisionReport:
-        places = scopes_of(connection, tenant, kind, numbers)
-        wanted = sorted(set(numbers))
-        return _run(connection, places, wanted, kind, decision, by=by, now=now, dry_run=dry_run)
-
-    return _again(engine, attempt)
 
 
 def _again(engine: Engine, attempt: Callable[[Connection], DecisionReport]) -> DecisionReport:

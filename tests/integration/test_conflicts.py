@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine
 from slowwave_server.services.memories.changes import Author
 from slowwave_server.services.review.conflicts import open_review, register_conflict
 from slowwave_server.services.review.decision import Decision
-from slowwave_server.services.review.decisions import decide_conflicts
+from slowwave_server.services.review.decisions import decide_cases
 from slowwave_server.services.runs.store import start_run
 from tests.support.installation import NOW
 from tests.support.reviewing import Dispute
@@ -81,7 +81,7 @@ def test_a_supersession_resolves_its_conflict_and_a_later_one_says_so_anew(dispu
 def test_what_a_person_decided_no_pass_decides_again(dispute: Dispute, kind: Any) -> None:
     a, b = dispute.memory("Maya works at Acme."), dispute.memory("Maya works at Globex.")
     conflict, _ = dispute.conflict(a, b)
-    decide_conflicts(dispute.engine, "default", [conflict], Decision(kind), by="Priya", now=NOW)
+    decide_cases(dispute.engine, "default", "conflict", [conflict], Decision(kind), by="Priya", now=NOW)
     decided = dispute.state(conflict)
     assert register(dispute, a, b) is None
     assert register(dispute, b, a, resolution="b was said later") is None

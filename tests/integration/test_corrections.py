@@ -10,8 +10,8 @@ from slowwave.errors import InvalidMessage
 from slowwave_server.services.corrections import CannotCorrect, Correction, correct, withdraw
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.review.cases import conflict_case, item_case, revisions
-from slowwave_server.services.review.decision import Decision
-from slowwave_server.services.review.decisions import decide_conflicts, decide_items
+from slowwave_server.services.review.decision import Decision, Kind
+from slowwave_server.services.review.decisions import decide_cases
 from slowwave_server.services.undo.undo import undo
 from tests.support.installation import NOW
 from tests.support.reviewing import Dispute
@@ -88,20 +88,21 @@ def test_mistake_26_a_decision_is_about_the_memories_that_were_seen(dispute: Dis
         assert revisions(item_case(connection, dispute.scope, item)) == seen == {acme: 0, globex: 0}
     dispute.sql("UPDATE slowwave.memories SET revision = 1 WHERE id = :id", id=acme)
     stale = Decision("keep", acme, seen)
-    for decide, number in ((decide_conflicts, conflict), (decide_items, item)):
-        report = decide(dispute.engine, "default", [number], stale, by="Priya", now=LATER)
+    cases: tuple[tuple[Kind, int], ...] = (("conflict", conflict), ("item", item))
+    for kind, number in cases:
+        report = decide_cases(dispute.engine, "default", kind, [number], stale, by="Priya", now=LATER)
         assert [result.outcome for result in report.results] == ["refused"]
         assert "has changed since you read it" in report.results[0].text
     assert dispute.state(conflict)[0] == "open"
     fresh = Decision("keep", acme, seen | {acme: 1})
-    report = decide_conflicts(dispute.engine, "default", [conflict], fresh, by="Priya", now=LATER)
+    report = decide_cases(dispute.engine, "default", "conflict", [conflict], fresh, by="Priya", now=LATER)
     assert report.results[0].outcome == "decided"
 
 
 def test_of_a_conflict_neither_may_hold_and_that_can_be_undone(dispute: Dispute) -> None:
     acme, globex = dispute.memory("Maya works at Acme.", days=9), dispute.memory("Maya works at Globex.", days=2)
     conflict, item = dispute.conflict(globex, acme)
-    report = decide_conflicts(dispute.engine, "default", [conflict], Decision("neither"), by="Priya", now=LATER)
+    report = decide_cases(dispute.engine, "default", "conflict", [conflict], Decision("neither"), by="Priya", now=LATER)
     assert dispute.status(acme) == dispute.status(globex) == ("archived", "rejected")
     assert (dispute.state(conflict)[0], dispute.item(item).state) == ("resolved", "rejected")
     assert report.run is not None

@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from slowwave_server.services.consolidation.questions import MOST_ASKED
 from slowwave_server.services.review.decision import Decision
-from slowwave_server.services.review.decisions import decide_items
+from slowwave_server.services.review.decisions import decide_cases
 from slowwave_server.services.undo.checks import CannotUndo
 from slowwave_server.services.undo.undo import undo
 from tests.support.consolidating import Hearer
@@ -36,7 +36,7 @@ def conflicts(hearer: Hearer) -> int:
 
 def answer(hearer: Hearer, item: int, verdict: str) -> None:
     decision = Decision("accept" if verdict == "accept" else "reject")
-    decide_items(hearer.engine, "default", [item], decision, by="priya", now=hearer.now)
+    decide_cases(hearer.engine, "default", "item", [item], decision, by="priya", now=hearer.now)
 
 
 @pytest.mark.parametrize("lines", [30, 120])

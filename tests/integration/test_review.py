@@ -11,7 +11,7 @@ from sqlalchemy import Engine, text
 
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.review.decision import Decision
-from slowwave_server.services.review.decisions import DecisionReport, decide_conflicts, decide_items, expire_due
+from slowwave_server.services.review.decisions import DecisionReport, decide_cases, expire_due
 from slowwave_server.services.undo.undo import undo
 from tests.support.installation import NOW, ago
 from tests.support.processes import wait_until
@@ -29,11 +29,13 @@ def dispute(engine: Engine) -> Dispute:
 
 def decide(dispute: Dispute, item: int, kind: Any, **more: Any) -> DecisionReport:
     decision = Decision(kind, more.pop("memory", None))
-    return decide_items(dispute.engine, "default", [item], decision, by="Priya", now=LATER, **more)
+    return decide_cases(dispute.engine, "default", "item", [item], decision, by="Priya", now=LATER, **more)
 
 
 def resolve(dispute: Dispute, conflict: int, keep: Any) -> DecisionReport:
-    return decide_conflicts(dispute.engine, "default", [conflict], Decision("keep", keep), by="Priya", now=LATER)
+    return decide_cases(
+        dispute.engine, "default", "conflict", [conflict], Decision("keep", keep), by="Priya", now=LATER
+    )
 
 
 def test_accepting_a_conflict_lets_the_later_statement_replace_the_earlier(dispute: Dispute) -> None:
@@ -187,7 +189,7 @@ def test_many_are_decided_in_one_run_and_what_was_decided_before_is_named(disput
         a, b = dispute.memory(f"Room {number} is blue."), dispute.memory(f"Room {number} is red.")
         asked.append(dispute.conflict(a, b)[1])
     decide(dispute, asked[1], "accept")
-    report = decide_items(dispute.engine, "default", [*asked, 999], Decision("reject"), by="Jonas", now=LATER)
+    report = decide_cases(dispute.engine, "default", "item", [*asked, 999], Decision("reject"), by="Jonas", now=LATER)
     assert [result.outcome for result in report.results] == ["decided", "decided before", "decided", "unknown"]
     assert "accepted already by Priya" in report.results[1].text
     run = dispute.one("SELECT stats FROM slowwave.maintenance_runs WHERE id = :id", id=report.run)
@@ -271,8 +273,10 @@ def test_of_two_people_at_one_question_one_wins_and_the_other_is_told(dispute: D
             start.wait()
             try:
                 if who % 2:
-                    return decide_items(engine, "default", [item], Decision("reject"), by=f"p{who}", now=LATER)
-                return decide_conflicts(engine, "default", [conflict], Decision("accept"), by=f"p{who}", now=LATER)
+                    return decide_cases(engine, "default", "item", [item], Decision("reject"), by=f"p{who}", now=LATER)
+                return decide_cases(
+                    engine, "default", "conflict", [conflict], Decision("accept"), by=f"p{who}", now=LATER
+                )
             finally:
                 engine.dispose()
 

@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from slowwave import AsyncMemory
 from slowwave.recall import Hit
 from slowwave_server.services.review.decision import Decision
-from slowwave_server.services.review.decisions import decide_conflicts, decide_items, expire_due
+from slowwave_server.services.review.decisions import decide_cases, expire_due
 from slowwave_server.services.undo.undo import undo
 from slowwave_server.workers.cli.main import app
 from tests.support.capturing import memory_on, settings_of
@@ -44,7 +44,7 @@ def test_what_a_person_decided_the_next_pass_leaves_alone(engine: Engine, kind: 
     hearer.run()
     assert hearer.memory(claim).status == "review"
     (item,) = hearer.sql("SELECT id FROM slowwave.review_items WHERE state = 'open'")
-    report = decide_items(engine, "default", [item.id], Decision(kind), by="Priya", now=hearer.now)
+    report = decide_cases(engine, "default", "item", [item.id], Decision(kind), by="Priya", now=hearer.now)
     assert report.decided == 1
     decided = [hearer.memory(memory) for memory in (said, claim)]
     hearer.now += timedelta(days=1)
@@ -145,7 +145,7 @@ def _decide(dispute: Dispute, what: str, which: int) -> int | None:
         items = dispute.sql("SELECT id FROM slowwave.review_items ORDER BY id")
         item = items[which % len(items)].id
         kind: Any = what
-        return decide_items(engine, dispute.tenant, [item], Decision(kind), by="Priya", now=now).run
+        return decide_cases(engine, dispute.tenant, "item", [item], Decision(kind), by="Priya", now=now).run
     conflicts = dispute.sql("SELECT * FROM slowwave.memory_conflicts ORDER BY id")
     conflict = conflicts[which % len(conflicts)]
     decision = {
@@ -153,4 +153,4 @@ def _decide(dispute: Dispute, what: str, which: int) -> int | None:
         "keep b": Decision("keep", conflict.conflicting_memory_id),
         "dismiss": Decision("reject"),
     }[what]
-    return decide_conflicts(engine, dispute.tenant, [conflict.id], decision, by="Priya", now=now).run
+    return decide_cases(engine, dispute.tenant, "conflict", [conflict.id], decision, by="Priya", now=now).run

@@ -23,7 +23,7 @@ from slowwave_server.services.access.grants import apply_grants, as_caller, rout
 from slowwave_server.services.access.logins import LoginRefused, add_login, known_logins, remove_login
 from slowwave_server.services.forget.plan import TAKEN
 from slowwave_server.services.review.decision import Decision
-from slowwave_server.services.review.decisions import decide_items
+from slowwave_server.services.review.decisions import decide_cases
 from tests.support.roles import PARTS, Deployment, deployed
 from tests.support.walls import PLACES, World, open_world, settings_on, words_in
 
@@ -297,7 +297,7 @@ def test_i6_a_console_decides_for_its_tenant_and_for_no_other(roles: Roles) -> N
             )
         ]
         assert items
-        report = decide_items(desk, place.tenant, items, Decision("accept"), by="Priya", now=now)
+        report = decide_cases(desk, place.tenant, "item", items, Decision("accept"), by="Priya", now=now)
         outcomes = {result.outcome for result in report.results}
         assert "decided" in outcomes if own else outcomes == {"unknown"}
     changed = roles.deployment.ask("globex desk", "UPDATE slowwave.memories SET importance = 1 RETURNING scope_id")

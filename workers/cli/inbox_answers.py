@@ -1,6 +1,6 @@
 """`slowwave inbox answer`: a person's answer to questions and contradictions, as runs that can be undone."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from uuid import UUID
@@ -166,15 +166,14 @@ def _decision(answer: Answer, stays: UUID | None) -> "Decision":
 def _decided(
     shell: Shell, batches: Iterator[Batch], *, by: str, dry_run: bool
 ) -> "Iterator[tuple[Batch, DecisionReport]]":
-    from slowwave_server.services.review.decisions import decide_conflicts, decide_items
+    from slowwave_server.services.review.decisions import decide_cases
 
     for batch in batches:
-        decide: Callable[..., DecisionReport] = decide_items if batch.kind == "item" else decide_conflicts
-        numbers = list(batch.keys)
-        yield (
-            batch,
-            decide(shell.engine, shell.tenant, numbers, batch.decision, by=by, now=shell.now(), dry_run=dry_run),
+        numbers, now = list(batch.keys), shell.now()
+        report = decide_cases(
+            shell.engine, shell.tenant, batch.kind, numbers, batch.decision, by=by, now=now, dry_run=dry_run
         )
+        yield batch, report
 
 
 def _print(reports: "Sequence[tuple[Batch, DecisionReport]]", unknown: Sequence[str], *, as_json: bool) -> None:

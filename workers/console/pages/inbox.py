@@ -27,7 +27,7 @@ from slowwave_server.services.reports.inbox import (
 )
 from slowwave_server.services.reports.transcript import Utterance, read_surroundings
 from slowwave_server.services.review.decision import Decision
-from slowwave_server.services.review.decisions import Contested, DecisionReport, decide_conflicts, decide_items
+from slowwave_server.services.review.decisions import Contested, DecisionReport, decide_cases
 from slowwave_server.workers.console.deciding import read_seen, told, written
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
@@ -85,7 +85,7 @@ def decide_many(req: PageRequest) -> Response:
     try:
         numbers = _claims(req, keys)
         decision = _claim_decision(req.field("answer"), read_seen(_values_of(req, "seen")))
-        report = decide_items(req.engine, req.tenant, numbers, decision, by=req.user.name, now=req.now)
+        report = decide_cases(req.engine, req.tenant, "item", numbers, decision, by=req.user.name, now=req.now)
     except (InvalidMessage, Contested) as refused:
         return _listing(req, chosen=keys, problem=f"Nothing was changed: {refused}.")
     if report.decided < len(report.results):
@@ -164,8 +164,7 @@ def _decide(
 ) -> DecisionReport:
     kind, number = case_of(item)
     decision = decision_for(item, chosen, seen, into=into)
-    decide = decide_items if kind == "item" else decide_conflicts
-    return decide(req.engine, req.tenant, [number], decision, by=req.user.name, now=req.now)
+    return decide_cases(req.engine, req.tenant, kind, [number], decision, by=req.user.name, now=req.now)
 
 
 def _queue(req: PageRequest, connection: Connection, key: str) -> Queue:

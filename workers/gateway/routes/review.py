@@ -23,7 +23,7 @@ from slowwave_server.services.reports.review import (
 )
 from slowwave_server.services.requests.work import scope_named
 from slowwave_server.services.review.decision import Decision
-from slowwave_server.services.review.decisions import decide_items
+from slowwave_server.services.review.decisions import decide_cases
 from slowwave_server.workers.gateway.caller import nothing
 from slowwave_server.workers.gateway.curating import AnyScope, Cursor, Limit, check_scope, responses
 from slowwave_server.workers.gateway.cursors import number_part, page_of, read_cursor
@@ -80,7 +80,7 @@ def decide_review(
     with visit.reading() as connection:
         _question(connection, visit, number)
     decision = Decision(body.decision, body.memory, body.seen)
-    report = decide_items(visit.engine, visit.tenant, [number], decision, by=visit.by, now=visit.now)
+    report = decide_cases(visit.engine, visit.tenant, "item", [number], decision, by=visit.by, now=visit.now)
     (result,) = report.results
     if result.outcome == "unknown":
         raise nothing("review", number)
