@@ -115,6 +115,11 @@ def test_common_reads_load_no_sqlalchemy(database_url: str, tmp_path: Path, call
     assert loaded(call, heavy, **variables) == []
 
 
+@pytest.mark.servers
+def test_json_is_printed_without_rich(database_url: str) -> None:
+    assert loaded("agent list --json", ["rich"], SLOWWAVE_DATABASE_URL=database_url) == []
+
+
 def test_a_command_loads_no_module_of_another_command() -> None:
     code = (
         "import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', 'day', 'list', '-h']\n"

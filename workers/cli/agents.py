@@ -1,14 +1,16 @@
 """`slowwave agent list | show | clock`: agents, and when their local day begins."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import Agent, Json, Limit
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.state import shell_of
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 def list_agents(

@@ -10,11 +10,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from rich.console import Console
-from rich.text import Text
+# Imported by the functions that print for people: JSON, help and errors need none of it.
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 PIPE_WIDTH = 120
 _CONTROLS = [code for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"]
@@ -27,8 +29,10 @@ XML_ESCAPED = {code: f"&#{code};" for code in _ESCAPED}
 """XML escapes of control characters, for `str.translate`."""
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False) -> "Console":
     """A console that prints text literally, without markup or highlighting."""
+    from rich.console import Console
+
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PIPE_WIDTH
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, width=width)
@@ -45,8 +49,10 @@ def one_line(text: str, limit: int = 100) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
-def styled(text: str, style: str = "") -> Text:
+def styled(text: str, style: str = "") -> "Text":
     """Safe text in a style."""
+    from rich.text import Text
+
     return Text(safe(text), style=style)
 
 
@@ -82,9 +88,9 @@ def _word(value: Any) -> str:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def print_rows(out: Console, rows: Iterable[tuple[str | Text, ...]], *, indent: int = 0) -> None:
+def print_rows(out: "Console", rows: "Iterable[tuple[str | Text, ...]]", *, indent: int = 0) -> None:
     """Print rows in aligned columns; on a terminal the last column wraps, in a pipe every row stays one line."""
-    filled = [[cell if isinstance(cell, Text) else styled(cell) for cell in row] for row in rows]
+    filled = [[styled(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     widths = [max(cell.cell_len for cell in column) for column in zip(*filled, strict=True)]
     if out.is_terminal:
         from rich.padding import Padding
