@@ -53,12 +53,10 @@ def by_rules(_day: DayRef) -> Summarizer:
     return RULES
 
 
-def choose_summarizer(settings: Days, model: AskModel | None, *, run: int | None = None) -> ChooseSummarizer:
+def choose_summarizer(settings: Days, model: AskModel | None) -> ChooseSummarizer:
     """Choose the summarizer of a day: a model if one is configured and enabled, paid for by the day's agent; else the
     rules.
-
-    run: the run to which the calls are charged, if any.
     """
     if model is None or not settings.daily_summary_use_model:
         return by_rules
-    return lambda day: ModelSummarizer(model, Spender(day.tenant, day.agent, run))
+    return lambda day: ModelSummarizer(model, Spender(day.tenant, day.agent))

@@ -34,7 +34,7 @@ def shown_hit(hit: Hit, ids: Ids) -> Shown:
     return Shown(sources, estimate(f"({hit.valid_from:%-d %b %Y}) {speaker}{hit.content}"))
 
 
-def search_ways(name: str, memory: Memory, max_tokens: Sequence[int] = BUDGETS) -> dict[str, Way]:
+def search_ways(name: str, memory: Memory) -> dict[str, Way]:
     """Return the methods: search, search in memories only, and context.
 
     name: a word for the memory's index in the names of the methods, such as "words".
@@ -64,7 +64,7 @@ def search_ways(name: str, memory: Memory, max_tokens: Sequence[int] = BUDGETS) 
                 )
                 if source in ids
             )
-            for budget in max_tokens
+            for budget in BUDGETS
         }
         return judge_budgets(shown, question.evidence)
 

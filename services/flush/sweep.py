@@ -48,6 +48,7 @@ _CLOCK_SLACK_SECONDS = 60.0
 _REQUEST = "SELECT place, dirty FROM slowwave.request_flush(%s, %s, %s, %s, %s)"
 # Sessions whose rows one statement locks.
 REQUEST_BATCH = 200
+WOKEN_AT_ONCE = 1000
 _WAKE = "SELECT slowwave.request_stale_flushes(%s, %s, %s)"
 
 
@@ -100,12 +101,12 @@ def _look_again(engine: Engine, refs: Sequence[SessionRef], at: datetime) -> Non
         connection.exec_driver_sql(_LOOK_AGAIN, (*_names(refs), at, at))
 
 
-def wake_stale(engine: Engine, settings: AutoFlush, now: datetime, *, limit: int = 1000) -> int:
+def wake_stale(engine: Engine, settings: AutoFlush, now: datetime) -> int:
     """Make stale sessions due whose unread events would otherwise never be flushed. Return their number. No event is
     dropped.
     """
     with engine.begin() as connection:
-        woken: int = connection.exec_driver_sql(_WAKE, (settings.stale_ttl_seconds, limit, now)).scalar_one()
+        woken: int = connection.exec_driver_sql(_WAKE, (settings.stale_ttl_seconds, WOKEN_AT_ONCE, now)).scalar_one()
     return woken
 
 

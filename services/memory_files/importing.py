@@ -104,7 +104,6 @@ def import_scope(
     by: str,
     now: datetime,
     dry_run: bool = False,
-    disk: Disk | None = None,
 ) -> ImportReport:
     """Import the memory files below `root` into a scope, which is created if needed. days: the day boundary of a new
     agent.
@@ -114,7 +113,7 @@ def import_scope(
     """
     check_name("tenant", target.tenant)
     check_name(target.kind, target.name)
-    folder = read_folder(disk or Disk(), root, target.tenant, target.kind, target.name)
+    folder = read_folder(Disk(), root, target.tenant, target.kind, target.name)
     for _ in range(TRIES):
         try:
             # Start a transaction even if the engine is in autocommit, because all statements must succeed together.

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine, text
 # time. The column scopes.grown becomes true at this size, and at a growth by a tenth and a hundred events.
 COUNT_FROM_EVENTS = 200
 FLUSHES_AT_ONCE = 10_000
+SCOPES_AT_ONCE = 20
 # A word in fewer documents than this may select all of them as candidates.
 COMMON_FROM_DOCUMENTS = 64
 # In a larger scope, every nth document is counted, so that a count takes at most a second or two.
@@ -33,14 +34,14 @@ _SETTLED = text((Path(__file__).parent / "settled.sql").read_text(encoding="utf-
 _REFRESH = text((Path(__file__).parent / "refresh.sql").read_text(encoding="utf-8"))
 
 
-def scopes_to_refresh(connection: Connection, *, limit: int = 20) -> Sequence[int]:
+def scopes_to_refresh(connection: Connection) -> Sequence[int]:
     """Return the ids of scopes with missing or old statistics, those with the highest growth first.
 
     Reads only flushes since the last call.
     """
     while connection.execute(_NOTE, {"limit": FLUSHES_AT_ONCE}).scalar_one() == FLUSHES_AT_ONCE:
         pass
-    return connection.execute(_GROWN, {"limit": limit}).scalars().all()
+    return connection.execute(_GROWN, {"limit": SCOPES_AT_ONCE}).scalars().all()
 
 
 def refresh_statistics(connection: Connection, scope_id: int, now: datetime) -> int:

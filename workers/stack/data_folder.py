@@ -176,10 +176,10 @@ def read_kept(file: Path, kind: type[T], after: str) -> dict[str, T]:
     return found
 
 
-def write_private(file: Path, text: str, *, mode: int = 0o600) -> None:
+def write_private(file: Path, text: str) -> None:
     """Replace a file in one step: it is never visible half written, nor readable for others in between."""
     draft = file.with_name(f"{file.name}.{os.getpid()}.draft")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:
             out.write(text)

@@ -143,11 +143,7 @@ class ChangePage:
 
 
 def read_page(
-    connection: "psycopg.Connection[Any]",
-    tenant: str,
-    after: str | None,
-    places: Sequence[str] | None = None,
-    limit: int = PAGE,
+    connection: "psycopg.Connection[Any]", tenant: str, after: str | None, places: Sequence[str] | None
 ) -> ChangePage:
     """Read the changes after a cursor, over a connection to the primary. after: the cursor; with None, the page is
     empty and has the cursor of the feed's end.
@@ -156,7 +152,7 @@ def read_page(
     """
     if after is not None:
         check_cursor(after)
-    told = connection.execute(_READ, (tenant, after, None if places is None else list(places), limit)).fetchone()
+    told = connection.execute(_READ, (tenant, after, None if places is None else list(places), PAGE)).fetchone()
     return page_of(told[0] if told else {}, after)
 
 

@@ -51,20 +51,18 @@ def ask_worker(
     tenant: str,
     kind: Kind,
     arguments: Mapping[str, Any],
-    *,
-    seconds: float = ANSWER_SECONDS,
 ) -> dict[str, Any]:
     """Send a request, and wait for the answer.
 
-    Raises NotAllowed for a producer's login, NotAnswered if no worker answers within `seconds`, StoreUnavailable, and
-    NotFound, CannotChange or InvalidMessage with the worker's message.
+    Raises NotAllowed for a producer's login, NotAnswered if no worker answers within ANSWER_SECONDS, StoreUnavailable,
+    and NotFound, CannotChange or InvalidMessage with the worker's message.
     """
     request = str(uuid4())
     postgres.read(lambda connection: _write(connection, request, tenant, kind, arguments))
     # If the broker is unavailable, the sweep finds the row.
     with contextlib.suppress(RedisError):
         wake_request(redis(), request)
-    end, pause = time.monotonic() + seconds, FIRST_LOOK_SECONDS
+    end, pause = time.monotonic() + ANSWER_SECONDS, FIRST_LOOK_SECONDS
     while True:
         state, result, error = postgres.read(lambda connection: _look(connection, tenant, request))
         if state == "done":
@@ -73,7 +71,7 @@ def ask_worker(
             raise failure_of(result, error)
         if time.monotonic() >= end:
             raise NotAnswered(
-                f"no worker answered request {request} within {seconds:g} s; a worker will answer it later,"
+                f"no worker answered request {request} within {ANSWER_SECONDS:g} s; a worker will answer it later,"
                 " so don't send it again",
                 request,
             )
