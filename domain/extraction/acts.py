@@ -74,8 +74,10 @@ _ASK = _rule(
 _INSTRUCT = _rule(
     "instruct",
     _LEAD
-    + r"(?:just |kindly |always |never |simply )?(?:add|adjust|analy[sz]e|apply|arrange|ask|avoid|book|break|build|"
-    r"call|cancel|change|check|choose|clean|come|compare|compile|complete|confirm|consider|continue|convert|copy|"
+    + r"(?:just |kindly |always |never |simply |further |also )?(?:add|adjust|analy[sz]e|apply|arrange|ask|avoid|book|"
+    r"break|build|"
+    r"call|cancel|change|check|choose|clean|come|comment|compare|compile|complete|confirm|consider|continue|convert|"
+    r"copy|"
     r"correct|create|define|delete|deliver|deploy|describe|design|discuss|do|don't|draft|draw|edit|ensure|execute|"
     r"expand|explain|export|fill|find|finish|fix|focus|follow|format|generate|get|go|highlight|identify|implement|"
     r"improve|include|insert|install|integrate|keep|list|look|make|merge|modify|monitor|move|name|open|organi[sz]e|"

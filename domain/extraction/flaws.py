@@ -111,6 +111,9 @@ _PINGS = re.compile(
     r"ran)|will (?:go check|"
     r"try their best|start|get back|let|take a look|review|read|check|see|report|do that|action|handle)|"
     r"thinks they (?:can|have)|saw some|"
+    r"(?:has|have) (?:\w+ )?(?:updated|changed|edited|modified|refreshed|uploaded|attached|pasted|reverted) (?:their|"
+    r"the|my) (?:\S+ ){0,2}(?:files?|code|config\w*|settings|readme|screenshots?|\S+\.\w{1,4})(?![\w/])|"
+    r"(?:is|are) still (?:trying|working|waiting|looking)|"
     r"(?:is|are) on step|(?:is|are) trying to (?:understand|figure|see|get|find|make sense|remember|decide|say)|"
     r"wants? to now|now wants?|got (?:it|that)|(?:was|"
     r"were) (?:just )?(?:thinking|wondering|hoping|trying))\b",

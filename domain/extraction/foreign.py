@@ -49,6 +49,14 @@ _WISHED = frozenset(("standing", "remember"))
 _BY_ITSELF = _WISHED | {"answers", "answered", "deadline", "dated", "decision"}
 """Signals that make a person's sentence relevant without a first person."""
 _CODE = re.compile(r"[{}<>|]")
+_OFFERS = re.compile(
+    r"\b(?:te gustaría|le gustaría|quieres|quiere) que\b|\b(?:veux-tu|voulez-vous|souhaites-tu|souhaitez-vous|"
+    r"tu veux|vous voulez) que\b|\bsoll(?:en)? (?:ich|wir)\b|"
+    r"\b(?:möchtest du|möchten sie|willst du|wollen sie), dass\b|"
+    r"\b(?:gostaria|quer|queres) que\b|\b(?:vuoi|vuole|vorresti|desideri) che\b|\b(?:wil je|wilt u) dat\b",
+    re.IGNORECASE,
+)
+"""An agent's question what to do next: its answer is an order of the moment."""
 _BARE = frozenset(("first_person", "long", "short"))
 _NOT_OF_PEOPLE = frozenset(("lead", "outcome", "pending"))
 _PRECISE = frozenset(("digit", "identifier", "name", "quoted"))
@@ -170,7 +178,7 @@ class _Reader:
             return one
         of_question = signals(asked.rstrip(MARKS), self.language, to_agent=False, implied=False)
         topics = [name for name in of_question if name in weights().topics or name in {"taste", "deadline", "state"}]
-        if not topics and "digit" not in one.fired:
+        if (not topics and "digit" not in one.fired) or (self.to_agent and _OFFERS.search(asked) is not None):
             return one
         both = tuple(dict.fromkeys((*(name for name in one.fired if name != "short"), *topics, "answered")))
         return KeptSentence(one.said, both, score(both), asked=asked)

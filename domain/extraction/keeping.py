@@ -14,6 +14,7 @@ from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.flaws import DISFLUENT
 from slowwave_server.domain.extraction.making import SAID, ScoredCandidate, ScoredSentence
 from slowwave_server.domain.extraction.standalone import content_words, is_named
+from slowwave_server.domain.extraction.tone import is_rambling
 from slowwave_server.domain.extraction.worth import Proposal, Worth
 
 WORTH = -1.1
@@ -54,9 +55,15 @@ FIRST_WORTHY = 0.2
 FIRST_PASSAGE_WORTHY = 0.3
 """Minimum usefulness if the best statement is a passage."""
 WORTHY_IN_GROUP = 0.85
-"""Minimum usefulness in a group. A blind reader called 24 % of such memories junk, and 35 % of those from 0.7."""
+"""Minimum usefulness in a group, and between two people who talk about technical work. Blind readers called 24 % of
+such memories of groups junk, and 35 % of those from 0.7; between two people 19 %, and 55 % of those below it.
+"""
 WORTHY_OF_AGENT = 0.4
 """Minimum usefulness of an agent's passage; most of these are explanations."""
+NEVER = 2.0
+"""More than any usefulness."""
+WORTHY_OF_CODER = 0.7
+"""Minimum usefulness of a coding agent's passage; most of these are steps and advice."""
 SURELY_WORTHY = 0.1
 """Minimum usefulness of a statement that is always kept without a judge."""
 SAME_WORDS = 0.7
@@ -72,12 +79,14 @@ class Turn:
         role: the role of the turn's event.
         to_agent: True if people talk with an agent.
         weigh: a function that scores, by signals, how much the turn is worth remembering; called only if needed.
+        technical: True if the talk is about technical work.
     """
 
     made: Sequence[ScoredCandidate]
     role: str
     to_agent: bool
     weigh: Callable[[], float]
+    technical: bool = False
 
     def proposals(self) -> Iterator[Proposal]:
         """Yield the proposals for the judge."""
@@ -121,14 +130,19 @@ def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _least_worth(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> float:
-    if by_people.is_of_self(statement) or (turn.to_agent and not ALWAYS.isdisjoint(statement.fired)):
+    in_group = "group" in statement.fired
+    in_public = turn.technical and not turn.to_agent
+    if (in_group or in_public) and is_rambling(statement.said):
+        return NEVER
+    of_self = by_people.is_of_self(statement) and not in_public
+    if of_self or (turn.to_agent and not ALWAYS.isdisjoint(statement.fired)):
         return SURELY_WORTHY
-    if "group" in statement.fired:
+    if in_group or in_public:
         return WORTHY_IN_GROUP
     if SAID in statement.fired and turn.role == "assistant" and turn.to_agent:
-        return WORTHY_OF_AGENT
+        return WORTHY_OF_CODER if turn.technical else WORTHY_OF_AGENT
     first = FIRST_PASSAGE_WORTHY if SAID in statement.fired else FIRST_WORTHY
-    return first if is_best else WORTHY
+    return first if is_best and not turn.technical else WORTHY
 
 
 def _by_signals(made: Sequence[ScoredCandidate], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:

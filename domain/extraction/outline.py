@@ -155,6 +155,11 @@ def clean(line: str) -> str:
     return " ".join(without_marks(item["text"] if item else line).split()).strip(" :-")
 
 
+def is_item(line: str) -> bool:
+    """Return True if a line is an item of a list or a heading."""
+    return (_ITEM.match(line) or _HEADING.match(line.rstrip())) is not None
+
+
 def without_marks(line: str) -> str:
     """Return a line without Markdown marks; inline code stays unchanged."""
     parts = _CODE.split(line)

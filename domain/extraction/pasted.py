@@ -44,11 +44,19 @@ _OLDER_MAIL = re.compile(
     r"^(?:On .{8,120}\bwrote:|-{2,}\s?(?:Original|Forwarded) Message\b.*|From: .{3,120}@.{3,80})\s*$.*",
     re.MULTILINE | re.IGNORECASE | re.DOTALL,
 )
+_SIGNATURE = re.compile(r"^(?:--|-{5,}|_{5,})[^\S\n]*$(?:\n[^\n]{0,90}){1,14}\Z", re.MULTILINE)
+"""A line of dashes and short lines up to the end of a mail."""
+_CONTACT = re.compile(r"\S@\S|https?://|\b(?:tel|phone|fax|mobile)\b|\+\d\d", re.IGNORECASE)
 _QUOTED_LINE = re.compile(r"^[^\S\n]{0,8}>.*$\n?", re.MULTILINE)
 
 
 def without_older_mail(text: str) -> str:
-    """Return a mail without the mail to which it replies: no quoted lines, and nothing after "On … wrote:"."""
+    """Return a mail without its signature and the mail to which it replies: no quoted lines, and nothing after
+    "On … wrote:".
+    """
+    signature = _SIGNATURE.search(text) if "\n--" in text or "\n____" in text else None
+    if signature is not None and _CONTACT.search(signature.group()) is not None:
+        text = text[: signature.start()]
     if ">" not in text and "rote:" not in text and "Message" not in text and "From:" not in text:
         return text
     return _QUOTED_LINE.sub("", _OLDER_MAIL.sub("", text))

@@ -24,6 +24,7 @@ from slowwave_server.domain.extraction.making import ScoredSentence, made
 from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE
 from slowwave_server.domain.extraction.speech import Speech, speeches
+from slowwave_server.domain.extraction.tone import is_about_code, is_technical
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
 from slowwave_server.domain.extraction.weights import confidence, importance
@@ -40,6 +41,11 @@ MAX_PER_EVENT = 6
 `long_text.at_most` gives the number. The cap keeps a pasted document from flooding the memory; the candidates with the
 highest scores stay.
 """
+
+SETTLED_ABROAD = frozenset("dated deadline decision outcome".split())
+"""Signals of the statements that a technical talk keeps in languages that the judge does not know."""
+IMPORTANT_ABROAD = 0.5
+"""Minimum importance of the other statements of a technical talk with an agent."""
 
 
 class RulesExtractor:
@@ -70,9 +76,8 @@ class RulesExtractor:
         talk = list(speeches(window.events, context.preceding, context.agent))
         spoken = detect_each([one.event.content for one in talk], [one.content for one in context.preceding])
         by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
-        to_agent = any(speech.is_agent for speech in talk) or any(
-            e.kind == "assistant" and not e.name for e in context.preceding
-        )
+        to_agent = _has_agent(talk, context)
+        technical = (is_about_code if to_agent else is_technical)(speech.event.content for speech in talk)
         for event in window.events:
             if is_tool(event):
                 continue  # by_tools reads calls together with their answers
@@ -87,10 +92,10 @@ class RulesExtractor:
                 continue
             at = by_seq[event.seq]
             if spoken[at] != DEFAULT:
-                parts += _quoted(talk[at], text, spoken[at], context, to_agent=to_agent)
+                parts += _quoted(talk[at], text, spoken[at], context, to_agent=to_agent, technical=technical)
             else:
                 turn, too_many = self._read(talk, at, text, context, to_agent=to_agent)
-                parts.append(turn)
+                parts.append(replace(turn, technical=technical))
                 dropped += too_many
         found: dict[tuple[str, str], Candidate] = {}
         inside = frozenset(event.seq for event in window.events)
@@ -114,10 +119,28 @@ class RulesExtractor:
         return Turn(best, talk[at].event.role, to_agent, weigh), max(0, len(passed) - room)
 
 
-def _quoted(speech: Speech, text: str, code: str, context: ExtractionContext, *, to_agent: bool) -> Iterable[Candidate]:
-    """Return the candidates of a turn in another language; none if the language has no rules."""
+def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
+    """Return True if one of the speakers is the agent itself."""
+    return any(one.is_agent for one in talk) or any(e.kind == "assistant" and not e.name for e in context.preceding)
+
+
+def _quoted(
+    speech: Speech, text: str, code: str, context: ExtractionContext, *, to_agent: bool, technical: bool
+) -> Iterable[Candidate]:
+    """Return the candidates of a turn in another language; none if the language has no rules.
+
+    The judge cannot score them, so of a technical talk only choices, deadlines and dated facts are kept, and what a
+    person tells an agent if its signals make it important.
+    """
     known = language(code)
-    return () if known is None else quoting.candidates(speech, text, known, context, to_agent=to_agent)
+    found = () if known is None else quoting.candidates(speech, text, known, context, to_agent=to_agent)
+    if not technical:
+        return found
+    return [
+        one
+        for one in found
+        if not SETTLED_ABROAD.isdisjoint(one.signals) or (to_agent and one.importance >= IMPORTANT_ABROAD)
+    ]
 
 
 def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_agent: bool) -> list[ScoredSentence]:

@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from slowwave_server.domain.extraction.acts import act_of
 from slowwave_server.domain.extraction.flaws import AMONG_PEOPLE
+from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.making import SAID, ScoredSentence
 from slowwave_server.domain.extraction.outcomes import has_specifics
-from slowwave_server.domain.extraction.outline import clean, without_marks
+from slowwave_server.domain.extraction.outline import clean, is_item, without_marks
 from slowwave_server.domain.extraction.pasted import own_words
 from slowwave_server.domain.extraction.sentences import normalise, sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
@@ -42,6 +43,13 @@ _DEMANDS = re.compile(
     re.IGNORECASE,
 )
 """One-time orders of a person: readers called 65 % of such passages junk, and 11 % useful."""
+_STEP = re.compile(
+    r"\blet me\b|^(?:(?:perfect|excellent|great|good|ok|okay|alright|wait|hm+|but|now|next|first|then|so|finally)\b"
+    r"[\s,!.:-]{0,3}){0,3}(?:let's|i'll|i will|i'm|i am|i need|i want|i should|i have to|i see|i can see|looking at|"
+    r"here's|here is|here are|but wait)\b",
+    re.IGNORECASE,
+)
+"""The next steps and findings of an agent while it works: a reader called 11 of 18 such passages junk."""
 _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
 
 
@@ -55,9 +63,26 @@ def of_agent(text: str, known: Collection[str]) -> list[ScoredSentence]:
     """Return passages of an agent's turn that contain a name or a number. known: sentences that are candidates
     already.
     """
-    parts = [clean(part) for line in normalise(text).split("\n") for part in sentences(line) if part[0] not in ">&|"]
-    found = _passages([part for part in parts if part], by_agent=True)
-    return _best(_statement(one) for one, _ in found if _is_specific(one) and one not in known)
+    found = (one for block in _blocks(text) for one, _ in _passages(block, by_agent=True))
+    return _best(_statement(one) for one in found if _is_specific(one) and one not in known)
+
+
+def _blocks(text: str) -> Iterator[list[str]]:
+    """Yield the sentences of each paragraph, list item and heading: a passage must not join the end of a list with what
+    follows it.
+    """
+    block: list[str] = []
+    for line in normalise(text).split("\n"):
+        parts = [said for part in sentences(line) if part[0] not in ">&|" and (said := clean(part))]
+        if block and (not parts or is_item(line)):
+            yield block
+            block = []
+        block += parts
+        if block and is_item(line):
+            yield block
+            block = []
+    if block:
+        yield block
 
 
 def among_people(talk: Sequence[Speech], at: int, text: str, known: Collection[str]) -> list[ScoredSentence]:
@@ -105,7 +130,8 @@ def _states(part: str, *, by_agent: bool) -> bool:
         and bool(content_words(part))
         and not is_cut(part)
         and not any(pattern.search(part) for pattern in _NO_TEXT)
-        and (by_agent or _DEMANDS.search(part) is None)
+        and not is_machine_text(part)
+        and (_STEP if by_agent else _DEMANDS).search(part) is None
         and act_of(part, by_agent=by_agent) not in {"ask", "chat", "propose"}
     )
 

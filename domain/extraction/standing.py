@@ -87,7 +87,7 @@ _CHATTY = re.compile(
 )
 _ONCE = re.compile(
     r"\b(?:now|today|tonight|tomorrow|right away|immediately|this (?:time|week|one)|next (?:step|week)|yet|for now|"
-    r"first)\b",
+    r"first|once more|itself|until (?:you|it|they|the|that|this))\b",
     re.IGNORECASE,
 )
 _LEAD = re.compile(

@@ -1,0 +1,46 @@
+"""Recognize text that nobody said: code, commands, traces, headers and footers of mails, licences.
+
+The patterns look at one sentence as `sentences` returns it, so a command may begin with a capital letter.
+"""
+
+import re
+
+MIN_TOKENS = 6
+"""Fewer tokens are too few to compare words with other tokens."""
+MIN_WORDS = 0.6
+"""Minimum share of plain words among the tokens of a sentence; numbers do not count."""
+_WORD = re.compile(r"[\"'(*]{0,3}[^\W\d_]+(?:['-][^\W\d_]+)*[.,:;!?)\"'*…]{0,4}")
+_NUMBER = re.compile(
+    r"[(#$€£+~-]{0,2}\d[\d.,:%/-]*(?:st|nd|rd|th|[a-zA-Z]{1,3})?[.,:;!?)%]{0,3}|[-\u2013\u2014=&+/]{1,2}"
+)
+_HEADER = r"(?:from|to|cc|bcc|sent|date|subject|de|à|envoyé|objet|von|an|gesendet|betreff|para|enviado|asunto|assunto)"
+_MAIL = re.compile(
+    rf"^{_HEADER}\s?:.*(?:\S@\S|\b(?:re|fwd?|aw|tr)\s?:|(?<!\w){_HEADER}\s?:)|"
+    r"^(?:cc|bcc|sent|envoyé|gesendet|enviado|objet|betreff|asunto|assunto|à|de)\s?:\s|"
+    r"^date\s?:\s{0,3}(?:mon|tue|wed|thu|fri|sat|sun)\w{0,6},|"
+    r"\b(?:tel|phone|fax|mobile)\s?:\s{0,3}[+\d(].*\be-?mail\s?:|\bis not liable in any way\b",
+    re.IGNORECASE,
+)
+_LEGAL = re.compile(
+    r"\ball rights reserved\b|\breleased under\b.{0,40}\blicen[cs]e\b|\bredistribut\w+\b.{0,60}\bmodif|"
+    r"\breceived this (?:e-?mail|message)\b.{0,20}\b(?:error|mistake)|"
+    r"\bmay contain\b.{0,30}\b(?:confidential|privileged)|"
+    r"\b(?:recebeu|recibido|reçu)\b.{0,40}\b(?:por engano|por error|par erreur)|\birrtümlich (?:erhalten|bekommen)",
+    re.IGNORECASE,
+)
+_RAW = re.compile(
+    r"^(?:/\*|\*/|;;|#!|<\?|>>> |\([a-z]+[_:-]\w)|\bat \S{1,200} \(\S{1,200}:\d+(?::\d+)?\)|^\S{1,200}\.\w{1,4}:\d+\b|"
+    r"^(?:\$ |sudo |git (?:add|commit|push|pull|checkout|clone|rebase|merge|reset|switch) (?:-|\S{0,200}[/.])|"
+    r"(?:docker|kubectl|iptables|systemctl|chmod|chown|curl|wget|rm|cp|mv) (?:\S{1,30} )?-\w)",
+    re.IGNORECASE,
+)
+
+
+def is_machine_text(sentence: str) -> bool:
+    """Return True if a sentence is code, output of a program, or a fixed text of mails and licences."""
+    if any(pattern.search(sentence) is not None for pattern in (_MAIL, _LEGAL, _RAW)):
+        return True
+    tokens = [token for token in sentence.split() if _NUMBER.fullmatch(token) is None]
+    if len(tokens) < MIN_TOKENS:
+        return False
+    return sum(_WORD.fullmatch(token) is not None for token in tokens) < MIN_WORDS * len(tokens)

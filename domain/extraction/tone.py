@@ -1,0 +1,66 @@
+"""Tell how people talk: about technical work (code, commands, versions, tickets), and in rambling speech."""
+
+import re
+from collections.abc import Iterable
+
+from slowwave_server.domain.extraction.sentences import sentences
+from slowwave_server.domain.extraction.signals import Seen, signals
+
+MIN_SHARE = 0.1
+"""Minimum share of technical sentences in a technical talk among people, which also has fewer personal ones. No talk
+between friends reaches both, and three of four in channels of software projects do.
+"""
+MIN_CODE = 0.2
+"""Minimum share of sentences with code in a talk with a coding agent: 90 % of such talks reach it."""
+MAX_RUN = 29
+"""Maximum words of speech without a mark: a transcript with more has lost the sentences of its speaker."""
+MAX_PAUSES = 1
+_LOOKED_AT = 3000
+"""Characters of a turn."""
+_CODE = re.compile(
+    r"`|\w_\w|(?<![A-Z])[a-z]+[A-Z]\w|\w\(\)|\w/[\w.-]+/\w|/\w+/\w|\w=\w|->|::|"
+    r"\b\w+\.(?:py|js|ts|tsx|jsx|mjs|c|h|cpp|rs|go|java|md|json|xml|ya?ml|conf|log|html|sh|so|jar|deb|exe|cs|rb|php|sql|"
+    r"toml|css)\b"
+)
+"""An identifier, a path, an assignment, the name of a file."""
+_TECHNICAL = re.compile(
+    r"https?://|(?<!\w)--?[a-z]\w|\bv\d+\b|\bv?\d+\.\d+(?:\.\d+)*\b|#\d{2,}|\b[A-Z]{2,}\d*\b(?<!\bTV)(?<!\bOK)(?<!\bUS)"
+)
+"""An address, an option, a version, a ticket, an acronym."""
+_PERSONAL = frozenset("pet food leisure home family body taste age childhood my_favourite i_like".split())
+_OF_SPEAKER = re.compile(r"\b(?:i|i'm|i've|my|we|our)\b", re.IGNORECASE)
+_MARK = re.compile(r"[,;:.()!?…\"-]+(?:\s|$)|\s[-\u2013\u2014]+\s")
+_PAUSE = re.compile(
+    r"(?<![\w'])(?:and|so|with|the|for|in|of|to|is|that|also|a|on|we|like|as|if|but|or|was|are|were|because|um|uh),|"
+    r"\b(\w+),? \1\b",
+    re.IGNORECASE,
+)
+"""A pause after a function word, or a word said twice."""
+
+
+def is_technical(turns: Iterable[str]) -> bool:
+    """Return True if enough sentences of these turns, among people, contain something technical."""
+    said = _said(turns)
+    found = sum(any(pattern.search(part) is not None for pattern in (_CODE, _TECHNICAL)) for part in said)
+    return found >= MIN_SHARE * len(said) > 0 and found > sum(map(_is_personal, said))
+
+
+def is_about_code(turns: Iterable[str]) -> bool:
+    """Return True if enough sentences of these turns, of a person and an agent, contain code."""
+    said = _said(turns)
+    return sum(_CODE.search(part) is not None for part in said) >= MIN_CODE * len(said) > 0
+
+
+def is_rambling(said: str) -> bool:
+    """Return True if a statement is a transcript of speech that nobody can read: it pauses, or does not end."""
+    if sum(1 for _ in _PAUSE.finditer(said)) > MAX_PAUSES:
+        return True
+    return any(part.count(" ") >= MAX_RUN for part in _MARK.sub("\n", said).split("\n"))
+
+
+def _is_personal(said: str) -> bool:
+    return _OF_SPEAKER.search(said) is not None and not _PERSONAL.isdisjoint(signals(said, Seen()))
+
+
+def _said(turns: Iterable[str]) -> list[str]:
+    return [part for turn in turns for part in sentences(turn[:_LOOKED_AT])]

@@ -1,0 +1,194 @@
+"""Talk about technical work: what nobody said, what a transcript lost, and how much usefulness a memory needs there."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slowwave_server.domain.candidates import ExtractionContext, Window
+from slowwave_server.domain.events import Event, EventKind
+from slowwave_server.domain.extraction import RulesExtractor, said
+from slowwave_server.domain.extraction.machine_text import is_machine_text
+from slowwave_server.domain.extraction.pasted import without_older_mail
+from slowwave_server.domain.extraction.standing import is_instruction
+from slowwave_server.domain.extraction.tone import is_about_code, is_rambling, is_technical
+from slowwave_server.domain.extraction.worth import Proposal
+
+AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
+Said = tuple[EventKind, str | None, str]
+
+
+@dataclass
+class Judge:
+    """Says of each text what `likes` says."""
+
+    likes: Callable[[str], float]
+    name: str = "test"
+
+    def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
+        return [self.likes(one.text) for one in proposals]
+
+
+def kept(likes: Callable[[str], float], *turns: Said) -> list[str]:
+    events = tuple(
+        Event(seq, kind, kind, content, AT + timedelta(minutes=seq), name=name)
+        for seq, (kind, name, content) in enumerate(turns, 1)
+    )
+    found = RulesExtractor(Judge(likes)).extract(Window(events), ExtractionContext("coder", "UTC"), AT)
+    return [one.content for one in found.candidates]
+
+
+FRIENDS: tuple[Said, ...] = (
+    ("user", "Maya", "I bake bread with my sister every Sunday."),
+    ("user", "Jonas", "I moved to a small flat in Leeds with my two cats."),
+)
+CHANNEL: tuple[Said, ...] = (
+    ("user", "wes", "does build_all() still write to /srv/out/logs?"),
+    ("user", "ollie", "I always start runner.py with --no-cache on Debian 12."),
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sent: Tuesday 4 March 2025 09:12",
+        "Von: Karla Ruiz <karla@example.org> An: Verteiler",
+        "Copyright 2019 The Authors, all rights reserved.",
+        "If you received this message by mistake, please delete it.",
+        "Git commit -m 'ready' src/main.py",
+        "Iptables -A INPUT -p tcp --dport 443 -j ACCEPT",
+        "/* blinks the second light",
+        "Date: Tue, 4 Mar 2025 20:51:06 -0700",
+        "(show_form Drafting) (alert",
+        "at load_all (reader.ts:12:9)",
+        "rw [hx, mul_comm] at h1 exact lt_irrefl _ (foo_bar x)",
+    ],
+)
+def test_text_that_nobody_said_is_recognized(text: str) -> None:
+    assert is_machine_text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The order went to 12 Mill Lane, 40213 Bonn, on 3 May 2026 at 14:30 for 1,250.00 euros.",
+        "Git hooks run ruff and mypy before each commit.",
+        "Docker needs 8 GB of memory for the end-to-end tests.",
+        "From: next Monday we start at eight.",
+        "The index on events(tenant_id, created_at) made the report of last month fast.",
+        "Ich fahre am Freitag mit dem Zug um 7:40 nach Köln.",
+    ],
+)
+def test_a_persons_words_are_no_machine_text(text: str) -> None:
+    assert not is_machine_text(text)
+
+
+def test_signature_of_a_mail_is_removed_and_a_list_stays() -> None:
+    assert without_older_mail("The flux names are accepted.\n--\nIda Holm\nTel +45 33 00 00").strip() == (
+        "The flux names are accepted."
+    )
+    listed = "We chose two cities.\n-----\nGraz\nLille"
+    assert without_older_mail(listed) == listed
+
+
+def test_ban_until_something_happens_is_no_standing_instruction() -> None:
+    assert not is_instruction("Do not contact me again until you have the whole overview.")
+    assert not is_instruction("Do not edit the plan file itself.")
+    assert is_instruction("Do not edit generated files.")
+
+
+def test_talk_of_software_is_technical_and_talk_of_friends_is_not() -> None:
+    assert is_technical(content for _, _, content in CHANNEL)
+    assert not is_technical(content for _, _, content in FRIENDS)
+    assert not is_technical([])
+
+
+def test_a_personal_talk_with_an_acronym_is_not_technical() -> None:
+    assert not is_technical(["I watched the NBA with my brother.", "My dog is ill, the vet at the RSPCA helps us."])
+
+
+def test_acronyms_make_no_talk_about_code() -> None:
+    assert not is_about_code(["The M&A team meets the LPs about the PPM.", "Send the NDA to legal."])
+    assert is_about_code(["Fix `load_all` in reader.py.", "The tests pass."])
+
+
+@pytest.mark.parametrize(
+    ("text", "rambles"),
+    [
+        ("Made some clean-up, and, more tests with, theirs and ours.", True),
+        ("It is is the same, so so we leave it.", True),
+        (" ".join(["word"] * 31), True),
+        ("The pumps catch up within 15 minutes since firmware 3.2; before that, it took two hours.", False),
+    ],
+)
+def test_speech_without_sentences_rambles(text: str, rambles: bool) -> None:
+    assert is_rambling(text) is rambles
+
+
+def test_two_people_at_work_need_more_usefulness_than_friends() -> None:
+    assert kept(lambda _: 0.6, *FRIENDS) != []
+    assert kept(lambda _: 0.6, *CHANNEL) == []
+    assert kept(lambda text: 0.9 if "--no-cache" in text else 0.0, *CHANNEL) != []
+
+
+def test_a_rambling_transcript_is_never_kept() -> None:
+    told = "Our firmware 3.2 makes the pumps catch up, and, also with, the tide table of port 7."
+    plain = told.replace(", and, also with,", " with")
+    hello: tuple[Said, Said] = (("user", "a", "hi"), ("user", "b", "hello"))
+    assert kept(lambda _: 0.99, *hello, ("user", "Petr", told)) == []
+    assert kept(lambda _: 0.99, *hello, ("user", "Petr", plain)) == [f'Petr: "{plain}"']
+
+
+CACHE = "The list in DepotCache was keyed without the depot, so reader.py returned parcels of all depots."
+
+
+def test_a_coding_agents_passage_needs_more_usefulness(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
+    coding: tuple[Said, Said] = (("user", None, "Why does `load_all` in reader.py hang?"), ("assistant", None, CACHE))
+    travel: tuple[Said, Said] = (
+        ("user", None, "When do we leave?"),
+        ("assistant", None, "The bus to Graz leaves at 8."),
+    )
+    assert kept(lambda _: 0.6, *coding) == []
+    assert kept(lambda _: 0.8, *coding) == [f'coder: "{CACHE}"']
+    assert kept(lambda _: 0.6, *travel) == ['coder: "The bus to Graz leaves at 8."']
+
+
+def passages(text: str) -> list[str]:
+    return [one.said for one in said.of_agent(text, ())]
+
+
+def test_steps_of_an_agent_are_no_passages() -> None:
+    assert passages(f"Let me read reader.py and DepotCache first. {CACHE} Now I'll add a test to tests/depot.py.") == [
+        CACHE
+    ]
+
+
+def test_items_of_a_list_do_not_merge_with_what_follows() -> None:
+    items = ("Depot Bremen starts on 4 May with flag depot_v2.", "Depot Lille has scanners with Android 10.")
+    text = "\n".join(f"- {one}" for one in items)
+    assert passages(f"{text}\n\n{CACHE}\nIt is keyed by depot and day since version 3.") == [
+        *items,
+        f"{CACHE} It is keyed by depot and day since version 3.",
+    ]
+
+
+def test_an_order_that_answers_an_offer_is_no_fact() -> None:
+    turns: tuple[Said, ...] = (
+        ("user", None, "Cambia el título de la ventana de palabras guardadas, por favor."),
+        ("assistant", None, "El título ha cambiado en la ventana. ¿Quieres que compile el trabajo de la familia?"),
+        ("user", None, "Desarrolla el botón"),
+    )
+    assert not any("Desarrolla" in one for one in kept(lambda _: 0.9, *turns))
+
+
+def test_foreign_musings_in_technical_talk_are_dropped() -> None:
+    turns: tuple[Said, ...] = (
+        ("user", "P", "¿Qué tamaño tiene el mensaje INV en la versión v2 del protocolo P2P?"),
+        ("user", "R", "Yo preferiría mi código MAC de 32 bytes en Poly1305, como en mi casa, porque me gusta."),
+        ("user", "P", "Hemos decidido usar Poly1305 con MAC de 16 bytes a partir del 3 de mayo de 2027."),
+    )
+    found = kept(lambda _: 0.9, *turns)
+    assert not any("preferiría" in one for one in found)
+    assert any("decidido" in one for one in found)
