@@ -59,7 +59,7 @@ def _doers(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
         if one.names & other.names:
             return _relatives(a, b)
         if a.names | one.names != b.names | other.names:
-            return Finding("distinct", f"one is about {_spoken(one.names)}, the other about {_spoken(other.names)}")
+            return Finding("subjects", f"one is about {_spoken(one.names)}, the other about {_spoken(other.names)}")
         return _swapped(a, b, aligned)
     if not one.head or not other.head or one.stems & other.stems or _alike(one.head, other.head):
         return None
@@ -73,7 +73,8 @@ def _swapped(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
 
     With another verb, each may say the same from its side: "Maya chairs the meeting", "the meeting has Maya as chair".
     """
-    if a.clause.existential or b.clause.existential or not _MUTUAL.isdisjoint(a.stems):
+    other_form = a.clause.existential or b.clause.existential or a.polarity.denied != b.polarity.denied
+    if other_form or not _MUTUAL.isdisjoint(a.stems):
         return None
     same_verb = a.clause.verb == b.clause.verb and a.clause.verb not in _VAGUE
     if aligned.only_a and aligned.only_b and not same_verb:
@@ -89,7 +90,7 @@ def _relatives(a: Reading, b: Reading) -> Finding | None:
         without = b if one.head in owned else a
         if any(_alike(token.lemma, lemma(next(iter(owned)))) for token in without.content if token.kind == "word"):
             return None
-        return Finding("distinct", f"only one is about somebody's {next(iter(owned))}")
+        return Finding("subjects", f"only one is about somebody's {next(iter(owned))}")
     return None
 
 

@@ -149,7 +149,7 @@ def _reasons(a: Reading, b: Reading) -> tuple[str, ...]:
 def _verdict(
     a: Reading, b: Reading, score: float, finding: Finding | None, thresholds: Thresholds, *, same_type: bool
 ) -> tuple[Verdict, float]:
-    if finding is not None and finding.kind in {"conflict", "distinct"}:
+    if finding is not None and finding.kind in {"conflict", "distinct", "subjects"}:
         return ("conflict" if finding.kind == "conflict" else "distinct"), score
     if finding is None and same_type:
         if a.stems == b.stems and Jaro.similarity(a.normal, b.normal) > thresholds.duplicate:

@@ -11,6 +11,16 @@ FUNCTION_WORDS = frozenset(
 )
 """Words without content of their own. Words of frequency are included: they say how often, not what."""
 
+OPENERS_ELSEWHERE = frozenset(
+    "der das dem den des ein eine einen im zum zur auf mit nach seit vor bei für von wir ich er sie es ab beim ohne "
+    "bis le la les un une du au aux dans sur pour avec depuis il elle on nous chez dès après avant "
+    "el los las una del al desde por para sin según hasta "
+    "lo gli nel nella nello dal dalla dallo tra fra con di dopo prima "
+    "os um uma na nos nas em da dos das pelo pela após "
+    "de het een op van met voor sinds bij uit naar".split()
+)
+"""Articles, pronouns and prepositions of other languages. A capital at the beginning does not make one a name."""
+
 PREPOSITIONS = frozenset(
     "in on at by for with from to of off into onto up down out over under above below through across along around near "
     "behind beside between among before after during until till since about against toward towards inside outside "

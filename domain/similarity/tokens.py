@@ -10,6 +10,7 @@ from slowwave_server.domain.similarity.stopwords import (
     FUNCTION_WORDS,
     NEGATORS,
     NUMBERS,
+    OPENERS_ELSEWHERE,
     ORDINALS,
     PREPOSITIONS,
     TITLES,
@@ -49,6 +50,7 @@ _PATTERN = re.compile(
     re.IGNORECASE,
 )
 _CONTRACTED = re.compile(r"(?i)\b(\w+)n't\b")
+_CONTRACTION = re.compile(r"'(?:m|re|ve|d|ll)\Z")
 _WHOLE = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9}
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
@@ -156,6 +158,12 @@ def _word(word: str, owner: str | None, *, opens: bool) -> list[Token]:
     return tokens
 
 
+def _is_function(word: str, lower: str, *, opens: bool) -> bool:
+    if _CONTRACTION.sub("", lower) in FUNCTION_WORDS:
+        return True
+    return word[0].isupper() and (lower.rstrip(".") in TITLES or (opens and lower in OPENERS_ELSEWHERE))
+
+
 def _named(word: str, lower: str, *, opens: bool) -> Token:
     kind: Kind | None = None
     spelling = lower
@@ -165,7 +173,7 @@ def _named(word: str, lower: str, *, opens: bool) -> Token:
         kind, spelling = "number", NUMBERS.get(lower) or ORDINALS[lower]
     elif lower in PREPOSITIONS:
         kind = "preposition"
-    elif lower in FUNCTION_WORDS or (word[0].isupper() and lower.rstrip(".") in TITLES):
+    elif _is_function(word, lower, opens=opens):
         kind = "function"
     elif lower.rstrip("s") in _WEEKDAYS:
         kind, spelling = "date", lower.rstrip("s")

@@ -50,6 +50,7 @@ KEPT = [
     ("number", "The retro in room Baltic lasts an hour.", "The retro in room Baltic is set for 90 minutes."),
     ("name", "The wedding is in the library of Porto.", "The wedding takes place in the library of Braga."),
     ("identifier", "The report store is on host rs-03.", "The report store now lives on rs-11."),
+    ("opposite verbs", "The library gained Windows support in 0.8.", "In 0.8 the library ceased its Windows support."),
     ("opposites", "Stones fall less often on the west ridge.", "Stones come down more often on the west ridge."),
     ("swapped roles", "Maya manages Jonas.", "Jonas manages Maya."),
     ("swapped roles with a detail", "Maya manages Jonas in Oslo.", "Jonas manages Maya in Bergen."),
@@ -67,6 +68,9 @@ def test_i6_a_certain_model_merges_nothing_that_differs(a: str, b: str) -> None:
     [
         ("There is an index on orders.created_at.", "orders.created_at is not indexed."),
         ("Hoang watches the news on the TV in his bedroom.", "There is no TV in Hoang's bedroom."),
+        ("Oskar is the user's eldest child.", "The user's firstborn is Hana; Oskar came three years after her."),
+        ("We're exposed to CVE-2024-31001.", "CVE-2024-31001 in libyara does not affect us."),
+        ("Na primavera instalaram um elevador no prédio da Rita.", "O prédio da Rita não tem elevador."),
         ("Salma leads the design team, which has nine people.", "The design team that Salma leads has six people."),
     ],
 )
