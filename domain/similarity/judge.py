@@ -125,7 +125,8 @@ def _with_meaning(
         return replace(ruled, verdict="related", reasons=(*ruled.reasons, "but both may hold"), meaning=told)
     if told.is_contradiction and _are_other_attributes(a, b):
         return replace(ruled, meaning=told)
-    if ruled.verdict != "conflict" and told.is_contradiction and (finding is None or finding.kind != "distinct"):
+    open_to_model = ruled.verdict not in {"conflict", "duplicate"} and (finding is None or finding.kind != "distinct")
+    if open_to_model and told.is_contradiction:
         why = f"only one of the two can hold now (certainty {told.contradiction:.2f})"
         return replace(ruled, verdict="conflict", reasons=(why,), meaning=told)
     if (

@@ -78,6 +78,10 @@ def test_two_sides_of_one_matter_may_contradict(a: str, b: str) -> None:
     assert verdict(a, b, OPPOSED).verdict == "conflict"
 
 
+def test_the_same_words_contradict_nothing() -> None:
+    assert verdict("Maya is learning the cello.", "Maya is now learning the cello.", OPPOSED).verdict == "duplicate"
+
+
 def test_one_measure_in_two_units_is_no_contradiction() -> None:
     assert judge(read("The user weighs 80 kg."), read("The user's weight is about 176 pounds.")).verdict != "conflict"
     assert judge(read("The user weighs 80 kg."), read("The user's weight is 95 kg.")).verdict == "conflict"
