@@ -24,9 +24,9 @@ _NEGATORS = re.compile(
 _IMPLIED = frozenset(
     stem(word)
     for word in "absent absence abandon abstain against avoid ban barred cancel cease clear closed decline denied deny "
-    "dislike drop empty end except exclude expire fail false forbid forbidden forbade former gone hate instead lack "
-    "leave left lose lost miss missing neither off omit only out outside prevent prohibit quit refuse reject remain "
-    "remove resign retire rule short skip stop unless vacant void withdraw withdrew wrong zero abolish ended".split()
+    "dislike drop empty end except exclude expire fail false forbid forbidden forbade former formerly gone "
+    "hate instead lack leave left lose lost miss missing neither off omit only out outside prevent previously prohibit quit refuse "
+    "reject remain remove resign retire rule short skip stop unless vacant void withdraw withdrew wrong zero abolish ended".split()
 )
 _IMPLIED_ELSEWHERE = re.compile(
     r"(?i)\b(?:verboten|untersagt|abgelehnt|fehl\w+|aufgehört|aufgegeben|verzicht\w*|meidet|nur|außer|geschlossen|frei|"
@@ -56,6 +56,17 @@ def denials_differ(a: Reading, b: Reading, aligned: Alignment) -> bool:
 def denies(reading: Reading) -> bool:
     """Return True if a statement denies something, in one of nine languages."""
     return reading.negated or _NEGATORS.search(reading.text) is not None
+
+
+def only_adds(a: Reading, b: Reading) -> bool:
+    """Return True if one statement has all words of the other in their order, and adds no number and no denial:
+    "drinks tea", "drinks tea with honey".
+    """
+    shorter, longer = sorted((a, b), key=lambda reading: len(reading.tokens))
+    rest = iter(longer.tokens)
+    if denies(a) != denies(b) or not all(any(token.lower == one.lower for one in rest) for token in shorter.tokens):
+        return False
+    return longer.quantities == shorter.quantities and not _implied(longer) - _implied(shorter)
 
 
 def _implied(reading: Reading) -> frozenset[str]:

@@ -7,7 +7,7 @@ from rapidfuzz.fuzz import ratio
 
 from slowwave_server.domain.similarity.alignment import Alignment, align
 from slowwave_server.domain.similarity.amounts import identifiers_of, values_differ
-from slowwave_server.domain.similarity.denials import denials_differ, denies
+from slowwave_server.domain.similarity.denials import denials_differ, denies, only_adds
 from slowwave_server.domain.similarity.findings import Finding
 from slowwave_server.domain.similarity.guard import find_difference
 from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD, VALUES_MAY_HOLD, Meaning, MeaningOf
@@ -126,7 +126,7 @@ def _with_meaning(
     if told.is_contradiction and _are_other_attributes(a, b):
         return replace(ruled, meaning=told)
     open_to_model = ruled.verdict not in {"conflict", "duplicate"} and (finding is None or finding.kind != "distinct")
-    if open_to_model and told.is_contradiction:
+    if open_to_model and told.is_contradiction and not only_adds(a, b):
         why = f"only one of the two can hold now (certainty {told.contradiction:.2f})"
         return replace(ruled, verdict="conflict", reasons=(why,), meaning=told)
     if (

@@ -82,6 +82,20 @@ def test_the_same_words_contradict_nothing() -> None:
     assert verdict("Maya is learning the cello.", "Maya is now learning the cello.", OPPOSED).verdict == "duplicate"
 
 
+@pytest.mark.parametrize(
+    ("more", "contradicts"),
+    [
+        ("Maya likes green tea in the morning with honey.", False),
+        ("Maya likes green tea only in the morning.", True),
+        ("Maya formerly likes green tea in the morning.", True),
+        ("Maya likes green tea at 9 in the morning.", True),
+    ],
+)
+def test_an_added_detail_contradicts_nothing(more: str, contradicts: bool) -> None:
+    judged = verdict("Maya likes green tea in the morning.", more, OPPOSED)
+    assert (judged.verdict == "conflict") == contradicts
+
+
 def test_one_measure_in_two_units_is_no_contradiction() -> None:
     assert judge(read("The user weighs 80 kg."), read("The user's weight is about 176 pounds.")).verdict != "conflict"
     assert judge(read("The user weighs 80 kg."), read("The user's weight is 95 kg.")).verdict == "conflict"
