@@ -25,8 +25,9 @@ _IMPLIED = frozenset(
     stem(word)
     for word in "absent absence abandon abstain against avoid ban barred cancel cease clear closed decline denied deny "
     "dislike drop empty end except exclude expire fail false forbid forbidden forbade former formerly gone "
-    "hate instead lack leave left lose lost miss missing neither off omit only out outside prevent previously prohibit quit refuse "
-    "reject remain remove resign retire rule short skip stop unless vacant void withdraw withdrew wrong zero abolish ended".split()
+    "hate instead lack leave left lose lost miss missing neither off omit only out outside prevent previously "
+    "prohibit quit refuse reject remain remove resign retire rule short skip stop unless vacant void withdraw "
+    "withdrew wrong zero abolish ended".split()
 )
 _IMPLIED_ELSEWHERE = re.compile(
     r"(?i)\b(?:verboten|untersagt|abgelehnt|fehl\w+|aufgehört|aufgegeben|verzicht\w*|meidet|nur|außer|geschlossen|frei|"
