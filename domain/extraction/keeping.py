@@ -21,6 +21,8 @@ WORTH = -1.1
 """Minimum log-odds at which an agent's answer is kept as an outline."""
 WORTH_PERHAPS = -1.6
 """Minimum log-odds at which the judge rates further sentences of a person's turn."""
+WORTHY_ALONE = 0.7
+"""Minimum usefulness of a short statement to an agent whose turn does not reach `WORTH_PERHAPS`."""
 WORTH_SURELY = -0.6
 """Minimum log-odds at which a turn with an agent may keep its best statement, if that reaches `FAIR`."""
 USEFUL = 0.52
@@ -141,6 +143,8 @@ def _least_worth(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> flo
         return WORTHY_IN_GROUP
     if SAID in statement.fired and turn.role == "assistant" and turn.to_agent:
         return WORTHY_OF_CODER if turn.technical else WORTHY_OF_AGENT
+    if SAID in statement.fired and turn.to_agent and turn.weigh() < WORTH_PERHAPS:
+        return WORTHY_ALONE
     first = FIRST_PASSAGE_WORTHY if SAID in statement.fired else FIRST_WORTHY
     return first if is_best and not turn.technical else WORTHY
 

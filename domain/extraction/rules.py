@@ -22,7 +22,7 @@ from slowwave_server.domain.extraction.keeping import WORTH, WORTH_PERHAPS, Turn
 from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import ScoredSentence, made
 from slowwave_server.domain.extraction.pasted import without_older_mail
-from slowwave_server.domain.extraction.sentences import MAX_SENTENCE
+from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.speech import Speech, speeches
 from slowwave_server.domain.extraction.tone import is_about_code, is_technical
 from slowwave_server.domain.extraction.tools import is_tool
@@ -42,6 +42,8 @@ MAX_PER_EVENT = 6
 highest scores stay.
 """
 
+SENTENCES_ALONE = 2
+"""Maximum sentences of a person's turn that only states something."""
 SETTLED_ABROAD = frozenset("dated deadline decision outcome".split())
 """Signals of the statements that a technical talk keeps in languages that the judge does not know."""
 IMPORTANT_ABROAD = 0.5
@@ -77,7 +79,7 @@ class RulesExtractor:
         spoken = detect_each([one.event.content for one in talk], [one.content for one in context.preceding])
         by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
         to_agent = _has_agent(talk, context)
-        technical = (is_about_code if to_agent else is_technical)(speech.event.content for speech in talk)
+        technical = _is_technical(talk, to_agent=to_agent)
         for event in window.events:
             if is_tool(event):
                 continue  # by_tools reads calls together with their answers
@@ -124,6 +126,13 @@ def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
     return any(one.is_agent for one in talk) or any(e.kind == "assistant" and not e.name for e in context.preceding)
 
 
+def _is_technical(talk: list[Speech], *, to_agent: bool) -> bool:
+    """Return True if a talk is about technical work. Nobody talks among people as long as only one has spoken."""
+    if not to_agent and len({one.speaker for one in talk}) < 2:
+        return False
+    return (is_about_code if to_agent else is_technical)(one.event.content for one in talk)
+
+
 def _quoted(
     speech: Speech, text: str, code: str, context: ExtractionContext, *, to_agent: bool, technical: bool
 ) -> Iterable[Candidate]:
@@ -154,14 +163,21 @@ def _statements(speech: Speech, text: str, weigh: Callable[[], float], *, to_age
 def _further(
     talk: list[Speech], at: int, text: str, weigh: Callable[[], float], known: set[str], *, to_agent: bool
 ) -> list[ScoredSentence]:
-    """Return passages of a turn for the judge; in a talk with an agent, only if the turn is worth remembering."""
+    """Return passages of a turn for the judge; in a talk with an agent, only if the turn is worth remembering or if a
+    person only states something.
+    """
     speech = talk[at]
     if not to_agent:
         found = said.among_people(talk, at, text, known)
         return [replace(one, fired=(*one.fired, "group")) for one in found] if speech.in_group else found
     if speech.is_agent:
         return said.of_agent(text, known) if weigh() >= WORTH else []
-    return said.of_person(speech, text, known) if weigh() >= WORTH_PERHAPS else []
+    return said.of_person(speech, text, known) if _only_states(text) or weigh() >= WORTH_PERHAPS else []
+
+
+def _only_states(text: str) -> bool:
+    """Return True for a turn of a few sentences without a question. Its words have too few signals to be weighed."""
+    return "?" not in text and len(list(sentences(text))) <= SENTENCES_ALONE
 
 
 def _milestone(event: Event, text: str) -> Candidate:

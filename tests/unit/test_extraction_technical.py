@@ -192,3 +192,17 @@ def test_foreign_musings_in_technical_talk_are_dropped() -> None:
     found = kept(lambda _: 0.9, *turns)
     assert not any("preferiría" in one for one in found)
     assert any("decidido" in one for one in found)
+
+
+def test_who_speaks_alone_of_technical_things_needs_no_more_usefulness() -> None:
+    assert kept(lambda _: 0.6, ("user", None, "The build uses webpack 5.4; run `npm run build` for it."))
+
+
+@pytest.mark.parametrize(
+    "told", ["The mock server listens on port 4000.", "Grandma takes 5 mg of ramipril every morning."]
+)
+def test_what_a_person_only_states_to_an_agent_is_judged(told: str) -> None:
+    reply: Said = ("assistant", None, "Okay, noted.")
+    assert kept(lambda _: 0.75, ("user", None, told), reply)
+    assert not kept(lambda _: 0.65, ("user", None, told), reply)
+    assert not kept(lambda _: 0.75, ("user", None, f"{told} Can you draw me a chart of that?"), reply)
