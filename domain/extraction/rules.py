@@ -172,7 +172,8 @@ def _further(
         return [replace(one, fired=(*one.fired, "group")) for one in found] if speech.in_group else found
     if speech.is_agent:
         return said.of_agent(text, known) if weigh() >= WORTH else []
-    return said.of_person(speech, text, known) if _only_states(text) or weigh() >= WORTH_PERHAPS else []
+    is_read = (not known and _only_states(text)) or weigh() >= WORTH_PERHAPS
+    return said.of_person(speech, text, known) if is_read else []
 
 
 def _only_states(text: str) -> bool:

@@ -106,8 +106,9 @@ def _named(reading: Reading) -> frozenset[str]:
     return reading.names | identifiers_of(reading.tokens)
 
 
-def _may_hold_below(a: Reading, b: Reading) -> float:
-    return VALUES_MAY_HOLD if values_differ(a.tokens, b.tokens) else BOTH_MAY_HOLD
+def _may_hold_below(a: Reading, b: Reading, finding: Finding | None) -> float:
+    of_attribute = finding is not None and finding.claim is not None
+    return VALUES_MAY_HOLD if of_attribute or values_differ(a.tokens, b.tokens) else BOTH_MAY_HOLD
 
 
 def _with_meaning(
@@ -121,7 +122,7 @@ def _with_meaning(
     same_type: bool,
 ) -> Judgement:
     """Return the verdict of the rules and the model together."""
-    if ruled.verdict == "conflict" and told.contradiction < _may_hold_below(a, b):
+    if ruled.verdict == "conflict" and told.contradiction < _may_hold_below(a, b, finding):
         return replace(ruled, verdict="related", reasons=(*ruled.reasons, "but both may hold"), meaning=told)
     if told.is_contradiction and _are_other_attributes(a, b):
         return replace(ruled, meaning=told)
