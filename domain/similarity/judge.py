@@ -10,7 +10,7 @@ from slowwave_server.domain.similarity.amounts import identifiers_of, values_dif
 from slowwave_server.domain.similarity.denials import denials_differ, denies, only_adds
 from slowwave_server.domain.similarity.findings import Finding
 from slowwave_server.domain.similarity.guard import find_difference
-from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD, VALUES_MAY_HOLD, Meaning, MeaningOf
+from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD, Meaning, MeaningOf
 from slowwave_server.domain.similarity.opposition import find_opposition
 from slowwave_server.domain.similarity.reading import Reading
 from slowwave_server.domain.similarity.verdicts import Judgement, Thresholds, Verdict
@@ -106,11 +106,6 @@ def _named(reading: Reading) -> frozenset[str]:
     return reading.names | identifiers_of(reading.tokens)
 
 
-def _may_hold_below(a: Reading, b: Reading, finding: Finding | None) -> float:
-    of_attribute = finding is not None and finding.claim is not None
-    return VALUES_MAY_HOLD if of_attribute or values_differ(a.tokens, b.tokens) else BOTH_MAY_HOLD
-
-
 def _with_meaning(
     ruled: Judgement,
     finding: Finding | None,
@@ -122,7 +117,7 @@ def _with_meaning(
     same_type: bool,
 ) -> Judgement:
     """Return the verdict of the rules and the model together."""
-    if ruled.verdict == "conflict" and told.contradiction < _may_hold_below(a, b, finding):
+    if ruled.verdict == "conflict" and told.contradiction < BOTH_MAY_HOLD:
         return replace(ruled, verdict="related", reasons=(*ruled.reasons, "but both may hold"), meaning=told)
     if told.is_contradiction and _are_other_attributes(a, b):
         return replace(ruled, meaning=told)

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-BOTH_MAY_HOLD = 0.2
+BOTH_MAY_HOLD = 0.1
 """If the model's probability of a contradiction is lower, a contradiction by the rules counts only as a relation."""
-VALUES_MAY_HOLD = 0.1
-"""The same for two numbers, dates or times, and for two values of one attribute, which the rules compare well."""
 CHANGED_FROM = 0.15
 """The least probability of an update at which a later statement that tells of a change ends an earlier one."""
 

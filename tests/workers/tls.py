@@ -6,7 +6,7 @@ import struct
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SSL_REQUEST = struct.pack("!ii", 8, 80877103)
@@ -91,7 +91,8 @@ async def _end(server: asyncio.Server, writers: list[asyncio.StreamWriter]) -> N
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
     for writer in writers:
-        writer.transport.abort()
+        with suppress(AttributeError):  # Python 3.11 forgets the protocol of a connection that the client closed
+            writer.transport.abort()
     await asyncio.sleep(0)  # in this round their sockets are closed
     server.close()
 
