@@ -172,7 +172,7 @@ def _further(
         return [replace(one, fired=(*one.fired, "group")) for one in found] if speech.in_group else found
     if speech.is_agent:
         return said.of_agent(text, known) if weigh() >= WORTH else []
-    is_read = (not known and _only_states(text)) or weigh() >= WORTH_PERHAPS
+    is_read = weigh() >= WORTH_PERHAPS or (not known and _only_states(text))
     return said.of_person(speech, text, known) if is_read else []
 
 

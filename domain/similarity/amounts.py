@@ -4,6 +4,7 @@ Two statements with different values are never merged. A value counts as equal i
 and "three", $45 and "45 dollars", 3 March and 2024-03-03, "table 5" and "the fifth table".
 """
 
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,17 +68,13 @@ def values_apart(a: Sequence[Token], b: Sequence[Token]) -> tuple[int, int]:
     Each value counts once: "March 28th (2027-03-28)" and "March 28th (2027-03-29)" differ.
     """
     mine, its = list(_amounts(tuple(a))), list(_amounts(tuple(b)))
-    for equal in (_spelled_alike, _equal):
+    for equal in (operator.eq, _equal):
         for one in tuple(mine):
             other = next((other for other in its if equal(one, other)), None)
             if other is not None:
                 mine.remove(one)
                 its.remove(other)
     return len(mine), len(its)
-
-
-def _spelled_alike(one: Amount, other: Amount) -> bool:
-    return one == other
 
 
 def identifiers_of(tokens: Sequence[Token]) -> frozenset[str]:
@@ -164,9 +161,7 @@ def _equal_numbers(one: Amount, other: Amount) -> bool:
         return one.text == other.text
     same = abs(one.number - other.number) <= _EXACT * max(abs(one.number), abs(other.number))
     if "%" in {one.unit, other.unit} or {one.unit, other.unit} <= {*_SIGNS.values()}:
-        if one.unit == other.unit:
-            return same
-        return same and "%" not in {one.unit, other.unit} and not {one.unit, other.unit} <= {*_SIGNS.values()}
+        return same and one.unit == other.unit
     mine, its = _SCALES.get(one.unit), _SCALES.get(other.unit)
     if mine is None or its is None:
         return same
