@@ -102,10 +102,15 @@ def test_a_key_of_a_wrong_type_stops_no_worker(
 
     wait_until(is_mended, 10, f"{key} is set aside")
     if key != "slowwave:set-aside":
-        aside = {(one.key, one.found) for one in known_aside(own_valkey.client)}
-        # A worker's SET replaces a key of any type, and may be faster than whoever would rename it.
-        is_replaced = wanted.type == "string" and own_valkey.client.exists(key) == 1
-        assert (key, found) in aside or is_replaced
+
+        def is_aside() -> bool:
+            if (key, found) in {(one.key, one.found) for one in known_aside(own_valkey.client)}:
+                return True
+            spoil(own_valkey, key)  # a worker's SET replaced the key, whatever its type, before anybody renamed it
+            set_aside_wrong(own_valkey.client, [key])
+            return False
+
+        wait_until(is_aside, 10, f"{key} is known as set aside")
 
 
 def test_keys_that_change_type_all_the_time_stop_no_worker(
