@@ -14,15 +14,16 @@ import pytest
 import yaml
 
 from slowwave_server.domain.health_issues import HEALTH_ISSUES
-from slowwave_server.workers.exporter.__main__ import files
 from slowwave_server.workers.exporter.alerts import RULES, WITHOUT_ALERT
 from slowwave_server.workers.exporter.catalogue import CATALOGUE
-from slowwave_server.workers.exporter.panels import ROWS
+from slowwave_server.workers.exporter.rules_file import rules_file
+from tests.support.dashboard import panels, targets
 
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = ROOT / "docs" / "runbooks"
+ALERTS = ROOT / "deploy" / "prometheus" / "alerts.yaml"
 EXPRESSIONS = {rule.issue.alert: rule.expr for rule in RULES.values()} | {
-    f"{panel.title}: {expr}": expr for row in ROWS for panel in row.panels for expr, _ in panel.lines
+    f"{title}: {expr}": expr for title, expr, _ in targets()
 }
 SECTIONS = ("## Symptom", "## Cause", "## Fix", "## Check")
 
@@ -134,15 +135,14 @@ def test_each_trouble_has_an_alert_or_a_reason_why_it_has_none() -> None:
     assert ILL.keys() == RULES.keys()
 
 
-def test_the_files_are_what_the_code_writes() -> None:
-    for place, text in files().items():
-        assert (ROOT / "deploy" / place).read_text(encoding="utf-8") == text, (
-            "run python -m slowwave_server.workers.exporter"
-        )
+def test_the_rules_are_what_the_code_writes() -> None:
+    assert ALERTS.read_text(encoding="utf-8") == rules_file(RULES.values()), (
+        "run python -m slowwave_server.workers.exporter"
+    )
 
 
 def test_an_alert_says_the_words_of_the_catalogue_and_names_its_page() -> None:
-    tree = yaml.safe_load((ROOT / "deploy" / "prometheus" / "alerts.yaml").read_text(encoding="utf-8"))
+    tree = yaml.safe_load(ALERTS.read_text(encoding="utf-8"))
     (group,) = tree["groups"]
     assert len(group["rules"]) == len(RULES)
     for rule, name in zip(group["rules"], RULES, strict=True):
@@ -150,7 +150,7 @@ def test_an_alert_says_the_words_of_the_catalogue_and_names_its_page() -> None:
         assert (rule["alert"], rule["labels"]) == (issue.alert, {"severity": issue.severity})
         assert (said["summary"], said["description"]) == (issue.title, issue.cure)
         assert (ROOT / said["runbook_url"]).is_file()
-    linked = yaml.safe_load(files("https://slowwave.example/runbooks/")["prometheus/alerts.yaml"])
+    linked = yaml.safe_load(rules_file(RULES.values(), runbooks="https://slowwave.example/runbooks/"))
     pages = [rule["annotations"]["runbook_url"] for rule in linked["groups"][0]["rules"]]
     assert pages[0] == "https://slowwave.example/runbooks/postgres-away.html"
 
@@ -190,34 +190,31 @@ def test_an_expression_asks_for_metrics_and_labels_that_there_are(where: str) ->
 
 
 def test_every_metric_is_on_the_dashboard() -> None:
-    shown = {name for row in ROWS for panel in row.panels for expr, _ in panel.lines for name in _metrics(expr)}
+    shown = {name for _, expr, _ in targets() for name in _metrics(expr)}
     assert shown == CATALOGUE.keys()
 
 
 def test_a_legend_names_labels_that_its_metric_has() -> None:
-    for row in ROWS:
-        for panel in row.panels:
-            for expr, legend in panel.lines:
-                known = {label for name in _metrics(expr) for label in CATALOGUE[name].labels}
-                assert set(re.findall(r"\{\{(\w+)\}\}", legend)) <= known, panel.title
+    for title, expr, legend in targets():
+        known = {label for name in _metrics(expr) for label in CATALOGUE[name].labels}
+        assert set(re.findall(r"\{\{(\w+)\}\}", legend)) <= known, title
 
 
 def test_the_dashboard_is_one_that_grafana_places() -> None:
     """Without Grafana: panels lie side by side, do not overlap, and have ids and sources of their own."""
-    board: Any = json.loads((ROOT / "deploy" / "grafana" / "slowwave.json").read_text(encoding="utf-8"))
-    panels = board["panels"]
-    assert len({panel["id"] for panel in panels}) == len(panels)
-    cells = [(x, y) for panel in panels for x, y in _cells(panel["gridPos"])]
+    placed = panels()
+    assert len({panel["id"] for panel in placed}) == len(placed)
+    cells = [(x, y) for panel in placed for x, y in _cells(panel["gridPos"])]
     assert len(set(cells)) == len(cells)
     assert all(x < 24 for x, _ in cells)
-    targets = [target for panel in panels for target in panel.get("targets", [])]
-    assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
+    lines = [line for panel in placed for line in panel.get("targets", [])]
+    assert {line["datasource"]["uid"] for line in lines} == {"${datasource}"}
 
 
 @pytest.mark.long
 @needs_promtool
 def test_each_alert_fires_on_its_trouble_and_on_no_other(tmp_path: Path) -> None:
-    (tmp_path / "alerts.yaml").write_text(files()["prometheus/alerts.yaml"], encoding="utf-8")
+    (tmp_path / "alerts.yaml").write_text(rules_file(RULES.values()), encoding="utf-8")
     cases = [_case(None, WELL), _case(None, WELL | SWITCHED_OFF)]
     cases += [_case(HEALTH_ISSUES[name].alert, WELL | change) for name, changes in ILL.items() for change in changes]
     tree = {"rule_files": ["alerts.yaml"], "evaluation_interval": "5m", "tests": cases}

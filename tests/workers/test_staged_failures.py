@@ -15,7 +15,7 @@ from proof.fake_model import FakeModel
 from proof.fake_replies import Reply, server_error
 from slowwave import Memory
 from slowwave.coordination.queue_messages import envelope, publish
-from slowwave_server.workers.exporter.panels import ROWS
+from tests.support.dashboard import targets
 from tests.support.processes import wait_until
 from tests.support.reviewing import Dispute
 from tests.workers.collector import Collector, collecting
@@ -132,7 +132,7 @@ def _leave_questions(look: Engine) -> None:
 
 def _each_expression_gives_a_result(watch: Watch) -> None:
     """The dashboard's: what gives nothing would be an empty panel. Rates need two scrapes, flushes one commit."""
-    expressions = [expr for row in ROWS for panel in row.panels for expr, _ in panel.lines]
+    expressions = [expr for _, expr, _ in targets()]
     empty: list[str] = []
 
     def all_filled() -> bool:
