@@ -1,4 +1,4 @@
-"""docs/reference/tables.md: every table of the schema with its columns, keys, checks and indexes, from the models.
+"""docs/reference/tables.md: every table of the schema with its columns and keys, from the models.
 
 Descriptions come from the docstrings of the classes and the comments above the columns.
 """
@@ -10,7 +10,7 @@ from inspect import getdoc, getsource
 from textwrap import dedent
 from typing import Any
 
-from sqlalchemy import CheckConstraint, Column, DefaultClause, Index, Table, UniqueConstraint
+from sqlalchemy import Column, DefaultClause, Table
 from sqlalchemy.engine import URL
 
 from docs_reference.tables import code, paragraphs, table
@@ -20,7 +20,8 @@ from slowwave_server.models.base import SCHEMA, Base
 HEAD = f"""# Tables, generated from the code
 
 All tables are in the schema `{SCHEMA}`. They are internal: read them, but change data only through the client, the
-command line or messages. Tables may change with any release; migrations keep their data.
+command line or messages. Tables may change with any release; migrations keep their data. `\\d` in
+`psql` lists the checks and indexes of a table.
 """
 DIALECT = URL.create("postgresql+psycopg").get_dialect()()
 
@@ -42,8 +43,6 @@ def _described(one: Table, declared: type) -> str:
     rows = [_row(column, meanings.get(column.name, ""), in_key=column.name in keys) for column in one.columns]
     parts = [f"## {one.name}\n", f"{paragraphs(getdoc(declared) or '')}\n"]
     parts.append(table(("column", "type", "", "default", "meaning"), rows))
-    if notes := _constraints(one):
-        parts.append("".join(f"- {note}\n" for note in notes))
     return "\n".join(parts)
 
 
@@ -71,22 +70,3 @@ def _row(column: Column[Any], meaning: str, *, in_key: bool) -> tuple[str, str, 
     shown = str(default.arg) if isinstance(default, DefaultClause) else ""
     generated = "generated" if column.identity is not None else ""
     return code(column.name), column.type.compile(DIALECT).lower(), ", ".join(marks), code(shown) or generated, meaning
-
-
-def _constraints(one: Table) -> list[str]:
-    checks = sorted(str(rule.sqltext) for rule in one.constraints if isinstance(rule, CheckConstraint))
-    unique = sorted(", ".join(rule.columns.keys()) for rule in one.constraints if isinstance(rule, UniqueConstraint))
-    indexes = sorted(one.indexes, key=lambda index: str(index.name))
-    notes = [f"unique: {code(names)}" for names in unique] + [f"check: {code(text)}" for text in checks]
-    return notes + [_index(index) for index in indexes]
-
-
-def _index(index: Index) -> str:
-    options = index.dialect_options["postgresql"]
-    over = ", ".join(str(part.name if isinstance(part, Column) else part) for part in index.expressions)
-    words = [f"{'unique index' if index.unique else 'index'} {code(str(index.name))} over {code(over)}"]
-    if options["using"]:
-        words.append(f"({options['using']})")
-    if options["where"] is not None:
-        words.append(f"where {code(str(options['where']))}")
-    return " ".join(words)

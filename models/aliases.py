@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -19,12 +19,6 @@ class AliasPair(Base):
     """
 
     __tablename__ = "aliases"
-    __table_args__ = (
-        UniqueConstraint("scope_id", "name_key", "alias_key"),
-        CheckConstraint("status IN ('learned', 'added', 'removed')", name="status"),
-        CheckConstraint("name_key <> alias_key", name="two_names"),
-        Index("aliases_alias_idx", "scope_id", "alias_key"),
-    )
 
     id: Mapped[BigId]
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SCOPE))
@@ -42,7 +36,6 @@ class AliasSource(Base):
     """The source of a learned alias: an event that states it."""
 
     __tablename__ = "alias_sources"
-    __table_args__ = (Index("alias_sources_session_idx", "session_id"),)
 
     alias_id: Mapped[int] = mapped_column(
         BigInteger, ForeignKey("slowwave.aliases.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
@@ -57,7 +50,6 @@ class AliasChange(Base):
     """One edit of an alias by a person, in a run that can be undone. before: NULL if the run created the row."""
 
     __tablename__ = "alias_changes"
-    __table_args__ = (Index("alias_changes_alias_idx", "alias_id", "id"), Index("alias_changes_run_idx", "run_id"))
 
     id: Mapped[BigId]
     alias_id: Mapped[int] = mapped_column(BigInteger)

@@ -5,7 +5,7 @@ once.
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, LargeBinary, Uuid
+from sqlalchemy import BigInteger, ForeignKey, LargeBinary, Uuid
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -24,10 +24,6 @@ class WindowAnswer(Base):
     """
 
     __tablename__ = "window_answers"
-    __table_args__ = (
-        CheckConstraint("from_seq BETWEEN 1 AND to_seq", name="window"),
-        CheckConstraint("(answer IS NULL) = (answered_at IS NULL)", name="answered"),
-    )
 
     session_id: Mapped[int] = mapped_column(
         BigInteger, ForeignKey(_SESSION, ondelete="CASCADE"), primary_key=True, autoincrement=False

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Index, LargeBinary, Text, Uuid, text
+from sqlalchemy import LargeBinary, Text, Uuid, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -18,16 +18,6 @@ class ApiKey(Base):
     """
 
     __tablename__ = "api_keys"
-    __table_args__ = (
-        CheckConstraint("octet_length(digest) = 32", name="digest"),
-        CheckConstraint(
-            "cardinality(rights) > 0 AND rights <@ ARRAY['record', 'read', 'decide', 'forget', 'administer']",
-            name="rights",
-        ),
-        Index("api_keys_digest_idx", "digest", unique=True),
-        Index("api_keys_prefix_idx", "prefix", unique=True),
-        Index("api_keys_tenant_idx", "tenant", "created_at"),
-    )
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=text("uuidv7()"))
     tenant: Mapped[str] = mapped_column(Text, server_default=text("slowwave.current_tenant()"))

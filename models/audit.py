@@ -1,6 +1,6 @@
 """The audit log of actions that change no memory: logins, exports, revealed secrets, granted roles, API keys."""
 
-from sqlalchemy import CheckConstraint, Index, Text, text
+from sqlalchemy import Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base, BigId, CreatedAt
@@ -14,12 +14,6 @@ class AuditEntry(Base):
     """
 
     __tablename__ = "audit_log"
-    __table_args__ = (
-        CheckConstraint("action IN ('login', 'failed login', 'export', 'reveal', 'role', 'key')", name="action"),
-        CheckConstraint("via IN ('console', 'shell', 'http')", name="via"),
-        Index("audit_log_tenant_idx", "tenant", "id"),
-        Index("audit_log_done_idx", "done_at"),
-    )
 
     id: Mapped[BigId]
     done_at: Mapped[CreatedAt]

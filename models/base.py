@@ -1,4 +1,4 @@
-"""The common parts of all tables: the schema, the names of constraints, and shared column types."""
+"""The common parts of all tables: the schema and shared column types."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -16,16 +16,10 @@ Json = Annotated[dict[str, Any], mapped_column(JSONB)]
 
 
 class Base(DeclarativeBase):
-    """The declarative base: all tables are in one schema, and constraints have predictable names."""
+    """The declarative base: all tables are in one schema.
+
+    Models declare columns and keys, which queries use. Checks and indexes are declared once, in the SQL of migrations.
+    """
 
     type_annotation_map = {str: Text}  # noqa: RUF012 (SQLAlchemy reads the plain dict)
-    metadata = MetaData(
-        schema=SCHEMA,
-        naming_convention={
-            "ix": "%(table_name)s_%(column_0_N_name)s_idx",
-            "uq": "%(table_name)s_%(column_0_N_name)s_key",
-            "ck": "%(table_name)s_%(constraint_name)s_check",
-            "fk": "%(table_name)s_%(column_0_N_name)s_fkey",
-            "pk": "%(table_name)s_pkey",
-        },
-    )
+    metadata = MetaData(schema=SCHEMA)

@@ -6,7 +6,7 @@ The changes themselves are rows of `memory_changes` (models.consolidation).
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, DateTime, ForeignKey, Index, Uuid, text
+from sqlalchemy import BigInteger, DateTime, ForeignKey, Uuid, text
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import UserDefinedType
@@ -38,12 +38,6 @@ class MemoryTombstone(Base):
     """
 
     __tablename__ = "memory_tombstones"
-    __table_args__ = (
-        CheckConstraint("cause IN ('forgotten', 'removed')", name="cause"),
-        Index("memory_tombstones_xid_idx", "xid", "id"),
-        Index("memory_tombstones_scope_idx", "scope_id"),
-        Index("memory_tombstones_made_idx", "made_at"),
-    )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False, server_default=_NEXT_CHANGE)
     xid: Mapped[str] = mapped_column(TransactionId, server_default=THIS_TRANSACTION)

@@ -1,6 +1,6 @@
 """Tables of the console's users and their login sessions."""
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text
+from sqlalchemy import ForeignKey, LargeBinary, Text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -11,10 +11,6 @@ class ConsoleUser(Base):
     """A person who may use the console. tenants: the tenants whose memories they see; `*`: all tenants."""
 
     __tablename__ = "console_users"
-    __table_args__ = (
-        CheckConstraint("role IN ('viewer', 'curator', 'operator')", name="role"),
-        CheckConstraint("cardinality(tenants) > 0", name="tenants"),
-    )
 
     name: Mapped[str] = mapped_column(Text, primary_key=True)
     password_hash: Mapped[str]
@@ -32,10 +28,6 @@ class ConsoleSession(Base):
     """
 
     __tablename__ = "console_sessions"
-    __table_args__ = (
-        Index("console_sessions_user_idx", "user_name"),
-        Index("console_sessions_expires_idx", "expires_at"),
-    )
 
     digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
     user_name: Mapped[str] = mapped_column(Text, ForeignKey("slowwave.console_users.name", ondelete="CASCADE"))

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, Float, ForeignKey, Index, Uuid, text
+from sqlalchemy import BigInteger, Float, ForeignKey, Uuid, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -12,7 +12,6 @@ from slowwave_server.models.changes import THIS_TRANSACTION, TransactionId
 
 _MEMORY = "slowwave.memories.id"
 _RUN = "slowwave.maintenance_runs.id"
-_NOTED = "(after ->> 'noted'::text)"
 _PLACE = "(before ->> 'scope_id'::text)"
 _FORM = "(evidence ->> 'form'::text)"
 GRAVER_FIRST = """
@@ -31,25 +30,6 @@ class MemoryLink(Base):
     """
 
     __tablename__ = "memory_links"
-    __table_args__ = (
-        CheckConstraint(
-            "predicate IN ('duplicate_of', 'merged_into', 'supersedes', 'contradicts', 'related_to')", name="predicate"
-        ),
-        CheckConstraint("source_id <> target_id", name="never_to_itself"),
-        CheckConstraint("confidence BETWEEN 0 AND 1", name="share"),
-        Index(
-            "memory_links_pair_idx",
-            "source_id",
-            "target_id",
-            "predicate",
-            unique=True,
-            postgresql_where=text("ended_by IS NULL"),
-        ),
-        Index("memory_links_source_idx", "source_id"),
-        Index("memory_links_target_idx", "target_id"),
-        Index("memory_links_ended_idx", "ended_by", postgresql_where=text("ended_by IS NOT NULL")),
-        Index("memory_links_run_idx", "run_id"),
-    )
 
     id: Mapped[BigId]
     source_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY))
@@ -65,13 +45,6 @@ class Triple(Base):
     """A relation that a memory states: subject, predicate and object, with the types of subject and object."""
 
     __tablename__ = "triples"
-    __table_args__ = (
-        CheckConstraint("confidence BETWEEN 0 AND 1", name="share"),
-        Index("triples_memory_idx", "memory_id", "subject", "predicate", "object", unique=True),
-        Index("triples_subject_idx", "scope_id", text("lower(subject)")),
-        Index("triples_object_idx", "scope_id", text("lower(object)")),
-        Index("triples_run_idx", "run_id"),
-    )
 
     id: Mapped[BigId]
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
@@ -94,16 +67,6 @@ class MemoryConflict(Base):
     """
 
     __tablename__ = "memory_conflicts"
-    __table_args__ = (
-        CheckConstraint("status IN ('open', 'resolved', 'dismissed')", name="status"),
-        CheckConstraint("memory_id < conflicting_memory_id", name="order"),
-        Index("memory_conflicts_pair_idx", "memory_id", "conflicting_memory_id", unique=True),
-        Index("memory_conflicts_other_idx", "conflicting_memory_id"),
-        Index("memory_conflicts_open_idx", "scope_id", "id", postgresql_where=text("status = 'open'")),
-        Index("memory_conflicts_run_idx", "run_id"),
-        Index("memory_conflicts_form_idx", "scope_id", text(_FORM), postgresql_where=text(f"{_FORM} IS NOT NULL")),
-        Index("memory_conflicts_newest_idx", "id", postgresql_where=text("status = 'open'")),
-    )
 
     id: Mapped[BigId]
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
@@ -123,34 +86,6 @@ class ReviewItem(Base):
     """A question to a person about a memory or a conflict. It is open until somebody decides it or it expires."""
 
     __tablename__ = "review_items"
-    __table_args__ = (
-        CheckConstraint("num_nonnulls(memory_id, conflict_id) = 1", name="subject"),
-        CheckConstraint("tier IN ('low', 'medium', 'high')", name="tier"),
-        CheckConstraint("state IN ('open', 'accepted', 'rejected', 'merged', 'expired')", name="state"),
-        Index(
-            "review_items_memory_idx",
-            "memory_id",
-            unique=True,
-            postgresql_where=text("state = 'open' AND memory_id IS NOT NULL"),
-        ),
-        Index(
-            "review_items_conflict_idx",
-            "conflict_id",
-            unique=True,
-            postgresql_where=text("state = 'open' AND conflict_id IS NOT NULL"),
-        ),
-        Index("review_items_about_idx", "memory_id", postgresql_where=text("memory_id IS NOT NULL")),
-        Index("review_items_about_conflict_idx", "conflict_id", postgresql_where=text("conflict_id IS NOT NULL")),
-        Index("review_items_expiry_idx", "expires_at", postgresql_where=text("state = 'open'")),
-        Index("review_items_run_idx", "run_id"),
-        Index(
-            "review_items_order_idx",
-            text(f"({GRAVER_FIRST})"),
-            "expires_at",
-            "id",
-            postgresql_where=text("state = 'open'"),
-        ),
-    )
 
     id: Mapped[BigId]
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"))
@@ -174,16 +109,6 @@ class WorkingItem(Base):
     """
 
     __tablename__ = "working_memory"
-    __table_args__ = (
-        CheckConstraint("importance BETWEEN 0 AND 1", name="share"),
-        CheckConstraint("outcome IN ('consolidated', 'duplicate', 'expired', 'failed')", name="outcome"),
-        CheckConstraint("(outcome IS NULL) = (settled_at IS NULL)", name="settled"),
-        Index("working_memory_key_idx", "agent_id", "key", unique=True, postgresql_where=text("key IS NOT NULL")),
-        Index("working_memory_open_idx", "scope_id", "said_at", "id", postgresql_where=text("outcome IS NULL")),
-        Index("working_memory_failed_idx", "scope_id", "settled_at", postgresql_where=text("outcome = 'failed'")),
-        Index("working_memory_run_idx", "run_id"),
-        Index("working_memory_agent_idx", "agent_id", "session"),
-    )
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=text("uuidv7()"))
     agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.agents.id"))
@@ -207,10 +132,6 @@ class MemoryNote(Base):
     """The source of a memory in working memory: one note. via: see MemorySource."""
 
     __tablename__ = "memory_notes"
-    __table_args__ = (
-        Index("memory_notes_working_idx", "working_id"),
-        Index("memory_notes_via_idx", "via", postgresql_where=text("via IS NOT NULL")),
-    )
 
     memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY), primary_key=True)
     working_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.working_memory.id"), primary_key=True)
@@ -227,7 +148,6 @@ class MemoryBlock(Base):
     """
 
     __tablename__ = "memory_blocks"
-    __table_args__ = (Index("memory_blocks_memory_idx", "memory_id"),)
 
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"), primary_key=True)
     key: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
@@ -241,18 +161,6 @@ class MemoryChange(Base):
     """One change of one memory: values before and after, and the reason. An undo that deletes the memory keeps it."""
 
     __tablename__ = "memory_changes"
-    __table_args__ = (
-        Index("memory_changes_memory_idx", "memory_id", "id"),
-        Index("memory_changes_flush_idx", "flush_id", postgresql_where=text("flush_id IS NOT NULL")),
-        Index("memory_changes_run_idx", "run_id", "id", postgresql_where=text("run_id IS NOT NULL")),
-        # A forget finds memories that an undo deleted by this index.
-        Index("memory_changes_noted_idx", text(_NOTED), postgresql_where=text(f"{_NOTED} IS NOT NULL")),
-        Index("memory_changes_place_idx", text(_PLACE), postgresql_where=text(f"{_PLACE} IS NOT NULL")),
-        # Finds later changes. Rows are stored in the order of their creation, so a BRIN index suffices.
-        Index("memory_changes_made_idx", "made_at", postgresql_using="brin", postgresql_with=_RANGES),
-        # The change feed reads in the order in which transactions end.
-        Index("memory_changes_xid_idx", "xid", "id"),
-    )
 
     id: Mapped[BigId]
     memory_id: Mapped[UUID] = mapped_column(Uuid)

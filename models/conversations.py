@@ -5,14 +5,11 @@ from datetime import date
 from sqlalchemy import (
     BigInteger,
     Boolean,
-    CheckConstraint,
     Date,
     ForeignKey,
-    Index,
     Integer,
     SmallInteger,
     Text,
-    UniqueConstraint,
     text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
@@ -29,24 +26,6 @@ class Session(Base):
     """
 
     __tablename__ = "sessions"
-    __table_args__ = (
-        UniqueConstraint("agent_id", "name"),
-        CheckConstraint("processed_until BETWEEN 0 AND last_seq", name="watermark"),
-        Index(
-            "sessions_due_idx",
-            "flush_due_at",
-            postgresql_include=["agent_id"],
-            postgresql_where=text("flush_due_at IS NOT NULL"),
-        ),
-        Index("sessions_dirty_idx", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
-        Index("sessions_agent_dirty_idx", "agent_id", "dirty_since", postgresql_where=text("dirty_since IS NOT NULL")),
-        # `doctor` searches all dirty sessions for such a row, which is a fault.
-        Index("sessions_timeless_idx", "id", postgresql_where=text("dirty_since IS NOT NULL AND flush_due_at IS NULL")),
-        # A context and a search read the dirty sessions of a scope that were active last.
-        Index("sessions_scope_dirty_idx", "scope_id", "last_seen_at", postgresql_where=text("dirty_since IS NOT NULL")),
-        Index("sessions_import_idx", "import_run", postgresql_where=text("import_run IS NOT NULL")),
-        {"postgresql_with": {"fillfactor": 70}},
-    )
 
     id: Mapped[BigId]
     agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.agents.id"))
@@ -80,12 +59,6 @@ class Event(Base):
     """One event of a session. happened_at: the time at which it was said; recorded_at: the time at which it arrived."""
 
     __tablename__ = "events"
-    __table_args__ = (
-        Index("events_key_idx", "session_id", "key", unique=True, postgresql_where=text("key IS NOT NULL")),
-        CheckConstraint("kind IN ('user', 'assistant', 'task', 'tool')", name="kind"),
-        # slowwave.add_event_partitions creates the partitions, so the model does not list them.
-        {"postgresql_partition_by": "RANGE (session_id)"},
-    )
 
     # No foreign key: the only writer holds the lock of the session's row, and the check took a sixth of the time of a
     # capture.
@@ -115,18 +88,6 @@ class SessionDay(Base):
     """
 
     __tablename__ = "session_days"
-    __table_args__ = (
-        Index("session_days_agent_idx", "agent_id", "day"),
-        # By scope first: a context reads the pending days of its scopes, and for each day the sessions that began last.
-        Index("session_days_pending_idx", "scope_id", "day", "session_id", postgresql_where=text("pending")),
-        # The order in which ended days become final.
-        Index("session_days_open_idx", "day", "agent_id", "scope_id", postgresql_where=text("pending")),
-        # A tick reads this index. As with sessions_due_idx, a counted event does not change it.
-        Index("session_days_look_idx", "look_at", "session_id", "day", postgresql_where=text("pending")),
-        CheckConstraint("pending = (total_messages > summarized)", name="pending"),
-        CheckConstraint("removed <= total_messages", name="removed"),
-        {"postgresql_with": {"fillfactor": 70}},
-    )
 
     session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
     day: Mapped[date] = mapped_column(Date, primary_key=True)

@@ -6,7 +6,7 @@ A day belongs to one agent and one scope: a room's day is never mixed with the a
 from datetime import date
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, CheckConstraint, Date, ForeignKey, Index, Integer, SmallInteger, text
+from sqlalchemy import BigInteger, Boolean, Date, ForeignKey, Integer, SmallInteger, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -25,13 +25,6 @@ class Day(Base):
     """
 
     __tablename__ = "days"
-    __table_args__ = (
-        CheckConstraint("status IN ('open', 'settling', 'final')", name="status"),
-        Index("days_unsettled_idx", "day", "agent_id", "scope_id", postgresql_where=text("status <> 'final'")),
-        Index("days_failed_idx", "scope_id", postgresql_where=text("last_error IS NOT NULL")),
-        # Retention reads days in this order, the newest first.
-        Index("days_final_idx", "day", "agent_id", "scope_id", postgresql_where=text("status = 'final'")),
-    )
 
     agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_AGENT), primary_key=True)
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SCOPE), primary_key=True)
@@ -54,13 +47,6 @@ class DaySummary(Base):
     """
 
     __tablename__ = "day_summaries"
-    __table_args__ = (
-        Index("day_summaries_version_idx", "agent_id", "scope_id", "day", "version", unique=True),
-        # A context reads an agent's newest days, the last day first.
-        Index("day_summaries_scope_idx", "scope_id", text("day DESC"), "agent_id", text("version DESC")),
-        Index("day_summaries_run_idx", "run_id", postgresql_where=text("run_id IS NOT NULL")),
-        CheckConstraint("made_by IN ('rules', 'model', 'import')", name="made_by"),
-    )
 
     id: Mapped[BigId]
     agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_AGENT))
@@ -86,7 +72,6 @@ class DaySegment(Base):
     """
 
     __tablename__ = "day_segments"
-    __table_args__ = (Index("day_segments_session_idx", "session_id"),)
 
     agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_AGENT), primary_key=True)
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SCOPE), primary_key=True)

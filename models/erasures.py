@@ -5,7 +5,7 @@ These tables never hold forgotten text.
 
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, Index, Text, Uuid, text
+from sqlalchemy import BigInteger, Text, Uuid, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base, BigId, Json, Moment
@@ -15,10 +15,6 @@ class Erasure(Base):
     """The receipt of one forget: its target, and the number of deleted rows of each kind."""
 
     __tablename__ = "erasures"
-    __table_args__ = (
-        CheckConstraint("kind IN ('agent', 'session', 'scope', 'memory', 'import')", name="kind"),
-        Index("erasures_tenant_idx", "tenant", "id"),
-    )
 
     id: Mapped[BigId]
     tenant: Mapped[str]

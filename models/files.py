@@ -5,10 +5,8 @@ from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
-    CheckConstraint,
     Float,
     ForeignKey,
-    Index,
     Integer,
     LargeBinary,
     SmallInteger,
@@ -49,19 +47,6 @@ class OutboxItem(Base):
     """
 
     __tablename__ = "outbox"
-    __table_args__ = (
-        Index(
-            "outbox_waiting_idx",
-            "backend",
-            "scope_id",
-            text("not_before NULLS FIRST"),
-            "queued_at",
-            "memory_id",
-            postgresql_where=text("delivered < changes"),
-        ),
-        Index("outbox_scope_idx", "scope_id"),
-        CheckConstraint("delivered <= changes", name="delivered"),
-    )
 
     memory_id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
     backend: Mapped[str] = mapped_column(Text, primary_key=True)
@@ -100,7 +85,6 @@ class FileLine(Base):
     """A memory's line in a file: a digest of the line, and the memory's revision, at the last write or read."""
 
     __tablename__ = "memory_file_lines"
-    __table_args__ = (Index("memory_file_lines_memory_idx", "memory_id"),)
 
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_SCOPE), primary_key=True)
     path: Mapped[str] = mapped_column(Text, primary_key=True)
@@ -118,11 +102,6 @@ class MemoryImport(Base):
     """
 
     __tablename__ = "memory_imports"
-    __table_args__ = (
-        Index("memory_imports_via_idx", "via", postgresql_where=text("via IS NOT NULL")),
-        Index("memory_imports_run_idx", "run_id"),
-        CheckConstraint("trust IN ('hand', 'user', 'assistant', 'task', 'import')", name="trust"),
-    )
 
     memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY), primary_key=True)
     digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)

@@ -1,6 +1,6 @@
 """Tables of the ledger of flushes, and of dead letters."""
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, SmallInteger, UniqueConstraint, text
+from sqlalchemy import BigInteger, ForeignKey, Integer, SmallInteger, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base, BigId, CreatedAt, Json, Moment
@@ -16,15 +16,6 @@ class Flush(Base):
     """
 
     __tablename__ = "flushes"
-    __table_args__ = (
-        UniqueConstraint("session_id", "from_seq"),
-        CheckConstraint("outcome IN ('stored', 'no_reply', 'quarantined')", name="outcome"),
-        CheckConstraint("from_seq <= to_seq", name="window"),
-        Index("flushes_committed_idx", "committed_at"),
-        CheckConstraint("fallback IN ('budget', 'failed')", name="fallback"),
-        Index("flushes_quarantined_idx", "id", postgresql_where=text("outcome = 'quarantined'")),
-        Index("flushes_fallback_idx", "session_id", "from_seq", postgresql_where=text("fallback IS NOT NULL")),
-    )
 
     id: Mapped[BigId]
     session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"))
@@ -53,10 +44,6 @@ class DeadLetter(Base):
     """A message that no task could accept, with its payload and the error, until a person retries or dismisses it."""
 
     __tablename__ = "dead_letters"
-    __table_args__ = (
-        CheckConstraint("state IN ('open', 'redriven', 'dismissed')", name="state"),
-        Index("dead_letters_open_idx", "id", postgresql_where=text("state = 'open'")),
-    )
 
     id: Mapped[BigId]
     tenant: Mapped[str | None]

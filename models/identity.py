@@ -3,13 +3,10 @@
 from sqlalchemy import (
     BigInteger,
     Boolean,
-    CheckConstraint,
     Computed,
     Float,
-    Index,
     Integer,
     SmallInteger,
-    UniqueConstraint,
     text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
@@ -24,10 +21,6 @@ class Agent(Base):
     """An AI agent. Each forget raises `epoch`; queued work with an older epoch is discarded (I10)."""
 
     __tablename__ = "agents"
-    __table_args__ = (
-        UniqueConstraint("tenant", "name"),
-        CheckConstraint("cutoff_hour BETWEEN 0 AND 23", name="cutoff_hour"),
-    )
 
     id: Mapped[BigId]
     tenant: Mapped[str]
@@ -48,12 +41,6 @@ class Scope(Base):
     """
 
     __tablename__ = "scopes"
-    __table_args__ = (
-        UniqueConstraint("tenant", "kind", "name"),
-        CheckConstraint("kind IN ('agent', 'room', 'team')", name="kind"),
-        Index("scopes_grown_idx", "id", postgresql_where=text("grown")),
-        Index("scopes_flushed_through_idx", "flushed_through"),
-    )
 
     id: Mapped[BigId]
     tenant: Mapped[str]

@@ -3,7 +3,7 @@
 Postgres alone keeps the passwords.
 """
 
-from sqlalchemy import CheckConstraint, Text
+from sqlalchemy import Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base, CreatedAt
@@ -17,10 +17,6 @@ class Login(Base):
     """
 
     __tablename__ = "logins"
-    __table_args__ = (
-        CheckConstraint("role IN ('producer', 'console', 'worker', 'gateway')", name="role"),
-        CheckConstraint("(role IN ('worker', 'gateway')) = (tenant IS NULL)", name="tenant"),
-    )
 
     login: Mapped[str] = mapped_column(Text, primary_key=True)
     role: Mapped[str]

@@ -6,7 +6,7 @@ from datetime import time
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Boolean, CheckConstraint, ForeignKey, Index, Integer, Text, Time, Uuid, text
+from sqlalchemy import BigInteger, Boolean, ForeignKey, Integer, Text, Time, Uuid, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -17,13 +17,6 @@ class MaintenanceJob(Base):
     """One scheduled job. Its window is in local time of `time_zone`; a window may cross midnight."""
 
     __tablename__ = "maintenance_jobs"
-    __table_args__ = (
-        CheckConstraint("cadence IN ('daily', 'weekly', 'interval')", name="cadence"),
-        CheckConstraint("(cadence = 'interval') = (interval_minutes IS NOT NULL)", name="interval"),
-        CheckConstraint("interval_minutes > 0", name="minutes"),
-        CheckConstraint("weekday BETWEEN 0 AND 6", name="weekday"),
-        Index("maintenance_jobs_due_idx", "next_due_at", postgresql_where=text("enabled")),
-    )
 
     id: Mapped[str] = mapped_column(Text, primary_key=True)
     job_type: Mapped[str]
@@ -54,26 +47,6 @@ class MaintenanceRun(Base):
     """
 
     __tablename__ = "maintenance_runs"
-    __table_args__ = (
-        CheckConstraint(
-            "kind IN ('working', 'light', 'deep', 'review', 'undo', 'import', 'files', 'curation', 'other', 'rebuild')",
-            name="kind",
-        ),
-        CheckConstraint(
-            "status IN ('running', 'completed', 'rolled_back', 'failed', 'stopped', 'undone')", name="status"
-        ),
-        Index(
-            "maintenance_runs_running_idx",
-            "job_id",
-            unique=True,
-            postgresql_where=text("status = 'running' AND job_id IS NOT NULL"),
-        ),
-        Index("maintenance_runs_job_idx", "job_id", "id"),
-        Index("maintenance_runs_scope_idx", "scope_id", "id"),
-        Index("maintenance_runs_part_idx", "part_of", postgresql_where=text("part_of IS NOT NULL")),
-        Index("maintenance_runs_rolled_back_idx", "started_at", postgresql_where=text("status = 'rolled_back'")),
-        Index("maintenance_runs_error_idx", "scope_id", postgresql_where=text("error IS NOT NULL")),
-    )
 
     id: Mapped[BigId]
     job_id: Mapped[str | None] = mapped_column(Text, ForeignKey("slowwave.maintenance_jobs.id"))

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Boolean, CheckConstraint, Float, ForeignKey, Index, Uuid, text
+from sqlalchemy import BigInteger, Boolean, Float, ForeignKey, Uuid, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -20,11 +20,6 @@ class Rebuild(Base):
     """
 
     __tablename__ = "rebuilds"
-    __table_args__ = (
-        CheckConstraint("state IN ('staging', 'switched')", name="state"),
-        Index("rebuilds_staging_idx", "agent_id", unique=True, postgresql_where=text("state = 'staging'")),
-        Index("rebuilds_run_idx", "run_id", postgresql_where=text("run_id IS NOT NULL")),
-    )
 
     id: Mapped[BigId]
     agent_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.agents.id", ondelete="CASCADE"))
@@ -46,7 +41,6 @@ class RebuildWindow(Base):
     """
 
     __tablename__ = "rebuild_windows"
-    __table_args__ = (Index("rebuild_windows_session_idx", "session_id"),)
 
     rebuild_id: Mapped[int] = mapped_column(
         BigInteger, ForeignKey("slowwave.rebuilds.id", ondelete="CASCADE"), primary_key=True
@@ -67,10 +61,6 @@ class RebuildEvidence(Base):
     """A source that a rebuild's switch removed (`before`) or added (not `before`), so that an undo can restore it."""
 
     __tablename__ = "rebuild_evidence"
-    __table_args__ = (
-        Index("rebuild_evidence_memory_idx", "memory_id"),
-        Index("rebuild_evidence_session_idx", "session_id"),
-    )
 
     run_id: Mapped[int] = mapped_column(BigInteger, ForeignKey(_RUN, ondelete="CASCADE"), primary_key=True)
     memory_id: Mapped[UUID] = mapped_column(

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Index, Integer, Text, Uuid, text
+from sqlalchemy import Integer, Text, Uuid, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -19,12 +19,6 @@ class WorkRequest(Base):
     """
 
     __tablename__ = "requests"
-    __table_args__ = (
-        CheckConstraint("kind IN ('correct', 'archive', 'forget_preview', 'forget', 'undo')", name="kind"),
-        CheckConstraint("state IN ('waiting', 'running', 'done', 'failed')", name="state"),
-        Index("requests_open_idx", "created_at", postgresql_where=text("state IN ('waiting', 'running')")),
-        Index("requests_created_idx", "created_at"),
-    )
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=text("uuidv7()"))
     tenant: Mapped[str] = mapped_column(Text, server_default=text("slowwave.current_tenant()"))

@@ -1,6 +1,6 @@
 """The table of each tenant's figures over time, for charts."""
 
-from sqlalchemy import BigInteger, Boolean, Float, Index, Integer, Text, text
+from sqlalchemy import BigInteger, Boolean, Float, Integer, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base, Moment
@@ -15,10 +15,6 @@ class StatusSample(Base):
     """
 
     __tablename__ = "status_samples"
-    __table_args__ = (
-        Index("status_samples_taken_idx", "taken_at"),
-        Index("status_samples_minutes_idx", "taken_at", postgresql_where=text("NOT hourly")),
-    )
 
     tenant: Mapped[str] = mapped_column(Text, primary_key=True, server_default=text("slowwave.current_tenant()"))
     taken_at: Mapped[Moment] = mapped_column(primary_key=True)

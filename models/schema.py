@@ -77,11 +77,13 @@ def _config(connection: Connection | None = None) -> "Config":
 def is_described(name: str | None, kind: str, _parents: object = None) -> bool:
     """Return True if the models describe the database object of this name.
 
-    They describe everything in the schema except partitions, which the database creates. The function has the form of
-    Alembic's `include_name`.
+    They describe every table of the schema, with columns and keys, except partitions, which the database creates. The
+    function has the form of Alembic's `include_name`.
     """
     if kind == "schema":
         return name == SCHEMA
+    if kind in {"index", "unique_constraint"}:
+        return False
     return kind != "table" or name is None or not _PARTITION.fullmatch(name)
 
 

@@ -1,13 +1,10 @@
 """Tables of the search index over raw events, and of terms that are common in a scope."""
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, text
+from sqlalchemy import BigInteger, ForeignKey, Integer, Text, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base
-
-# Every search reads the pending list of a GIN index, so limit it to a few pages, in kB.
-GIN_OPTIONS = {"gin_pending_list_limit": 128}
 
 
 class Passage(Base):
@@ -19,15 +16,6 @@ class Passage(Base):
     """
 
     __tablename__ = "passages"
-    __table_args__ = (
-        Index("passages_search_idx", "search", postgresql_using="gin", postgresql_with=GIN_OPTIONS),
-        # Search reads the latest passages of a large scope in this order.
-        Index("passages_scope_idx", "scope_id", "session_id", "seq", "part"),
-        # Events that no worker has split into passages yet; empty soon after an upgrade.
-        Index("passages_uncut_idx", "session_id", "seq", postgresql_where=text("ends IS NULL")),
-        # The languages of a scope, with their amounts; English passages are not in this index.
-        Index("passages_language_idx", "scope_id", "language", postgresql_where=text("language <> 'en'")),
-    )
 
     session_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.sessions.id"), primary_key=True)
     seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)

@@ -1,6 +1,6 @@
 """Conversations that another program keeps (`memory.source`), and the state of each of their known runs."""
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, Text, text
+from sqlalchemy import BigInteger, ForeignKey, SmallInteger, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -16,10 +16,6 @@ class SourceRun(Base):
     """
 
     __tablename__ = "source_runs"
-    __table_args__ = (
-        Index("source_runs_due_idx", "due_at", postgresql_where=text("due_at IS NOT NULL")),
-        CheckConstraint("outcome IN ('taken', 'private', 'gone', 'failed')", name="outcome"),
-    )
 
     session_id: Mapped[int] = mapped_column(
         BigInteger, ForeignKey("slowwave.sessions.id", ondelete="CASCADE"), primary_key=True

@@ -1,6 +1,6 @@
 """The table of rows that an undo deleted or changed, in their former state, so that the undo can be undone."""
 
-from sqlalchemy import BigInteger, ForeignKey, Index
+from sqlalchemy import BigInteger, ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base, BigId, Json
@@ -14,7 +14,6 @@ class UndoneRow(Base):
     """
 
     __tablename__ = "undone_rows"
-    __table_args__ = (Index("undone_rows_run_idx", "run_id", "id"), Index("undone_rows_scope_idx", "scope_id"))
 
     id: Mapped[BigId]
     run_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.maintenance_runs.id"))

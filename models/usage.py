@@ -6,7 +6,7 @@ These tables never hold the text of prompts or answers.
 from datetime import date
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Boolean, CheckConstraint, Date, Index, Integer, Text, Uuid, text
+from sqlalchemy import BigInteger, Boolean, Date, Integer, Text, Uuid, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base, Moment
@@ -23,15 +23,6 @@ class LlmCall(Base):
     """
 
     __tablename__ = "llm_calls"
-    __table_args__ = (
-        CheckConstraint("outcome IN ('answered', 'failed', 'unanswered', 'lost')", name="outcome"),
-        CheckConstraint("(outcome IS NULL) = (tokens_settled IS NULL)", name="settled"),
-        CheckConstraint("tokens_reserved >= 0 AND tokens_settled >= 0", name="tokens"),
-        Index("llm_calls_tenant_idx", "tenant", "reserved_at"),
-        Index("llm_calls_run_idx", "run_id", postgresql_where=text("run_id IS NOT NULL")),
-        Index("llm_calls_open_idx", "tenant", "expires_at", postgresql_where=text("outcome IS NULL")),
-        Index("llm_calls_about_idx", "tenant", "about", postgresql_where=text("about IS NOT NULL")),
-    )
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
     tenant: Mapped[str]
@@ -58,10 +49,6 @@ class LlmUsage(Base):
     """
 
     __tablename__ = "llm_usage"
-    __table_args__ = (
-        CheckConstraint("period IN ('day', 'week')", name="period"),
-        CheckConstraint("calls >= 0 AND failures >= 0 AND tokens_reserved >= 0 AND tokens_settled >= 0", name="counts"),
-    )
 
     tenant: Mapped[str] = mapped_column(Text, primary_key=True)
     agent: Mapped[str] = mapped_column(Text, primary_key=True)

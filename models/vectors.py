@@ -10,11 +10,9 @@ from uuid import UUID
 from sqlalchemy import (
     REAL,
     BigInteger,
-    CheckConstraint,
     Date,
     ForeignKey,
     ForeignKeyConstraint,
-    Index,
     Integer,
     LargeBinary,
     Uuid,
@@ -34,12 +32,6 @@ class VectorSpace(Base):
     """
 
     __tablename__ = "vector_spaces"
-    __table_args__ = (
-        CheckConstraint("state IN ('building', 'serving', 'retired')", name="state"),
-        CheckConstraint("dimension BETWEEN 1 AND 16000", name="dimension"),
-        Index("vector_spaces_model_idx", "model", unique=True, postgresql_where=text("state <> 'retired'")),
-        Index("vector_spaces_serving_idx", "state", unique=True, postgresql_where=text("state = 'serving'")),
-    )
 
     id: Mapped[BigId]
     model: Mapped[str]
@@ -56,7 +48,6 @@ class MemoryVector(Base):
     """
 
     __tablename__ = "memory_vectors"
-    __table_args__ = (Index("memory_vectors_scope_idx", "space_id", "scope_id"),)
 
     memory_id: Mapped[UUID] = mapped_column(
         Uuid, ForeignKey("slowwave.memories.id", ondelete="CASCADE"), primary_key=True
@@ -80,7 +71,6 @@ class PassageVector(Base):
             ["slowwave.passages.session_id", "slowwave.passages.seq", "slowwave.passages.part"],
             ondelete="CASCADE",
         ),
-        Index("passage_vectors_scope_idx", "space_id", "scope_id"),
     )
 
     session_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)

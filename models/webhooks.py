@@ -5,11 +5,9 @@ from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
-    CheckConstraint,
     DateTime,
     ForeignKey,
     Identity,
-    Index,
     Integer,
     Text,
     Uuid,
@@ -32,7 +30,6 @@ class WebhookEndpoint(Base):
     """
 
     __tablename__ = "webhook_endpoints"
-    __table_args__ = (Index("webhook_endpoints_tenant_idx", "tenant", "id"),)
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True, server_default=_NEW_ID)
     tenant: Mapped[str] = mapped_column(Text, server_default=text("slowwave.current_tenant()"))
@@ -59,7 +56,6 @@ class WebhookSecret(Base):
     """
 
     __tablename__ = "webhook_secrets"
-    __table_args__ = (Index("webhook_secrets_endpoint_idx", "endpoint_id", "id"),)
 
     id: Mapped[BigId]
     endpoint_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey("slowwave.webhook_endpoints.id", ondelete="CASCADE"))
@@ -74,15 +70,6 @@ class WebhookDelivery(Base):
     """
 
     __tablename__ = "webhook_deliveries"
-    __table_args__ = (
-        CheckConstraint("state IN ('pending', 'delivered', 'skipped', 'dead')", name="state"),
-        Index("webhook_deliveries_id_idx", "id", unique=True),
-        Index("webhook_deliveries_change_idx", "endpoint_id", "change_id", unique=True),
-        Index("webhook_deliveries_listed_idx", "endpoint_id", "number"),
-        Index("webhook_deliveries_due_idx", "endpoint_id", "memory_id", "number", postgresql_where=_PENDING),
-        Index("webhook_deliveries_pending_idx", "endpoint_id", "number", postgresql_where=_PENDING),
-        Index("webhook_deliveries_done_idx", "finished_at"),
-    )
 
     number: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
     id: Mapped[UUID] = mapped_column(Uuid, server_default=_NEW_ID)

@@ -33,7 +33,7 @@ from tests.support.processes import wait_until
 pytestmark = pytest.mark.servers
 
 
-def test_models_and_migrations_describe_the_same_tables(engine: Engine) -> None:
+def test_models_and_migrations_describe_the_same_columns_and_keys(engine: Engine) -> None:
     with engine.connect() as connection:
         context = MigrationContext.configure(
             connection,

@@ -44,7 +44,9 @@ CREATE TABLE slowwave.window_answers (
 -- it is searched as it is until the sweep cuts it (services/search/passages.py).
 ALTER TABLE slowwave.passages ADD COLUMN language text DEFAULT 'en' NOT NULL;
 ALTER TABLE slowwave.memories ADD COLUMN language text DEFAULT 'en' NOT NULL;
+-- The languages of a scope, with their amounts; English passages are not in this index.
 CREATE INDEX passages_language_idx ON slowwave.passages (scope_id, language) WHERE language <> 'en';
+-- The languages of a scope; English memories are not in this index.
 CREATE INDEX memories_language_idx ON slowwave.memories (scope_id, language) WHERE language <> 'en';
 ALTER TABLE slowwave.passage_vectors DROP CONSTRAINT passage_vectors_session_id_fkey;
 ALTER TABLE slowwave.passage_vectors ADD COLUMN part integer DEFAULT 0 NOT NULL;
@@ -58,7 +60,9 @@ ALTER TABLE slowwave.passages ADD CONSTRAINT passages_pkey PRIMARY KEY (session_
 ALTER TABLE slowwave.passage_vectors ADD CONSTRAINT passage_vectors_session_id_fkey
     FOREIGN KEY (session_id, seq, part) REFERENCES slowwave.passages(session_id, seq, part) ON DELETE CASCADE;
 DROP INDEX slowwave.passages_scope_idx;
+-- Search reads the latest passages of a large scope in this order.
 CREATE INDEX passages_scope_idx ON slowwave.passages (scope_id, session_id, seq, part);
+-- Events that no worker has split into passages yet; empty soon after an upgrade.
 CREATE INDEX passages_uncut_idx ON slowwave.passages (session_id, seq) WHERE ends IS NULL;
 
 -- Names that mean the same within a scope, learned by flushes or written by people.
@@ -108,6 +112,7 @@ CREATE INDEX alias_changes_run_idx ON slowwave.alias_changes (run_id);
 
 -- Instructions and the attributes of the speaker that a memory states (`profile`) belong to every context.
 ALTER TABLE slowwave.memories ADD COLUMN profile jsonb DEFAULT '[]' NOT NULL;
+-- Memories in every context: standing instructions, and a person's statements about themselves by attribute.
 CREATE INDEX memories_instructions_idx ON slowwave.memories (scope_id, reaffirmed_at DESC)
     WHERE type = 'instruction' AND status IN ('inbox', 'episode', 'active') AND valid_to IS NULL;
 CREATE INDEX memories_profile_0_idx ON slowwave.memories
@@ -222,6 +227,7 @@ CREATE POLICY tenant_isolation ON slowwave.requests
 -- A feed of changes that loses none: changes know their transaction, deleted memories leave tombstones. The default of
 -- xid is stable, so existing rows get the number of this transaction without being written.
 ALTER TABLE slowwave.memory_changes ADD COLUMN xid xid8 DEFAULT pg_current_xact_id() NOT NULL;
+-- The change feed reads in the order in which transactions end.
 CREATE INDEX memory_changes_xid_idx ON slowwave.memory_changes (xid, id);
 CREATE TABLE slowwave.memory_tombstones (
     id bigint DEFAULT nextval('slowwave.memory_changes_id_seq') NOT NULL,

@@ -1,5 +1,5 @@
 -- The tables of version 0.1.0. Later revisions change them; this file stays as it is.
--- The SQLAlchemy models in models/*.py describe the same tables; a test compares both.
+-- The SQLAlchemy models in models/*.py describe the same columns and foreign keys; a test compares both.
 
 CREATE TABLE slowwave.agents (
     id bigint GENERATED ALWAYS AS IDENTITY,
@@ -71,7 +71,9 @@ CREATE TABLE slowwave.sessions (
 CREATE INDEX sessions_agent_dirty_idx ON slowwave.sessions (agent_id, dirty_since) WHERE dirty_since IS NOT NULL;
 CREATE INDEX sessions_dirty_idx ON slowwave.sessions (dirty_since) WHERE dirty_since IS NOT NULL;
 CREATE INDEX sessions_due_idx ON slowwave.sessions (flush_due_at) INCLUDE (agent_id) WHERE flush_due_at IS NOT NULL;
+-- A context and a search read the dirty sessions of a scope that were active last.
 CREATE INDEX sessions_scope_dirty_idx ON slowwave.sessions (scope_id, last_seen_at) WHERE dirty_since IS NOT NULL;
+-- `doctor` searches all dirty sessions for such a row, which is a fault.
 CREATE INDEX sessions_timeless_idx ON slowwave.sessions (id) WHERE dirty_since IS NOT NULL AND flush_due_at IS NULL;
 
 CREATE TABLE slowwave.events (
@@ -116,8 +118,11 @@ CREATE TABLE slowwave.session_days (
     CONSTRAINT session_days_session_id_fkey FOREIGN KEY (session_id) REFERENCES slowwave.sessions(id)
 ) WITH (fillfactor = 70);
 CREATE INDEX session_days_agent_idx ON slowwave.session_days (agent_id, day);
+-- A tick reads this index. As with sessions_due_idx, a counted event does not change it.
 CREATE INDEX session_days_look_idx ON slowwave.session_days (look_at, session_id, day) WHERE pending;
+-- The order in which ended days become final.
 CREATE INDEX session_days_open_idx ON slowwave.session_days (day, agent_id, scope_id) WHERE pending;
+-- By scope first: a context reads the pending days of its scopes, and for each day the sessions that began last.
 CREATE INDEX session_days_pending_idx ON slowwave.session_days (scope_id, day, session_id) WHERE pending;
 
 CREATE TABLE slowwave.flushes (
@@ -191,8 +196,10 @@ CREATE UNIQUE INDEX memories_live_content_idx ON slowwave.memories (scope_id, ty
     WHERE status <> 'archived';
 CREATE INDEX memories_merged_idx ON slowwave.memories (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX memories_recent_idx ON slowwave.memories (scope_id, valid_from DESC) WHERE status <> 'archived';
+-- Every search reads the pending list of a GIN index, so limit it to a few pages, in kB.
 CREATE INDEX memories_search_idx ON slowwave.memories USING gin (search) WITH (gin_pending_list_limit = 128);
 CREATE INDEX memories_superseded_idx ON slowwave.memories (superseded_by) WHERE superseded_by IS NOT NULL;
+-- Memories that no pass has checked since they were created or said again, oldest first.
 CREATE INDEX memories_unchecked_idx ON slowwave.memories (scope_id, recorded_at, id)
     WHERE checked_at IS NULL AND status IN ('inbox', 'episode', 'active');
 
@@ -327,6 +334,7 @@ CREATE TABLE slowwave.day_summaries (
     CONSTRAINT day_summaries_scope_id_fkey FOREIGN KEY (scope_id) REFERENCES slowwave.scopes(id)
 );
 CREATE INDEX day_summaries_run_idx ON slowwave.day_summaries (run_id) WHERE run_id IS NOT NULL;
+-- A context reads an agent's newest days, the last day first.
 CREATE INDEX day_summaries_scope_idx ON slowwave.day_summaries (scope_id, day DESC, agent_id, version DESC);
 CREATE UNIQUE INDEX day_summaries_version_idx ON slowwave.day_summaries (agent_id, scope_id, day, version);
 
@@ -347,6 +355,7 @@ CREATE TABLE slowwave.days (
     CONSTRAINT days_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES slowwave.agents(id),
     CONSTRAINT days_scope_id_fkey FOREIGN KEY (scope_id) REFERENCES slowwave.scopes(id)
 );
+-- Retention reads days in this order, the newest first.
 CREATE INDEX days_final_idx ON slowwave.days (day, agent_id, scope_id) WHERE status = 'final';
 CREATE INDEX days_unsettled_idx ON slowwave.days (day, agent_id, scope_id) WHERE status <> 'final';
 
@@ -473,9 +482,11 @@ CREATE TABLE slowwave.memory_changes (
     CONSTRAINT memory_changes_run_id_fkey FOREIGN KEY (run_id) REFERENCES slowwave.maintenance_runs(id)
 );
 CREATE INDEX memory_changes_flush_idx ON slowwave.memory_changes (flush_id) WHERE flush_id IS NOT NULL;
+-- Finds later changes. Rows are stored in the order of their creation, so a BRIN index suffices.
 CREATE INDEX memory_changes_made_idx
     ON slowwave.memory_changes USING brin (made_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX memory_changes_memory_idx ON slowwave.memory_changes (memory_id, id);
+-- A forget finds memories that an undo deleted by this index.
 CREATE INDEX memory_changes_noted_idx ON slowwave.memory_changes ((after ->> 'noted'))
     WHERE ((after ->> 'noted') IS NOT NULL);
 CREATE INDEX memory_changes_place_idx ON slowwave.memory_changes ((before ->> 'scope_id'))
