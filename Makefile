@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Python keeps the bytecode of what it imports: otherwise each of the many processes of a test run compiles it again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo example test long drills coverage lint types contracts docs reference picture screenshots check bench chaos chaos-short feed load mutants scale sizing fuzz audit redaction release digests lock clean
 
 help:  ## list all targets
@@ -42,7 +45,8 @@ example: setup  ## run an agent of a framework with a memory, without network: m
 	@$(BIN)/python -m examples.$(NAME)_memory
 
 # A file's tests stay together, three files at a time, since many wait.
-PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+SHARED := -n 3 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/pytest $(SHARED)
 
 test: setup  ## run the test suite, on real servers and workers
 	@$(PYTEST) -m "not long and not drill"
@@ -55,7 +59,7 @@ drills: setup  ## run upgrades and restores under load, simulated weeks, wheels 
 
 coverage: setup  ## run unit, contract and integration tests under coverage, with their processes: make coverage [TESTS=tests/unit]
 	@mkdir -p .coverage && $(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest -m "not long and not drill" $(or $(TESTS),tests/unit tests/contracts tests/integration) || true
+	@$(BIN)/coverage run -m pytest $(SHARED) -m "not long and not drill" $(or $(TESTS),tests/unit tests/contracts tests/integration) || true
 	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
 
 lint: setup  ## check style and format, and the spelling of pages
