@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from base64 import b64decode
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,65 +49,83 @@ PAYLOADS: dict[str, type[BaseModel]] = {
 PYTHON = blocks(info="python")
 RUNNABLE = [block for block in PYTHON if "runnable" in block.info]
 
-each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+
+def _offenders(find: Callable[[Path], Iterable[str]]) -> dict[str, list[str]]:
+    """What is wrong in which document."""
+    assert len(DOCUMENTS) > 100
+    found = {document.relative_to(ROOT).as_posix(): list(find(document)) for document in DOCUMENTS}
+    return {name: wrong for name, wrong in found.items() if wrong}
 
 
-@each_document
-def test_every_link_leads_somewhere(document: Path) -> None:
-    local = [link for link in links(document) if "://" not in link]
-    assert [link for link in local if not (document.parent / link.partition("#")[0]).exists()] == []
+def test_every_link_leads_somewhere() -> None:
+    def dead(document: Path) -> list[str]:
+        local = [link for link in links(document) if "://" not in link]
+        return [link for link in local if not (document.parent / link.partition("#")[0]).exists()]
+
+    assert _offenders(dead) == {}
 
 
-@each_document
-def test_every_path_that_is_named_exists(document: Path) -> None:
+def test_every_path_that_is_named_exists() -> None:
     top = {path.name for path in ROOT.iterdir()}
-    words = [word for command in commands(document) for word in command.split()]
-    named = [word for word in words if re.fullmatch(r"[\w.-]+(/[\w.*-]+)+/?|[\w-]+\.(py|yaml|toml)", word)]
-    places = (ROOT, document.parent, ROOT / "client" / "src" / "slowwave")
-    ours = [n for n in named if n.partition("/")[0] in top or re.search(r"\.(py|md|sql|lua|ya?ml|toml)$", n)]
     known = {"slowwave.yaml", "talk.py", "workers.py"}  # files that a user may write, or writes in the tutorial
-    assert [n for n in ours if n not in known and not any((place / n).exists() for place in places)] == []
+
+    def absent(document: Path) -> list[str]:
+        words = [word for command in commands(document) for word in command.split()]
+        named = [word for word in words if re.fullmatch(r"[\w.-]+(/[\w.*-]+)+/?|[\w-]+\.(py|yaml|toml)", word)]
+        places = (ROOT, document.parent, ROOT / "client" / "src" / "slowwave")
+        ours = [n for n in named if n.partition("/")[0] in top or re.search(r"\.(py|md|sql|lua|ya?ml|toml)$", n)]
+        return [n for n in ours if n not in known and not any((place / n).exists() for place in places)]
+
+    assert _offenders(absent) == {}
 
 
-@each_document
-def test_every_row_of_a_table_is_below_its_head(document: Path) -> None:
-    text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
-    assert [table for table in tables if not re.match(r"\|.*\n\|[ :|-]+\|\n", table)] == []
+def test_every_row_of_a_table_is_below_its_head() -> None:
+    def headless(document: Path) -> list[str]:
+        text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+        return [table for table in tables if not re.match(r"\|.*\n\|[ :|-]+\|\n", table)]
+
+    assert _offenders(headless) == {}
 
 
-@each_document
-def test_every_make_target_exists(document: Path) -> None:
+def test_every_make_target_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    named = {command.split()[1] for command in commands(document) if re.match(r"make [a-z]", command)}
-    assert named <= targets
+
+    def unknown(document: Path) -> set[str]:
+        return {c.split()[1] for c in commands(document) if re.match(r"make [a-z]", c)} - targets
+
+    assert _offenders(unknown) == {}
 
 
-@each_document
-def test_every_shell_command_and_option_exists(document: Path) -> None:
-    for command in commands(document):
-        for call in re.findall(r"(?:^|\(|&& |exec [\w-]+ )(slowwave(?: [^)|>;]+)?)", command):
-            try:
-                words = shlex.split(call)[1:]
-            except ValueError:  # a quote that another line closes
-                words = call.split()[1:]
-            _check_call(words, call)
+def test_every_shell_command_and_option_exists() -> None:
+    top = tree(shell)
+
+    def unknown(document: Path) -> Iterator[str]:
+        for command in commands(document):
+            for call in re.findall(r"(?:^|\(|&& |exec [\w-]+ )(slowwave(?: [^)|>;]+)?)", command):
+                try:
+                    words = shlex.split(call)[1:]
+                except ValueError:  # a quote that another line closes
+                    words = call.split()[1:]
+                yield from (f"{call}: unknown {word}" for word in _unknown_words(top, words))
+
+    assert _offenders(unknown) == {}
 
 
-def _check_call(words: list[str], call: str) -> None:
+def _unknown_words(at: Any, words: list[str]) -> Iterator[str]:
     """Walk down the groups of commands; then every option must be one of the command's."""
-    at = tree(shell)
     known = {option for parameter in at.params for option in parameter.opts} | {"--help"}
     while words:
         word = words.pop(0)
         if word.startswith("--"):
-            assert word in known, f"{call}: unknown option {word}"
+            if word not in known:
+                yield word
             if word == "--tenant" and words:
                 words.pop(0)
-        elif hasattr(at, "commands"):
-            assert word in at.commands or word.isupper(), f"{call}: unknown command {word}"
-            if word.isupper():  # the value of an option, as in `--tenant NAME`
-                continue
+        elif hasattr(at, "commands") and not word.isupper():  # capitals: the value of an option, as in `--tenant NAME`
+            if word not in at.commands:
+                yield word
+                return
             at = at.commands[word]
             known = {option for parameter in at.params for option in parameter.opts} | {"--help"}
 
@@ -120,41 +139,39 @@ def test_every_command_of_the_shell_is_documented() -> None:
     assert missing == []
 
 
-@each_document
-def test_every_setting_that_is_named_is_one(document: Path) -> None:
-    text = document.read_text(encoding="utf-8")
+def test_every_setting_that_is_named_is_one() -> None:
     known = known_keys()
     variables = {variable_of(key) for key in known} | OTHER_VARIABLES
-    assert {v for v in re.findall(rf"\b{PREFIX}[A-Z_]+\b", text) if v not in variables} == set()
-    keys = [span for span in spans(document) if re.fullmatch(r"memory(\.[a-z_]+)+", span)]
-    assert [key for key in keys if not any(k == key or k.startswith(f"{key}.") for k in known)] == []
+
+    def unknown(document: Path) -> set[str]:
+        named = set(re.findall(rf"\b{PREFIX}[A-Z_]+\b", document.read_text(encoding="utf-8")))
+        keys = {span for span in spans(document) if re.fullmatch(r"memory(\.[a-z_]+)+", span)}
+        return named - variables | {n for n in keys if not any(k == n or k.startswith(f"{n}.") for k in known)}
+
+    assert _offenders(unknown) == {}
 
 
-@each_document
-def test_every_name_of_ours_is_a_task_a_function_or_a_module(document: Path) -> None:
+def test_every_name_of_ours_is_a_task_a_function_or_a_module() -> None:
     tasks = make_app(Settings())
     tasks.loader.import_default_modules()
     sql = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "models" / "functions").glob("*.sql"))
-    functions = set(re.findall(r"FUNCTION slowwave\.(\w+)", sql))
-    settings = set(re.findall(r"current_setting\('slowwave\.(\w+)'", sql))
-    for name in set(re.findall(r"\bslowwave\.([a-z_]+)", document.read_text(encoding="utf-8"))):
-        exists = (
-            f"slowwave.{name}" in tasks.tasks
-            or name
-            in functions
-            | settings
-            # Files of settings, beside an export, of systemd, of a shell, of OpenCode.
-            | {"yaml", "env", "json", "target", "fish", "js"}
-            or name.endswith("_id_seq")
-            or hasattr(slowwave, name)
-            or importlib.util.find_spec(f"slowwave.{name}") is not None
-        )
-        assert exists, f"slowwave.{name}"
+    known = {name.removeprefix("slowwave.") for name in tasks.tasks if name.startswith("slowwave.")}
+    known |= set(re.findall(r"FUNCTION slowwave\.(\w+)", sql))
+    known |= set(re.findall(r"current_setting\('slowwave\.(\w+)'", sql))
+    # Files of settings, beside an export, of systemd, of a shell, of OpenCode.
+    known |= {"yaml", "env", "json", "target", "fish", "js"}
+
+    def unknown(document: Path) -> list[str]:
+        named = set(re.findall(r"\bslowwave\.([a-z_]+)", document.read_text(encoding="utf-8"))) - known
+        named = {name for name in named if not name.endswith("_id_seq") and not hasattr(slowwave, name)}
+        return [name for name in named if importlib.util.find_spec(f"slowwave.{name}") is None]
+
+    assert _offenders(unknown) == {}
 
 
-@pytest.mark.parametrize("block", PYTHON, ids=lambda block: block.name)
-def test_every_python_block_compiles(block: Block) -> None:
-    ast.parse(block.text)
+def test_every_python_block_compiles() -> None:
+    for block in PYTHON:
+        compile(block.text, block.name, "exec", ast.PyCF_ONLY_AST)
 
 
 @pytest.mark.servers
