@@ -2,11 +2,13 @@
 
 Examples are a code from an SMS, the code of a gate, the digits on the back of a card, a Wi-Fi key: people mention them
 in any word order. A family counts how many of its word groups occur around a value; the form of the value decides how
-many are needed. The words are in `context.toml`.
+many are needed. The words are in `context.json`, in small letters, of eight languages: `forms` gives the number of
+groups for each form, a name of `FORMS`; a word of `strong` counts twice; with `must`, a word of the first group is
+required.
 """
 
+import json
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -83,7 +85,7 @@ class Family(NamedTuple):
         return (self.groups & there).bit_count() + (_STRONG if self.strong & there else 0)
 
 
-_DATA = tomllib.loads(files("slowwave.redaction").joinpath("context.toml").read_text("utf-8"))
+_DATA = json.loads(files("slowwave.redaction").joinpath("context.json").read_text("utf-8"))
 _BITS: dict[str, int] = defaultdict(int)
 """The groups in which each word stands."""
 
@@ -106,7 +108,8 @@ def _family(entry: dict[str, Any], place: int) -> Family:
 
 _FAMILIES = tuple(_family(one, place) for place, one in enumerate(_DATA["family"], len(_GROUPS) + 1))
 _ALL = frozenset(_BITS)
-_GLUED_BITS = {word: bits for word, bits in _BITS.items() if _CJK.search(word)}
+# Compared by code point, because the pattern takes milliseconds to compile; all other words are Latin or Cyrillic.
+_GLUED_BITS = {word: bits for word, bits in _BITS.items() if max(word) >= CJK[0]}
 
 
 def near(text: str, low: str, words: frozenset[str], *, digits: bool) -> Iterator[Found]:

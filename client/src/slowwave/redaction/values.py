@@ -59,12 +59,12 @@ class Place(NamedTuple):
 
     text, at: the text, and the offset of the place.
     noun: the word that announces the value, in lower case: "password", "pin".
-    signed: a word like "is" precedes the value ("signs" in words.toml).
+    signed: a word like "is" precedes the value ("signs" in words.json).
     assigned: "=" or ":" precedes the value.
     query: the value is a parameter in the query of a URL.
     before: the value precedes the noun instead of following it.
-    turned: a word like "to" precedes the value ("turns" in words.toml), as in "change my password to tulip".
-    changed: the clause has a word like "change" ("changes" in words.toml).
+    turned: a word like "to" precedes the value ("turns" in words.json), as in "change my password to tulip".
+    changed: the clause has a word like "change" ("changes" in words.json).
     """
 
     text: str
