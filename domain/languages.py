@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from slowwave.lazy_patterns import lazy_pattern
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
@@ -99,9 +101,9 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 # Paths, addresses, tags, names of things and numbers.
 _NO_PROSE = re.compile(r"[/\\_@<>{}=|\d]|[a-z][A-Z]|\w[.:]+\w")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
-_KANA = re.compile(r"[\u3041-\u3096\u309d-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
+_KANA = lazy_pattern(r"[\u3041-\u3096\u309d-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
+_HAN = lazy_pattern(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_HANGUL = lazy_pattern(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
 _THAI = re.compile(r"[\u0e01-\u0e5b]")
 _LETTERS_OF_A_WORD = 3
 """A Han character counts as this many letters."""

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from slowwave.lazy_patterns import lazy_pattern
+
 # Never useful here: direction marks, fillers, soft hyphens, tags, ideograph selectors, lone surrogates.
 _ALWAYS = (
     "\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
@@ -11,8 +13,8 @@ _ALWAYS = (
 )
 _SOMETIMES = "\u200c\u200d\ufe0e\ufe0f"
 """Joiners and the two selectors of emoji: they belong inside emoji and between letters of scripts that join."""
-INVISIBLE = re.compile(f"[{_ALWAYS}{_SOMETIMES}]")
-_GONE = re.compile(f"[{_ALWAYS}]+")
+INVISIBLE = lazy_pattern(f"[{_ALWAYS}{_SOMETIMES}]")
+_GONE = lazy_pattern(f"[{_ALWAYS}]+")
 _RUN = re.compile(f"[{_SOMETIMES}]+")
 _KEYCAP = "\u20e3"
 _JOINING = ((0x0600, 0x08FF), (0x0900, 0x0DFF), (0x0F00, 0x109F), (0x1780, 0x18AF), (0x1A20, 0x1AAF))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from slowwave.lazy_patterns import lazy_pattern
 from slowwave.recall.lines import wording
 from slowwave.recall.query_steps import Row
 from slowwave.recall.rendering import label, one_line, one_name, shorten
@@ -42,7 +43,7 @@ UNNAMED = "the user"
 
 _INSTRUCTS = re.compile(r"^(?P<who>[^:\n]{1,80}?) instructs: (?P<body>\S.*)$", re.DOTALL)
 _QUOTED = re.compile(r'^(?P<who>[^:"\n]{1,80}?): "(?P<body>.+)"\.?$', re.DOTALL)
-_CONDITION = re.compile(
+_CONDITION = lazy_pattern(
     r"\b(?:when(?:ever)?|if|unless|(?:every|each|any) ?time|for (?:each|every|all|any|my|our)|in (?:my|our)|wenn|falls|"
     r"sobald|bei|jedes Mal|quand|lorsqu\w*|chaque fois|si|cuando|cada vez|al)\b|如果|当|每次|每当|的时候",
     re.IGNORECASE,

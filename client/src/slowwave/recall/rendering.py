@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from slowwave.invisible_characters import strip_invisible
+from slowwave.lazy_patterns import lazy_pattern
 from slowwave.prompt_notice import NOTICE
 
 MIN_FENCE = 3
@@ -12,7 +13,7 @@ MIN_FENCE = 3
 # reader
 LONGEST_RUN = 8
 # Marks of turns and roles in models' own input: no text may contain such a mark unchanged.
-_TURN_MARK = re.compile(
+_TURN_MARK = lazy_pattern(
     r"<(?=[|\uff5c][^\s<>]{1,60}>)|<(?=/?(?:s|bos|eos|pad|unk|mask|sep|cls)>)|<(?=<?/?SYS>)|\[(?=/?(?:INST|SYS|BOS|EOS|"
     r"TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|IMG|PREFIX|SUFFIX|MIDDLE)\])|"
     r"<(?=/?(?:start|end)[_ ]of[_ ](?:turn|text|role|utterance|image|sentence|message)>)|"
