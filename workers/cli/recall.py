@@ -42,7 +42,7 @@ def search(
 ) -> None:
     """Search memories and events, the best hit first; oldest first for a question about order or duration."""
     from slowwave import read_routing
-    from slowwave.memory_requests import SearchRequest
+    from slowwave.recall_requests import SearchRequest
 
     shell, wanted = shell_of(context), _checked(scopes)
     request = SearchRequest(agent=agent, query=query, limit=limit, scopes=wanted, include_review=include_review)
@@ -110,7 +110,7 @@ def context(
 ) -> None:
     """Print the memory context for the agent's next prompt."""
     from slowwave import read_routing
-    from slowwave.memory_requests import ContextRequest
+    from slowwave.recall_requests import ContextRequest
 
     shell, wanted = shell_of(context), _checked(scopes)
     chosen = "json" if as_json and form == "markdown" else form

@@ -7,8 +7,9 @@ from uuid import UUID
 
 from slowwave.memory_bound import BoundMemory
 from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, memory_id
-from slowwave.memory_requests import ChangesRequest, ContextRequest, MemoriesRequest, SearchRequest
+from slowwave.memory_requests import ChangesRequest, MemoriesRequest
 from slowwave.memory_types import MemoryStatus, MemoryType
+from slowwave.recall_requests import ContextRequest, SearchRequest
 
 if TYPE_CHECKING:
     from slowwave.change_following import Following

@@ -1,8 +1,11 @@
-"""The requests of `Memory`: the arguments of a call with defaults and checks, the same for every backend."""
+"""The requests of `Memory`: the arguments of a call with defaults and checks, the same for every backend.
 
-from collections.abc import Callable, Mapping, Sequence
+The requests of `search` and `context` are in `recall_requests`.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from slowwave.errors import InvalidQuery, shown
@@ -13,7 +16,6 @@ from slowwave.memory_types import MEMORY_STATUSES, MEMORY_TYPES, MemoryStatus, M
 # Not imported when it runs, because a read needs no Pydantic models of messages.
 if TYPE_CHECKING:
     from slowwave.messages import Message, TaskEvent
-    from slowwave.recall import Format, Order
 
 MAX_PAGE = 200
 
@@ -48,61 +50,6 @@ class MilestoneRequest:
     run: str | None
     events: list[EventJson]
     key: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRequest:
-    """The arguments of `Memory.search`. now: the reference time; None means the time of the call."""
-
-    agent: str
-    query: str
-    limit: int = 10
-    scopes: Sequence[str] = ()
-    include_review: bool = False
-    now: datetime | None = None
-    order: "Order" = "auto"
-    max_tokens: int | None = None
-    min_relevance: float = 0.0
-    around: int = 0
-
-    def check(self) -> None:
-        """Raise InvalidName or InvalidQuery for an invalid argument."""
-        from slowwave.recall.scopes import reader  # noqa: PLC0415 (hosts that only record need none of it)
-        from slowwave.recall.search import check_search  # noqa: PLC0415 (as above)
-        from slowwave.recall.selection import Selection  # noqa: PLC0415 (as above)
-
-        reader("-", self.agent, self.scopes)
-        selection = Selection(self.limit, self.max_tokens, self.min_relevance)
-        check_search(
-            self.query, selection, review=self.include_review, now=self.now, order=self.order, around=self.around
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextRequest:
-    """The arguments of `Memory.context`. now: the reference time; None means the time of the call.
-
-    noted: True if the memories of the context count as shown; False if the caller shows only a part of the memories.
-    """
-
-    agent: str
-    session: str | None = None
-    query: str | None = None
-    days: int | None = None
-    scopes: Sequence[str] = ()
-    max_tokens: int | None = None
-    count_tokens: Callable[[str], int] | None = None
-    format: "Format" = "markdown"
-    now: datetime | None = None
-    noted: bool = True
-
-    def check(self) -> None:
-        """Raise InvalidName or InvalidQuery for an invalid argument."""
-        from slowwave.recall.context_query import check_context_query  # noqa: PLC0415 (as above)
-        from slowwave.recall.scopes import reader  # noqa: PLC0415 (as above)
-
-        reader("-", self.agent, self.scopes)
-        check_context_query(self.session, self.query, self.days, self.now or datetime.now(UTC), self.max_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,16 +9,9 @@ from slowwave.errors import ScopeConflict
 from slowwave.event_json import EventJson
 from slowwave.identity import SessionRef, check_name, scope_of
 from slowwave.memory_records import Correction, MemoryExplanation, MemoryPage, MemoryRecord, memory_id
-from slowwave.memory_requests import (
-    ChangesRequest,
-    ContextRequest,
-    ForgetTarget,
-    MemoriesRequest,
-    MilestoneRequest,
-    SearchRequest,
-    TurnRequest,
-)
+from slowwave.memory_requests import ChangesRequest, ForgetTarget, MemoriesRequest, MilestoneRequest, TurnRequest
 from slowwave.postgres import PreparedStatement
+from slowwave.recall_requests import ContextRequest, SearchRequest
 from slowwave.receipts import Receipt, Status
 from slowwave.settings import Settings
 from slowwave.spool import spooled

@@ -12,15 +12,14 @@ from zoneinfo import ZoneInfo
 from psycopg import Connection
 
 from slowwave import recall
-from slowwave.memory_requests import ContextRequest, SearchRequest
-from slowwave.recall.context_query import MEMORIES
 from slowwave.recall.scopes import reader
 from slowwave.recall.search import MAX_LIMIT, ordered
 from slowwave.recall.selection import Selection
-from slowwave.settings import Settings
+from slowwave.recall_requests import ContextRequest, SearchRequest
 
 if TYPE_CHECKING:
     from slowwave.mem0_backend import Mem0Connection
+    from slowwave.settings import Settings
 
 T = TypeVar("T")
 
@@ -38,7 +37,7 @@ class Source:
     questions: embeds questions; without an embedding driver it makes no vectors.
     """
 
-    settings: Settings
+    settings: "Settings"
     read: Read
     mem0: "Callable[[], Mem0Connection]"
     questions: recall.Questions
@@ -79,10 +78,12 @@ def search(source: Source, tenant: str, request: SearchRequest) -> list[recall.H
     )
 
 
-def context(source: Source, tenant: str, request: ContextRequest) -> recall.Context:
+def context(source: Source, tenant: str, request: ContextRequest) -> "recall.Context":
     """Read a context as `Memory.context` does. If mem0 is the backend, mem0 finds the relevant memories, Postgres all
     the rest.
     """
+    from slowwave.recall.context_query import MEMORIES  # noqa: PLC0415 (a search needs none of it)
+
     request.check()
     agent, query, scopes = request.agent, request.query, request.scopes
     relevant = _from_mem0(source, tenant, agent, query, limit=MEMORIES, scopes=scopes) if query else None

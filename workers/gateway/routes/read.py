@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from slowwave.memory_requests import ContextRequest
+from slowwave.recall_requests import ContextRequest
 from slowwave_server.workers.gateway.replies import reply
 from slowwave_server.workers.gateway.routing import GatewayRoute
 from slowwave_server.workers.gateway.schemas import read as shapes

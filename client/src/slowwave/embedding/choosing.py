@@ -3,16 +3,19 @@ old model.
 """
 
 import threading
+from typing import TYPE_CHECKING
 
 from slowwave.embedding.contract import Embedder
 from slowwave.embedding.lazy import LOCAL_MODEL, build_embedder
-from slowwave.settings import Embeddings
+
+if TYPE_CHECKING:
+    from slowwave.settings import Embeddings
 
 
 class Embedders:
     """The embedder of the settings, and further embedders that the same settings can reach. Raises InvalidSettings."""
 
-    def __init__(self, settings: Embeddings) -> None:
+    def __init__(self, settings: "Embeddings") -> None:
         self._settings = settings
         self.own: Embedder | None = build_embedder(settings)
         self._lock = threading.Lock()
@@ -33,6 +36,8 @@ class Embedders:
     def _other(self, name: str) -> Embedder | None:
         driver, _, model = name.partition(" ")
         if driver == "local" and model == LOCAL_MODEL:
+            from slowwave.settings import Embeddings  # noqa: PLC0415 (importing Pydantic takes long; most never get here)
+
             return build_embedder(Embeddings(driver="local"))
         if driver == "openai" == self._settings.driver and model:
             return build_embedder(self._settings.model_copy(update={"model": model}))

@@ -3,10 +3,13 @@
 import os
 import threading
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from slowwave.embedding.contract import Embedder, Vector
 from slowwave.errors import InvalidSettings
-from slowwave.settings import Embeddings
+
+if TYPE_CHECKING:
+    from slowwave.settings import Embeddings
 
 LOCAL_MODEL = "all-MiniLM-L6-v2"
 
@@ -38,7 +41,7 @@ class LazyEmbedder:
             return self._made
 
 
-def build_embedder(settings: Embeddings) -> LazyEmbedder | None:
+def build_embedder(settings: "Embeddings") -> LazyEmbedder | None:
     """Return the embedder of these settings, not loaded yet; None for the driver `none`. Raises InvalidSettings."""
     match settings.driver:
         case "none":
@@ -61,7 +64,7 @@ def _local() -> Embedder:
     return LocalEmbedder()
 
 
-def _endpoint(settings: Embeddings) -> Embedder:
+def _endpoint(settings: "Embeddings") -> Embedder:
     from slowwave.embedding.endpoint import EndpointEmbedder  # noqa: PLC0415 (its client takes most of a second)
 
     return EndpointEmbedder(

@@ -8,8 +8,8 @@ from typing import Any
 
 from slowwave.errors import SlowwaveError
 from slowwave.memory import Memory
-from slowwave.memory_requests import ContextRequest
 from slowwave.recall import Context, Hit
+from slowwave.recall_requests import ContextRequest
 
 MAX_BYTES = 9000
 """Claude Code shows 10,000 characters of a hook's context, and Codex 2,500 tokens of about four bytes each."""

@@ -10,9 +10,10 @@ from slowwave.http.contexts import context_of, hit_of
 from slowwave.http.following import GatewayFollowed, gateway_followed
 from slowwave.http.wire import path_of
 from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, explanation_of, record_of
-from slowwave.memory_requests import ChangesRequest, ContextRequest, MemoriesRequest, SearchRequest
+from slowwave.memory_requests import ChangesRequest, MemoriesRequest
 from slowwave.recall.fitting import fitted
 from slowwave.recall.trimming import budget_of
+from slowwave.recall_requests import ContextRequest, SearchRequest
 
 if TYPE_CHECKING:
     from slowwave.recall import Context, Hit

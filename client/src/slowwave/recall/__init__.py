@@ -7,13 +7,10 @@ autocommit, the caller ends the transaction.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
 
-from slowwave.recall.briefing import Context, Format
-from slowwave.recall.context_query import check_context_query, context_query_steps
-from slowwave.recall.fitting import fitted
 from slowwave.recall.hits import Hit
 from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance
 from slowwave.recall.query_steps import run
@@ -22,7 +19,9 @@ from slowwave.recall.scopes import reader
 from slowwave.recall.search import Order, ordered, search_steps
 from slowwave.recall.times import asks_order
 from slowwave.recall.tokens import estimate
-from slowwave.recall.trimming import budget_of
+
+if TYPE_CHECKING:
+    from slowwave.recall.briefing import Context, Format
 
 __all__ = [
     "Context",
@@ -81,16 +80,21 @@ def context(
     scopes: Sequence[str] = (),
     max_tokens: int | None = None,
     count_tokens: Callable[[str], int] | None = None,
-    format: Format = "markdown",  # noqa: A002 (the word that callers know)
+    format: "Format" = "markdown",  # noqa: A002 (the word that callers know)
     now: datetime,
     relevant: Sequence[Hit] | None = None,
     vector: QuestionVector | None = None,
-) -> Context:
+) -> "Context":
     """Read what an agent should know for a prompt; the arguments are those of `Memory.context`.
 
     now: the time of the prompt (aware). relevant: memories that another backend found for the query, best first; None
     searches here. vector: the embedding of the query. Raises as `search` does.
     """
+    # A search needs none of these modules.
+    from slowwave.recall.context_query import check_context_query, context_query_steps  # noqa: PLC0415
+    from slowwave.recall.fitting import fitted  # noqa: PLC0415
+    from slowwave.recall.trimming import budget_of  # noqa: PLC0415
+
     wanted = check_context_query(session, query, days, now, max_tokens)
     budget = budget_of(max_tokens, format, count_tokens)
     found = run(connection, context_query_steps(reader(tenant, agent, scopes), wanted, relevant, vector))
@@ -100,3 +104,12 @@ def context(
     # The selection uses relevance.
     memories, passages = (ordered(list(hits), "auto", query) for hits in (known.memories, known.passages))
     return replace(known, memories=tuple(memories), passages=tuple(passages))
+
+
+def __getattr__(name: str) -> Any:
+    """Import the names of a context on first use."""
+    if name not in {"Context", "Format"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from slowwave.recall import briefing  # noqa: PLC0415
+
+    return getattr(briefing, name)
