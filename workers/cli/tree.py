@@ -1,8 +1,7 @@
 """The tree of commands: nouns with verbs, each with examples. Importing this module imports no command."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Union
+from typing import NamedTuple, Union
 
 RUN = "Run"
 READ = "Read"
@@ -12,8 +11,7 @@ OPERATE = "Operate"
 Node = Union["Verb", "Noun"]
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
+class Verb(NamedTuple):
     """A command. target: `module:function` below workers/cli; examples: lines without the word `slowwave`."""
 
     target: str
@@ -23,12 +21,11 @@ class Verb:
     foreign_options: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Noun:
+class Noun(NamedTuple):
     """A group of commands about one thing."""
 
     help: str
-    nodes: Mapping[str, Node] = field(default_factory=dict)
+    nodes: Mapping[str, Node]
     panel: str | None = None
 
 
