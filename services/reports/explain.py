@@ -64,7 +64,7 @@ class ChangeMade:
 
 
 @dataclass(frozen=True, slots=True)
-class MakingFlush:
+class MemoryFlush:
     """A flush that made or touched the memory. from_seq, to_seq: the first and last event of its window."""
 
     id: int
@@ -107,18 +107,18 @@ class Explanation:
     revision: int
     signals: tuple[str, ...]
     sources: tuple[SourceEvent, ...]
-    flushes: tuple[MakingFlush, ...]
+    flushes: tuple[MemoryFlush, ...]
     changes: tuple[ChangeMade, ...]
     reaffirmed_at: datetime
     merged_into: UUID | None
-    notes: tuple[relations.Note, ...]
-    runs: tuple[relations.RunMade, ...]
-    links: tuple[relations.Link, ...]
+    notes: tuple[relations.WorkingNote, ...]
+    runs: tuple[relations.MemoryRun, ...]
+    links: tuple[relations.LinkedMemory, ...]
     conflicts: tuple[relations.Conflict, ...]
-    questions: tuple[relations.Question, ...]
-    parts: tuple[relations.Part, ...]
-    chain: tuple[relations.Part, ...]
-    triples: tuple[relations.Relation, ...]
+    questions: tuple[relations.MemoryQuestion, ...]
+    parts: tuple[relations.MemoryPart, ...]
+    chain: tuple[relations.MemoryPart, ...]
+    triples: tuple[relations.MemoryRelation, ...]
     lines: tuple[ReadLine, ...]
     uses: UseCounts
 
@@ -265,7 +265,7 @@ def _changes(connection: Connection, memory: UUID) -> tuple[ChangeMade, ...]:
     return tuple(ChangeMade(**row) for row in rows)
 
 
-def _flushes(connection: Connection, tenant: str, memory: UUID) -> tuple[MakingFlush, ...]:
+def _flushes(connection: Connection, tenant: str, memory: UUID) -> tuple[MemoryFlush, ...]:
     query = (
         select(
             Flush.id,
@@ -290,4 +290,4 @@ def _flushes(connection: Connection, tenant: str, memory: UUID) -> tuple[MakingF
         .limit(CHANGES_READ)
     )
     rows = connection.execute(query).mappings()
-    return tuple(MakingFlush(**row) for row in rows)
+    return tuple(MemoryFlush(**row) for row in rows)

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 import psycopg
 
+from slowwave.memory_records import MemorySource
 from slowwave.memory_types import MemoryStatus, MemoryType
 from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import find_agent, find_scope, find_session
@@ -43,15 +44,6 @@ _SOURCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A source event of a memory."""
-
-    agent: str
-    session: str
-    seq: int
-
-
-@dataclass(frozen=True, slots=True)
 class ListedMemory:
     """One memory. sources: source events by session and seq, at most SOURCES_SHOWN of `source_count`; files: the files
     with lines that say it.
@@ -69,7 +61,7 @@ class ListedMemory:
     valid_from: datetime
     valid_to: datetime | None
     source_count: int
-    sources: tuple[Source, ...]
+    sources: tuple[MemorySource, ...]
     files: tuple[str, ...]
 
 
@@ -230,7 +222,7 @@ def _with_sources(
     events = {row["id"]: then.sources[row["id"]] for row in rows if row["id"] in then.sources}
     names = _sessions(connection, tenant, {session_id for pairs in events.values() for session_id, _ in pairs})
     for memory, pairs in events.items():
-        found = [Source(*names[session_id], seq) for session_id, seq in pairs if session_id in names]
+        found = [MemorySource(*names[session_id], seq) for session_id, seq in pairs if session_id in names]
         counts[memory], sources[memory] = len(found), sorted(found, key=lambda source: (source.session, source.seq))
     files: dict[UUID, list[str]] = defaultdict(list)
     for memory, file in files_among(connection, tenant, [row["id"] for row in rows]):
@@ -254,12 +246,12 @@ def _sessions(connection: Reads, tenant: str, sessions: Collection[int]) -> dict
 
 def sources_of(
     connection: Reads, tenant: str, memories: Sequence[UUID]
-) -> tuple[dict[UUID, int], dict[UUID, list[Source]]]:
+) -> tuple[dict[UUID, int], dict[UUID, list[MemorySource]]]:
     """Return the number of sources of each memory, and the first SOURCES_SHOWN sources."""
     values = {"tenant": tenant, "memories": list(memories), "most": SOURCES_SHOWN}
     counts: dict[UUID, int] = defaultdict(int)
-    sources: dict[UUID, list[Source]] = defaultdict(list)
+    sources: dict[UUID, list[MemorySource]] = defaultdict(list)
     for row in read_rows(connection, _SOURCES, values):
         counts[row["memory_id"]] = row["total"]
-        sources[row["memory_id"]].append(Source(row["agent"], row["session"], row["seq"]))
+        sources[row["memory_id"]].append(MemorySource(row["agent"], row["session"], row["seq"]))
     return counts, sources

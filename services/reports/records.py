@@ -7,11 +7,12 @@ from uuid import UUID
 
 from sqlalchemy import Connection, func, select
 
+from slowwave.memory_records import MemorySource
 from slowwave_server.models import Memory, Scope
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memories.use import UseCounts, count_uses
-from slowwave_server.services.reports.memories import ListedMemory, Source, sources_of
+from slowwave_server.services.reports.memories import ListedMemory, sources_of
 
 _NOW = (
     Memory.id,
@@ -59,7 +60,7 @@ class Record:
     archive_reason: str | None
     revision: int | None
     source_count: int
-    sources: tuple[Source, ...]
+    sources: tuple[MemorySource, ...]
     shown: int
     used: int
     last_used_at: datetime | None

@@ -28,9 +28,9 @@ CHAIN_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A link to or from another memory. confidence: a number from 0 to 1; ended_by: the run that removed the link, or
-    None.
+class LinkedMemory:
+    """A link to or from another memory. confidence: a number from 0 to 1; ended_by: the run that removed the link, if
+    one did.
     """
 
     direction: Literal["to", "from"]
@@ -60,7 +60,7 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class MemoryQuestion:
     """A question to a person, about the memory itself or about one of its conflicts."""
 
     id: int
@@ -75,7 +75,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class WorkingNote:
     """An agent's note in working memory that is evidence for the memory. via: the id of the merged memory that brought
     it.
     """
@@ -91,7 +91,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MemoryPart:
     """A memory that was merged into this one, or one of its successive values."""
 
     id: UUID
@@ -102,7 +102,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class RunMade:
+class MemoryRun:
     """A run that changed the memory."""
 
     id: int
@@ -115,7 +115,7 @@ class RunMade:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class MemoryRelation:
     """A triple that the memory states. confidence: a number from 0 to 1."""
 
     subject: str
@@ -126,7 +126,7 @@ class Relation:
     confidence: float
 
 
-def links_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Link, ...]:
+def links_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[LinkedMemory, ...]:
     """Return its links in both directions, oldest first, including ended ones."""
     other = case((MemoryLink.source_id == memory, MemoryLink.target_id), else_=MemoryLink.source_id)
     query = (
@@ -144,7 +144,7 @@ def links_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Link,
         .order_by(MemoryLink.id)
         .limit(READ)
     )
-    return tuple(Link(**row) for row in connection.execute(query).mappings())
+    return tuple(LinkedMemory(**row) for row in connection.execute(query).mappings())
 
 
 def conflicts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Conflict, ...]:
@@ -172,7 +172,7 @@ def conflicts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[C
     return tuple(Conflict(**row) for row in connection.execute(query).mappings())
 
 
-def questions_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Question, ...]:
+def questions_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[MemoryQuestion, ...]:
     """Return questions to people about it or its conflicts."""
     mine = select(MemoryConflict.id).where(
         MemoryConflict.scope_id == scope_id,
@@ -194,10 +194,10 @@ def questions_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Q
         .order_by(ReviewItem.id)
         .limit(READ)
     )
-    return tuple(Question(**row) for row in connection.execute(query).mappings())
+    return tuple(MemoryQuestion(**row) for row in connection.execute(query).mappings())
 
 
-def notes_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Note, ...]:
+def notes_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[WorkingNote, ...]:
     """Return the agent's notes that are evidence for it, oldest first."""
     query = (
         select(
@@ -215,10 +215,10 @@ def notes_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Note,
         .order_by(WorkingItem.said_at, WorkingItem.id)
         .limit(READ)
     )
-    return tuple(Note(**row) for row in connection.execute(query).mappings())
+    return tuple(WorkingNote(**row) for row in connection.execute(query).mappings())
 
 
-def parts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Part, ...]:
+def parts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[MemoryPart, ...]:
     """Return the memories merged into it."""
     query = (
         select(Memory.id, Memory.content, Memory.status, Memory.valid_from, Memory.valid_to)
@@ -226,7 +226,7 @@ def parts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Part,
         .order_by(Memory.valid_from, Memory.id)
         .limit(READ)
     )
-    return tuple(Part(**row) for row in connection.execute(query).mappings())
+    return tuple(MemoryPart(**row) for row in connection.execute(query).mappings())
 
 
 # UNION, not UNION ALL: known rows end the recursion, even if a chain forms a cycle.
@@ -245,14 +245,14 @@ _CHAIN = text(
 )
 
 
-def chain_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Part, ...]:
+def chain_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[MemoryPart, ...]:
     """Return the successive values that include it, oldest first; empty if it is the only one."""
     values = {"memory": memory, "scope": scope_id, "depth": CHAIN_DEPTH}
-    chain = tuple(Part(**row) for row in connection.execute(_CHAIN, values).mappings())
+    chain = tuple(MemoryPart(**row) for row in connection.execute(_CHAIN, values).mappings())
     return chain if len(chain) > 1 else ()
 
 
-def runs_of(connection: Connection, memory: UUID) -> tuple[RunMade, ...]:
+def runs_of(connection: Connection, memory: UUID) -> tuple[MemoryRun, ...]:
     """Return the runs that changed it, oldest first."""
     changed = select(MemoryChange.run_id).where(MemoryChange.memory_id == memory, MemoryChange.run_id.is_not(None))
     query = (
@@ -269,10 +269,10 @@ def runs_of(connection: Connection, memory: UUID) -> tuple[RunMade, ...]:
         .order_by(MaintenanceRun.id)
         .limit(READ)
     )
-    return tuple(RunMade(**row) for row in connection.execute(query).mappings())
+    return tuple(MemoryRun(**row) for row in connection.execute(query).mappings())
 
 
-def triples_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Relation, ...]:
+def triples_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[MemoryRelation, ...]:
     """Return the triples that it states."""
     query = (
         select(
@@ -287,4 +287,4 @@ def triples_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Rel
         .order_by(Triple.id)
         .limit(READ)
     )
-    return tuple(Relation(**row) for row in connection.execute(query).mappings())
+    return tuple(MemoryRelation(**row) for row in connection.execute(query).mappings())

@@ -9,8 +9,8 @@ from slowwave_server.workers.shared.differences import difference
 
 if TYPE_CHECKING:
     from slowwave_server.services.memories.file_lines import ReadLine
-    from slowwave_server.services.reports.explain import ChangeMade, Explanation, MakingFlush
-    from slowwave_server.services.reports.relations import Conflict, Link, Part
+    from slowwave_server.services.reports.explain import ChangeMade, Explanation, MemoryFlush
+    from slowwave_server.services.reports.relations import Conflict, LinkedMemory, MemoryPart
 
 WIDTH = 300
 
@@ -98,7 +98,7 @@ def _read(line: "ReadLine") -> str:
     return f"{line.file}{when}{by}{words}; source: {line.trust}{f'; it names {named}' if named else ''}"
 
 
-def _part(part: "Part", *, here: bool = False) -> str:
+def _part(part: "MemoryPart", *, here: bool = False) -> str:
     until = "" if part.valid_to is None else f" to {part.valid_to:%Y-%m-%d}"
     return f"{part.id}  from {part.valid_from:%Y-%m-%d}{until}: {part.content}{'  (this one)' if here else ''}"
 
@@ -111,7 +111,7 @@ def _conflict(conflict: "Conflict") -> str:
     )
 
 
-def _link(link: "Link") -> str:
+def _link(link: "LinkedMemory") -> str:
     how = f"{link.predicate} ({link.confidence:.2f})" if link.predicate == "related_to" else link.predicate
     arrow = f"{how} →" if link.direction == "to" else f"← {how}"
     ended = "" if link.ended_by is None else f"  (undone by run {link.ended_by})"
@@ -129,7 +129,7 @@ def _changes(found: "Explanation") -> None:
         print_rows(out, [(one_line(text, WIDTH),) for text in _lines(change)], indent=4)
 
 
-def _author(change: "ChangeMade", flush: "MakingFlush | None", undone: set[int]) -> str:
+def _author(change: "ChangeMade", flush: "MemoryFlush | None", undone: set[int]) -> str:
     if change.run is not None:
         by = "" if change.by is None else f", {change.by}"
         return f" by run {change.run}{by}" + (" (undone since)" if change.run in undone else "")

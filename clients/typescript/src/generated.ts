@@ -965,6 +965,36 @@ export interface components {
             at: string;
         };
         /**
+         * ChangeMade
+         * @description One change. before, after: the values that differ; flush, run: the number of the flush or run that made it; by:
+         *     the person or program that requested it.
+         */
+        ChangeMade: {
+            /** Action */
+            action: string;
+            /** Reason */
+            reason: string;
+            /**
+             * Made At
+             * Format: date-time
+             */
+            made_at: string;
+            /** Flush */
+            flush: number | null;
+            /** Run */
+            run: number | null;
+            /** By */
+            by: string | null;
+            /** Before */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** After */
+            after: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
          * ChangedMemory
          * @description The memory that changed, in its state when the change is read. A deleted memory has only its id and scope.
          */
@@ -1255,36 +1285,7 @@ export interface components {
             last_error: string | null;
             /** Versions */
             versions: number[];
-            summary: components["schemas"]["DaySummary"] | null;
-        };
-        /**
-         * DaySummary
-         * @description One version of a day's summary.
-         */
-        DaySummary: {
-            /** Version */
-            version: number;
-            /** Final */
-            final: boolean;
-            /** Messages */
-            messages: number;
-            /** Segments */
-            segments: number;
-            /** Made By */
-            made_by: string;
-            /** Summarizer */
-            summarizer: string;
-            /**
-             * Made At
-             * Format: date-time
-             */
-            made_at: string;
-            /** Text */
-            text: string;
-            /** Lines */
-            lines: {
-                [key: string]: unknown;
-            }[];
+            summary: components["schemas"]["SummaryVersion"] | null;
         };
         /**
          * Decided
@@ -1382,15 +1383,15 @@ export interface components {
              * Changes
              * @description The oldest first, at most 500.
              */
-            changes: components["schemas"]["MemoryChange"][];
+            changes: components["schemas"]["ChangeMade"][];
             /** Flushes */
             flushes: components["schemas"]["MemoryFlush"][];
             /** Notes */
-            notes: components["schemas"]["MemoryNote"][];
+            notes: components["schemas"]["WorkingNote"][];
             /** Runs */
             runs: components["schemas"]["MemoryRun"][];
             /** Links */
-            links: components["schemas"]["MemoryLink"][];
+            links: components["schemas"]["LinkedMemory"][];
             /** Conflicts */
             conflicts: components["schemas"]["MemoryConflict"][];
             /** Questions */
@@ -1408,7 +1409,7 @@ export interface components {
             /** Relations */
             relations: components["schemas"]["MemoryRelation"][];
             /** Lines */
-            lines: components["schemas"]["MemoryLine"][];
+            lines: components["schemas"]["ReadLine"][];
         };
         /**
          * ForgetConfirmation
@@ -1628,13 +1629,40 @@ export interface components {
         };
         /**
          * Lag
-         * @description Seconds from the arrival of an event to the commit of its memories; null without a flush in the last hour.
+         * @description Seconds from the arrival of a window's oldest event to the commit of its memories, in flushes of the last hour.
          */
         Lag: {
             /** P50 Seconds */
             p50_seconds: number | null;
             /** P95 Seconds */
             p95_seconds: number | null;
+        };
+        /**
+         * LinkedMemory
+         * @description A link to or from another memory. confidence: a number from 0 to 1; ended_by: the run that removed the link, if
+         *     one did.
+         */
+        LinkedMemory: {
+            /**
+             * Direction
+             * @enum {string}
+             */
+            direction: "to" | "from";
+            /** Predicate */
+            predicate: string;
+            /**
+             * Memory
+             * Format: uuid
+             */
+            memory: string;
+            /** Content */
+            content: string;
+            /** Confidence */
+            confidence: number;
+            /** Run */
+            run: number | null;
+            /** Ended By */
+            ended_by: number | null;
         };
         /**
          * MadeKey
@@ -1780,35 +1808,6 @@ export interface components {
             learned_importance: number;
         };
         /**
-         * MemoryChange
-         * @description One change of a memory. `before` and `after` contain the changed fields.
-         */
-        MemoryChange: {
-            /** Action */
-            action: string;
-            /** Reason */
-            reason: string;
-            /**
-             * Made At
-             * Format: date-time
-             */
-            made_at: string;
-            /** Flush */
-            flush: number | null;
-            /** Run */
-            run: number | null;
-            /** By */
-            by: string | null;
-            /** Before */
-            before: {
-                [key: string]: unknown;
-            } | null;
-            /** After */
-            after: {
-                [key: string]: unknown;
-            } | null;
-        };
-        /**
          * MemoryConflict
          * @description A contradiction with another memory, and its outcome.
          */
@@ -1842,7 +1841,7 @@ export interface components {
         };
         /**
          * MemoryFlush
-         * @description A flush that created or changed a memory.
+         * @description A flush that made or touched the memory. from_seq, to_seq: the first and last event of its window.
          */
         MemoryFlush: {
             /** Id */
@@ -1872,83 +1871,6 @@ export interface components {
             fallback_why: string | null;
         };
         /**
-         * MemoryLine
-         * @description A line of a memory file that is a source of a memory.
-         */
-        MemoryLine: {
-            /** File */
-            file: string;
-            /** Trust */
-            trust: string;
-            /** Confidence */
-            confidence: number;
-            /**
-             * Holds From
-             * Format: date-time
-             */
-            holds_from: string;
-            /** Run */
-            run: number | null;
-            /** Read At */
-            read_at: string | null;
-            /** Via */
-            via: string | null;
-        };
-        /**
-         * MemoryLink
-         * @description A link to or from another memory.
-         */
-        MemoryLink: {
-            /**
-             * Direction
-             * @enum {string}
-             */
-            direction: "to" | "from";
-            /** Predicate */
-            predicate: string;
-            /**
-             * Memory
-             * Format: uuid
-             */
-            memory: string;
-            /** Content */
-            content: string;
-            /** Confidence */
-            confidence: number;
-            /** Run */
-            run: number | null;
-            /** Ended By */
-            ended_by: number | null;
-        };
-        /**
-         * MemoryNote
-         * @description A note that is a source of a memory.
-         */
-        MemoryNote: {
-            /**
-             * Item
-             * Format: uuid
-             */
-            item: string;
-            /** Session */
-            session: string | null;
-            /** Content */
-            content: string;
-            /** Importance */
-            importance: number;
-            /** Marked */
-            marked: boolean;
-            /**
-             * Said At
-             * Format: date-time
-             */
-            said_at: string;
-            /** Outcome */
-            outcome: string | null;
-            /** Via */
-            via: string | null;
-        };
-        /**
          * MemoryPage
          * @description One page of memories, the newest first.
          */
@@ -1963,7 +1885,7 @@ export interface components {
         };
         /**
          * MemoryPart
-         * @description A memory that was merged into this one, or an earlier or later value.
+         * @description A memory that was merged into this one, or one of its successive values.
          */
         MemoryPart: {
             /**
@@ -1985,7 +1907,7 @@ export interface components {
         };
         /**
          * MemoryQuestion
-         * @description A question to a person about a memory.
+         * @description A question to a person, about the memory itself or about one of its conflicts.
          */
         MemoryQuestion: {
             /** Id */
@@ -2012,7 +1934,7 @@ export interface components {
         };
         /**
          * MemoryRelation
-         * @description A relation that a memory states.
+         * @description A triple that the memory states. confidence: a number from 0 to 1.
          */
         MemoryRelation: {
             /** Subject */
@@ -2030,7 +1952,7 @@ export interface components {
         };
         /**
          * MemoryRun
-         * @description A run that changed a memory.
+         * @description A run that changed the memory.
          */
         MemoryRun: {
             /** Id */
@@ -2053,7 +1975,12 @@ export interface components {
         };
         /**
          * MemorySource
-         * @description An event that is a source of a memory.
+         * @description The event of a conversation that a memory comes from.
+         *
+         *     Attributes:
+         *         agent: the agent of the conversation.
+         *         session: the conversation.
+         *         seq: the number of the event in the conversation.
          */
         MemorySource: {
             /** Agent */
@@ -2292,6 +2219,59 @@ export interface components {
              * @description The value of the header X-Request-Id, which the gateway's log contains.
              */
             request_id: string;
+        };
+        /**
+         * QuotedEvent
+         * @description A source event as it was recorded, with secrets masked.
+         */
+        QuotedEvent: {
+            /** Agent */
+            agent: string;
+            /** Session */
+            session: string;
+            /** Seq */
+            seq: number;
+            /** Speaker */
+            speaker: string;
+            /** Content */
+            content: string;
+            /**
+             * Happened At
+             * Format: date-time
+             */
+            happened_at: string;
+        };
+        /**
+         * ReadLine
+         * @description A line that says a memory.
+         *
+         *     file: its path below the scope's folder; trust: the trust of its source; confidence: a number from 0 to 1; read_at:
+         *     the time of the read, None if its run was deleted. sources: (session, seq) as the line names them. via: the id of
+         *     the merged memory that brought it, or None.
+         */
+        ReadLine: {
+            /** File */
+            file: string;
+            /** Trust */
+            trust: string;
+            /** Confidence */
+            confidence: number;
+            /**
+             * Holds From
+             * Format: date-time
+             */
+            holds_from: string;
+            /** Run */
+            run: number | null;
+            /** Read At */
+            read_at: string | null;
+            /** Sources */
+            sources: [
+                string,
+                number
+            ][];
+            /** Via */
+            via: string | null;
         };
         /**
          * Receipt
@@ -2541,28 +2521,7 @@ export interface components {
             /** Source Count */
             source_count: number;
             /** Sources */
-            sources: components["schemas"]["ReviewSource"][];
-        };
-        /**
-         * ReviewSource
-         * @description A source event of one side, with masked secrets.
-         */
-        ReviewSource: {
-            /** Agent */
-            agent: string;
-            /** Session */
-            session: string;
-            /** Seq */
-            seq: number;
-            /** Speaker */
-            speaker: string;
-            /** Content */
-            content: string;
-            /**
-             * Happened At
-             * Format: date-time
-             */
-            happened_at: string;
+            sources: components["schemas"]["QuotedEvent"][];
         };
         /**
          * Run
@@ -2722,7 +2681,8 @@ export interface components {
         };
         /**
          * SourceEvent
-         * @description A source event of a memory, with masked secrets.
+         * @description An event that says the memory, with secrets masked. via: the id of the merged memory whose words it supports;
+         *     None for these words.
          */
         SourceEvent: {
             /** Agent */
@@ -2742,15 +2702,20 @@ export interface components {
              * Format: date-time
              */
             happened_at: string;
-            /**
-             * Via
-             * @description The merged memory whose text the event states.
-             */
+            /** Via */
             via: string | null;
         };
         /**
          * Status
-         * @description The backlog, the time from turn to memory, and failures. Flushes: of the last hour, by outcome.
+         * @description The present status of one tenant; `queues` counts the messages of all tenants.
+         *
+         *     queues: the number of messages in each queue; None if the broker can't be reached. flushes: the number of flushes in
+         *     the last hour, by outcome. left_to_rules: the number of flushes that the rules did instead of the model, by reason
+         *     ("budget": a cap was reached, "failed": the model gave no usable answer). failed_notes, failed_days: the numbers of
+         *     notes and summaries of days that raised an error and are retried. backends: the number of memories that wait for a
+         *     delivery to files or mem0. without_rules: the number of flushed events by language, for languages without extraction
+         *     rules; at most UNRULED_READ are counted. more_dirty: True if there are more sessions with unprocessed events than
+         *     were counted; the counts of events_waiting, backing_off and overdue then cover only the longest waiting sessions.
          */
         Status: {
             /** Tenant */
@@ -2796,6 +2761,36 @@ export interface components {
             without_rules: {
                 [key: string]: number;
             };
+        };
+        /**
+         * SummaryVersion
+         * @description One version of a day's summary. messages: the number of its events. lines: its lines, each with `facet`, `text`,
+         *     `speaker`, `session`, `seq` and `at`.
+         */
+        SummaryVersion: {
+            /** Version */
+            version: number;
+            /** Final */
+            final: boolean;
+            /** Messages */
+            messages: number;
+            /** Segments */
+            segments: number;
+            /** Made By */
+            made_by: string;
+            /** Summarizer */
+            summarizer: string;
+            /**
+             * Made At
+             * Format: date-time
+             */
+            made_at: string;
+            /** Text */
+            text: string;
+            /** Lines */
+            lines: {
+                [key: string]: unknown;
+            }[];
         };
         /**
          * TaskMilestone
@@ -3029,8 +3024,57 @@ export interface components {
             cure: string | null;
         };
         /**
+         * WorkingNote
+         * @description An agent's note in working memory that is evidence for the memory. via: the id of the merged memory that brought
+         *     it.
+         */
+        WorkingNote: {
+            /**
+             * Item
+             * Format: uuid
+             */
+            item: string;
+            /** Session */
+            session: string | null;
+            /** Content */
+            content: string;
+            /** Importance */
+            importance: number;
+            /** Marked */
+            marked: boolean;
+            /**
+             * Said At
+             * Format: date-time
+             */
+            said_at: string;
+            /** Outcome */
+            outcome: string | null;
+            /** Via */
+            via: string | null;
+        };
+        /**
          * WorkingStats
-         * @description The numbers of notes by outcome. noted = open + consolidated + duplicates + expired + failed.
+         * @description Numbers of a scope's notes by outcome, and of its cycles. noted = open + consolidated + duplicates + expired +
+         *     failed.
+         *
+         *     Attributes:
+         *         noted: all notes so far.
+         *         open: notes that no cycle has processed.
+         *         marked: open notes that are marked.
+         *         consolidated: notes that became memories.
+         *         duplicates: notes that repeated a memory.
+         *         expired: notes that expired.
+         *         failed: notes that could not be processed.
+         *         running: True if a cycle runs now.
+         *         runs: completed cycles that were not undone.
+         *         failed_runs: failed cycles.
+         *         last_run_at: the end of the last cycle.
+         *         last_error: the error of the last cycle.
+         *         persisted: memories that the cycles made; equals `consolidated`.
+         *         links: links that the cycles made.
+         *         triples: triples that the cycles made.
+         *         duration_ms: the total duration of the cycles, in milliseconds.
+         *         last_duration_ms: the duration of the last cycle, in milliseconds.
          */
         WorkingStats: {
             /** Noted */

@@ -1,6 +1,5 @@
 """Memories over HTTP: lists, one memory with its history, and edits, each of which is a run that can be undone."""
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -91,8 +90,8 @@ def explain(memory: UUID, visit: Annotated[Visit, reads]) -> Explanation:
     with visit.reading() as connection:
         record = memory_of(visit, connection, memory)
         found = explain_memory(connection, visit.tenant, memory)
-    told = {name: value for name, value in asdict(found).items() if name in Explanation.model_fields}
-    return Explanation.model_validate(told | {"memory": record, "relations": asdict(found)["triples"]})
+    told = {name: getattr(found, name) for name in Explanation.model_fields if hasattr(found, name)}
+    return Explanation.model_validate(told | {"memory": record, "relations": found.triples})
 
 
 @router.patch("/v1/memories/{memory}", responses=responses(404, 409))

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter
 
+from slowwave.working import WorkingStats
 from slowwave_server.workers.gateway.curating import AgentName, SharedScope
 from slowwave_server.workers.gateway.routing import GatewayRoute
 from slowwave_server.workers.gateway.schemas import working as shapes
@@ -23,8 +24,8 @@ def consolidate(
 
 
 @router.get("/v1/agents/{agent}/stats")
-def stats(agent: AgentName, visit: Annotated[Visit, reads], scope: SharedScope = None) -> shapes.WorkingStats:
+def stats(agent: AgentName, visit: Annotated[Visit, reads], scope: SharedScope = None) -> WorkingStats:
     """Count an agent's notes by outcome, and the work of the consolidation cycles."""
     visit.agent(agent)
     place = None if scope is None else visit.caller.scope(scope)
-    return shapes.WorkingStats.model_validate(visit.memory.stats(agent, place))
+    return visit.memory.stats(agent, place)

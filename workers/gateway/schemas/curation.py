@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints, model_validator
 
+from slowwave_server.services.reports.days import SummaryVersion
 from slowwave_server.workers.gateway.schemas.shapes import Answer, Body, Page
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -49,25 +50,11 @@ class DayPage(Page):
     items: list[Day]
 
 
-class DaySummary(Answer):
-    """One version of a day's summary."""
-
-    version: int
-    final: bool
-    messages: int
-    segments: int
-    made_by: str
-    summarizer: str
-    made_at: datetime
-    text: str
-    lines: list[dict[str, Any]]
-
-
 class DayStory(Day):
     """A day with one version of its summary."""
 
     versions: list[int]
-    summary: DaySummary | None
+    summary: SummaryVersion | None
 
 
 class Why(Answer):

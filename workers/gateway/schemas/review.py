@@ -6,21 +6,11 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
+from slowwave_server.services.review.conflict_sides import QuotedEvent
 from slowwave_server.workers.gateway.schemas.curation import RunChange
 from slowwave_server.workers.gateway.schemas.shapes import Answer, Body, Page, Share
 
 DecisionKind = Literal["accept", "reject", "merge", "keep", "neither"]
-
-
-class ReviewSource(Answer):
-    """A source event of one side, with masked secrets."""
-
-    agent: str
-    session: str
-    seq: int
-    speaker: str
-    content: str
-    happened_at: datetime
 
 
 class ReviewSide(Answer):
@@ -40,7 +30,7 @@ class ReviewSide(Answer):
     merged_into: UUID | None
     revision: int
     source_count: int
-    sources: list[ReviewSource]
+    sources: list[QuotedEvent]
 
 
 class ReviewConflict(Answer):

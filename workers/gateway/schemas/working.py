@@ -1,6 +1,5 @@
 """Working memory, as JSON."""
 
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -20,25 +19,3 @@ class ConsolidationAsked(Answer):
     """True if a cycle was requested; false if one is already queued."""
 
     asked: bool
-
-
-class WorkingStats(Answer):
-    """The numbers of notes by outcome. noted = open + consolidated + duplicates + expired + failed."""
-
-    noted: int
-    open: int
-    marked: int
-    consolidated: int
-    duplicates: int
-    expired: int
-    failed: int
-    running: bool
-    runs: int
-    failed_runs: int
-    last_run_at: datetime | None
-    last_error: str | None
-    persisted: int
-    links: int
-    triples: int
-    duration_ms: int
-    last_duration_ms: int | None
