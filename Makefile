@@ -76,7 +76,7 @@ contracts: setup  ## check which layer imports which
 docs: setup  ## build the documentation as a site in site/, and check every link
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-reference: setup  ## write docs/reference and docs/openapi.json from the code
+reference: setup  ## write docs/reference, docs/openapi.json and docs/tasks.schema.json from the code
 	@$(BIN)/python -m docs_reference
 
 picture: setup  ## record the demo, and draw the architecture and the sequences: docs/images/*.svg

@@ -1,4 +1,7 @@
-"""`python -m docs_reference`: write docs/reference and docs/openapi.json; `--check` says what differs, and exits 1."""
+"""`python -m docs_reference`: write docs/reference, docs/openapi.json and docs/tasks.schema.json.
+
+`--check` says what differs, and exits 1.
+"""
 
 import argparse
 import sys
@@ -10,11 +13,12 @@ from docs_reference.openapi_document import openapi_document
 from docs_reference.settings_page import settings_page
 from docs_reference.shell_page import shell_page
 from docs_reference.tables_page import tables_page
-from docs_reference.tasks_page import tasks_page
+from docs_reference.tasks_page import payload_schemas, tasks_page
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 PAGES: dict[str, Callable[[], str]] = {
     "../openapi.json": openapi_document,
+    "../tasks.schema.json": payload_schemas,
     "http.md": http_page,
     "settings.md": settings_page,
     "shell.md": shell_page,

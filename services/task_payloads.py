@@ -1,15 +1,31 @@
-"""Payloads of the public tasks that summarise a day, curate a scope, write memory files and run a maintenance job."""
+"""Payloads of the public tasks, by the name of the task."""
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from slowwave.errors import InvalidMessage, shown
+from slowwave.external_runs import READ_SESSION, ReadSession
 from slowwave.identity import check_name, shared_scope
-from slowwave.messages import YEARS
-from slowwave.working import OfTenantScope
+from slowwave.messages import (
+    CONSOLIDATE_SCOPE,
+    CURATE_SCOPE,
+    DELIVER_OUTBOX,
+    FLUSH_SESSION,
+    PROMPT_ARRIVED,
+    RECORD_TURN,
+    REMEMBER,
+    RUN_MAINTENANCE,
+    SUMMARIZE_DAY,
+    YEARS,
+    FlushSession,
+    PromptArrived,
+    RecordTurn,
+)
+from slowwave.working import ConsolidateScope, OfTenantScope, Remember
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
@@ -75,3 +91,18 @@ class RunMaintenance(BaseModel):
     def _job_is_a_name(self) -> "RunMaintenance":
         check_name("job", self.job)
         return self
+
+
+PAYLOADS: Mapping[str, type[BaseModel]] = {
+    RECORD_TURN: RecordTurn,
+    PROMPT_ARRIVED: PromptArrived,
+    FLUSH_SESSION: FlushSession,
+    REMEMBER: Remember,
+    CONSOLIDATE_SCOPE: ConsolidateScope,
+    CURATE_SCOPE: CurateScope,
+    DELIVER_OUTBOX: DeliverOutbox,
+    RUN_MAINTENANCE: RunMaintenance,
+    SUMMARIZE_DAY: SummarizeDay,
+    READ_SESSION: ReadSession,
+}
+"""The contract that docs/tasks.schema.json publishes."""

@@ -1,13 +1,15 @@
-"""The base class of every task: it provides the collaborators, and stores an invalid payload as a dead letter."""
+"""The decorator and the base class of every task. The class provides the collaborators, and stores an invalid payload
+as a dead letter.
+"""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Protocol, TypeVar
 
-from celery import Celery, Task
+from celery import Celery, Task, shared_task
 from celery.exceptions import Reject
 from pydantic import BaseModel, ValidationError
 from redis import Redis
@@ -31,6 +33,8 @@ from slowwave_server.services.log_context import bind, clear
 from slowwave_server.services.maintenance.due_check import DueCheck
 from slowwave_server.services.maintenance.scheduler import JobRunner
 from slowwave_server.services.sources.protocol import SessionSource
+from slowwave_server.services.task_payloads import PAYLOADS
+from slowwave_server.tasks import DECLARED, DeclaredTask, Period
 
 log = logging.getLogger(__name__)
 
@@ -174,3 +178,36 @@ class SlowwaveTask(Task[..., Any]):
             raise Reject(f"no dead letter could be written: {outage}", requeue=True) from outage
         # The dead letter stores the error; the error may quote a value, which logs must not contain.
         log.warning("%s: dead letter %s, see `slowwave queue list`", task or self.name, letter)
+
+
+def slowwave_task(
+    name: str,
+    *,
+    queue: str = "maintenance",
+    every: Period | None = None,
+    at_start: bool = False,
+    most_seconds: int | None = None,
+) -> Callable[[Callable[..., Any]], SlowwaveTask]:
+    """Declare a task. The function of a task in `PAYLOADS` receives the payload instead of the message's arguments.
+
+    every, at_start: see `DeclaredTask`. most_seconds: a longer run is stopped, first by an error that counts as its
+    failure, a minute later by a kill; None: the limit of all tasks.
+    """
+    DECLARED[name] = DeclaredTask(name, queue, every, at_start)
+    limits: dict[str, Any] = (
+        {} if most_seconds is None else {"soft_time_limit": most_seconds, "time_limit": most_seconds + 60}
+    )
+    payload = PAYLOADS.get(name)
+    register: Callable[[Callable[..., Any]], SlowwaveTask] = shared_task(
+        name=name, base=SlowwaveTask, bind=True, **limits
+    )
+    return register if payload is None else lambda work: register(_with_payload(work, payload))
+
+
+def _with_payload(work: Callable[..., Any], model: type[BaseModel]) -> Callable[..., Any]:
+    @wraps(work)
+    def run(self: SlowwaveTask, *args: Any, **kwargs: Any) -> Any:
+        payload = self.parse(model, args, kwargs)
+        return None if payload is None else work(self, payload)
+
+    return run

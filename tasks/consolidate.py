@@ -1,16 +1,14 @@
 """Queues `capture` and `consolidate`: notes for working memory, cycles over it, passes over a scope."""
 
 import logging
-from typing import Any
 
-from celery import shared_task
 from celery.exceptions import Reject
 
 from slowwave.coordination.consolidation_queue import ask_for_pass, begin_pass
-from slowwave.coordination.keys import CONSOLIDATE_QUEUE
+from slowwave.coordination.keys import CAPTURE_QUEUE, CONSOLIDATE_QUEUE
 from slowwave.errors import SlowwaveError, StoreUnavailable
 from slowwave.identity import scope_of
-from slowwave.messages import CONSOLIDATE_SCOPE, CONSOLIDATE_WORKING, REMEMBER
+from slowwave.messages import CONSOLIDATE_SCOPE, REMEMBER
 from slowwave.working import ConsolidateScope, Remember
 from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.consolidation.scope_pass import Order
@@ -20,20 +18,17 @@ from slowwave_server.services.lookup import find_scope
 from slowwave_server.services.queued_calls import remember as keep
 from slowwave_server.services.working.consolidate import consolidate_working
 from slowwave_server.services.working.store import due_scopes
-from slowwave_server.tasks.base import REST_SECONDS, Runtime, SlowwaveTask
+from slowwave_server.tasks.base import REST_SECONDS, Runtime, SlowwaveTask, slowwave_task
 
 log = logging.getLogger(__name__)
 
 
-@shared_task(name=REMEMBER, base=SlowwaveTask, bind=True)
-def remember(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
+@slowwave_task(REMEMBER, queue=CAPTURE_QUEUE)
+def remember(self: SlowwaveTask, note: Remember) -> None:
     """Add a note to working memory. Without a key the message's id is the key, so that a redelivery adds nothing."""
     # As in record_turn: the time of receipt is taken before the check.
     taken = self.runtime.clock().isoformat()
     if self.was_forgotten():
-        return
-    note = self.parse(Remember, args, kwargs)
-    if note is None:
         return
     try:
         keep(self.runtime.memory.for_tenant(note.tenant), note, key=self.request.id or "", taken=taken)
@@ -45,12 +40,9 @@ def remember(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
         self.store_dead_letter(note.model_dump(mode="json"), str(error))
 
 
-@shared_task(name=CONSOLIDATE_SCOPE, base=SlowwaveTask, bind=True)
-def consolidate_scope(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+@slowwave_task(CONSOLIDATE_SCOPE, queue=CONSOLIDATE_QUEUE)
+def consolidate_scope(self: SlowwaveTask, asked: ConsolidateScope) -> str:
     """Run a cycle over a scope's working memory, or a pass over its memories. If a cap ended it, request the rest."""
-    asked = self.parse(ConsolidateScope, args, kwargs)
-    if asked is None:
-        return None
     runtime = self.runtime
     tenant = asked.tenant or runtime.settings.tenant
     kind, name = scope_of(asked.agent, asked.scope)
@@ -79,7 +71,7 @@ def _run(runtime: Runtime, scope_id: int, asked: ConsolidateScope, *, by: str | 
     return done.more, done.state, done.summary
 
 
-@shared_task(name=CONSOLIDATE_WORKING, base=SlowwaveTask, bind=True)
+@slowwave_task("slowwave.consolidate_working", every=lambda settings: settings.memory.consolidation.interval_seconds)
 def consolidate_working_memories(self: SlowwaveTask) -> None:
     """Request a cycle for each scope with due notes, then a light pass for each scope with new memories.
 

@@ -3,26 +3,21 @@ request.
 """
 
 import logging
-from typing import Any
 
-from celery import shared_task
-
+from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.identity import scope_of
 from slowwave.messages import CURATE_SCOPE
 from slowwave_server.services.curation.curate import CurationRules, curate
 from slowwave_server.services.lookup import find_scope
 from slowwave_server.services.task_payloads import CurateScope
-from slowwave_server.tasks.base import SlowwaveTask
+from slowwave_server.tasks.base import SlowwaveTask, slowwave_task
 
 log = logging.getLogger(__name__)
 
 
-@shared_task(name=CURATE_SCOPE, base=SlowwaveTask, bind=True)
-def curate_scope(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+@slowwave_task(CURATE_SCOPE, queue=CONSOLIDATE_QUEUE)
+def curate_scope(self: SlowwaveTask, asked: CurateScope) -> str:
     """Curate a scope, unless its passes of the day have run, so that a redelivery changes nothing."""
-    asked = self.parse(CurateScope, args, kwargs)
-    if asked is None:
-        return None
     runtime = self.runtime
     kind, name = scope_of(asked.agent, asked.scope)
     with runtime.engine.connect() as connection:

@@ -11,15 +11,13 @@ no version.
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from celery import shared_task
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
 from slowwave.coordination.keys import DAYS_QUEUE
 from slowwave.identity import SessionRef
-from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
+from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY
 from slowwave_server.services.days.book import (
     DayEntry,
     DayRef,
@@ -33,21 +31,16 @@ from slowwave_server.services.days.summarize import summarize_day as make_summar
 from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.task_payloads import SummarizeDay
-from slowwave_server.tasks.base import Runtime, SlowwaveTask
+from slowwave_server.tasks.base import Runtime, SlowwaveTask, slowwave_task
 
 log = logging.getLogger(__name__)
 
-DAY_SECONDS = 600
-"""A longer summary is stopped: first by an error that counts as its failure, a minute later by a kill."""
 SCOPES_READ = 10_000
 
 
-@shared_task(name=SUMMARIZE_DAY, base=SlowwaveTask, bind=True, soft_time_limit=DAY_SECONDS, time_limit=DAY_SECONDS + 60)
-def summarize_day(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+@slowwave_task(SUMMARIZE_DAY, queue=DAYS_QUEUE, most_seconds=600)
+def summarize_day(self: SlowwaveTask, asked: SummarizeDay) -> str:
     """Summarize a day of one scope. A day without new events stays unchanged, so a redelivery changes nothing."""
-    asked = self.parse(SummarizeDay, args, kwargs)
-    if asked is None:
-        return None
     runtime = self.runtime
     tenant = asked.tenant or runtime.settings.tenant
     if asked.ticket is not None:
@@ -70,7 +63,7 @@ def summarize_day(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
     return report.outcome
 
 
-@shared_task(name=SUMMARIZE_DUE_DAYS, base=SlowwaveTask, bind=True)
+@slowwave_task("slowwave.summarize_due_days", queue=DAYS_QUEUE, every=60)
 def summarize_due_days(self: SlowwaveTask) -> None:
     """Request a summary of each day with enough new events, or with new events and quiet since, up to the free room of
     the queue. The summary makes a day that is over final.
@@ -86,7 +79,7 @@ def summarize_due_days(self: SlowwaveTask) -> None:
         log.info("days: %d are due, %d are asked for now", len(days), sent)
 
 
-@shared_task(name=FINALIZE_DAYS, base=SlowwaveTask, bind=True)
+@slowwave_task(FINALIZE_DAYS, queue=DAYS_QUEUE, at_start=True)
 def finalize_days(self: SlowwaveTask) -> None:
     """Request the final summary of each day that is over and not final, with one message for each: so they spread over
     the workers, and a failing day delays no other.

@@ -7,13 +7,11 @@ first one is running, and stops.
 import logging
 import time
 
-from celery import shared_task
-
 from slowwave.embedding import EmbeddingFailed
-from slowwave.messages import INDEX_VECTORS
+from slowwave.settings import Settings
 from slowwave_server.services.embeddings.indexing import Indexing, index
 from slowwave_server.services.embeddings.spaces import VectorsUnavailable
-from slowwave_server.tasks.base import SlowwaveTask
+from slowwave_server.tasks.base import SlowwaveTask, slowwave_task
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +19,12 @@ RUN_SECONDS = 15.0
 """After this time a run starts no further batch; the next tick continues."""
 
 
-@shared_task(name=INDEX_VECTORS, base=SlowwaveTask, bind=True)
+def _period(settings: Settings) -> float | None:
+    embeddings = settings.memory.embeddings
+    return None if embeddings.driver == "none" else embeddings.index_seconds
+
+
+@slowwave_task("slowwave.index_vectors", every=_period)
 def index_vectors(self: SlowwaveTask) -> str:
     """Embed new and changed texts, for a bounded time. Returns off, busy, done, more or failed."""
     runtime = self.runtime

@@ -5,15 +5,13 @@ A lost or duplicate message changes nothing: Postgres stores the waiting changes
 """
 
 import logging
-from typing import Any
 
-from celery import shared_task
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
 from slowwave.coordination.keys import CONSOLIDATE_QUEUE
 from slowwave.identity import SessionRef, scope_of
-from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
+from slowwave.messages import DELIVER_OUTBOX
 from slowwave.settings import MemorySettings
 from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.lookup import find_scope
@@ -25,7 +23,7 @@ from slowwave_server.services.memory_files.files_queue import ask_for_delivery, 
 from slowwave_server.services.memory_files.outbox import WaitingScope
 from slowwave_server.services.memory_files.sync import due_scopes, waiting_for_session
 from slowwave_server.services.task_payloads import DeliverOutbox
-from slowwave_server.tasks.base import Runtime, SlowwaveTask
+from slowwave_server.tasks.base import Runtime, SlowwaveTask, slowwave_task
 
 log = logging.getLogger(__name__)
 
@@ -38,18 +36,9 @@ def file_rules(settings: MemorySettings) -> FileRules:
     return FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
 
 
-@shared_task(
-    name=DELIVER_OUTBOX,
-    base=SlowwaveTask,
-    bind=True,
-    soft_time_limit=DELIVERY_SECONDS,
-    time_limit=DELIVERY_SECONDS + 60,
-)
-def deliver_outbox(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+@slowwave_task(DELIVER_OUTBOX, queue=CONSOLIDATE_QUEUE, most_seconds=DELIVERY_SECONDS)
+def deliver_outbox(self: SlowwaveTask, asked: DeliverOutbox) -> str:
     """Update the files of a scope, after reading hand edits, or update mem0. If a cap ended it, request the rest."""
-    asked = self.parse(DeliverOutbox, args, kwargs)
-    if asked is None:
-        return None
     runtime = self.runtime
     tenant = asked.tenant or runtime.settings.tenant
     kind, name = scope_of(asked.agent, asked.scope)
@@ -70,7 +59,7 @@ def deliver_outbox(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
     return report.state
 
 
-@shared_task(name=SYNC_FILES, base=SlowwaveTask, bind=True)
+@slowwave_task("slowwave.sync_files", every=lambda settings: settings.memory.files.sync_seconds)
 def sync_files(self: SlowwaveTask) -> None:
     """Request a delivery for each scope with waiting changes or with an edited file."""
     runtime = self.runtime

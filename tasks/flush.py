@@ -3,9 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from celery import shared_task
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -16,25 +14,22 @@ from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.flush.sweep import request_flush
 from slowwave_server.services.task_counts import note_reclaimed
 from slowwave_server.tasks import days, files
-from slowwave_server.tasks.base import Runtime, SlowwaveTask
+from slowwave_server.tasks.base import Runtime, SlowwaveTask, slowwave_task
 from slowwave_server.tasks.maintenance import tick_after_write
 from slowwave_server.tasks.sweep_chain import continue_sweep
 
 log = logging.getLogger(__name__)
 
 
-@shared_task(name=FLUSH_SESSION, base=SlowwaveTask, bind=True)
-def flush_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | Mapping[str, int] | None:
+@slowwave_task(FLUSH_SESSION, queue=NORMAL_QUEUE)
+def flush_session(self: SlowwaveTask, asked: FlushSession) -> str | Mapping[str, int]:
     """Flush a session. A message without a ticket comes from another service and requests a flush now.
 
     Returns the outcome; if the batch continued with other sessions, the number of sessions by outcome.
     """
-    payload = self.parse(FlushSession, args, kwargs)
-    if payload is None:
-        return None
     runtime = self.runtime
-    ref = SessionRef(payload.tenant or runtime.settings.tenant, payload.agent, payload.session)
-    if payload.ticket is None:
+    ref = SessionRef(asked.tenant or runtime.settings.tenant, asked.agent, asked.session)
+    if asked.ticket is None:
         request_flush(runtime.engine, runtime.queue, [ref], by="request", priority="normal", now=runtime.clock())
         return "requested"
     return _flush_batch(runtime, ref, goes_on=self.came_from(NORMAL_QUEUE))

@@ -1,21 +1,13 @@
 """Queue `maintenance`: the sweep, the refresh of search statistics, and the scheduler of maintenance jobs."""
 
 import logging
-from typing import Any
 
-from celery import shared_task
 from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError
 
+from slowwave.coordination.keys import HIGH_QUEUE
 from slowwave.coordination.queue_messages import envelope, new_id, publish
-from slowwave.messages import (
-    MAINTENANCE_TICK,
-    REFRESH_SEARCH,
-    RUN_MAINTENANCE,
-    SWEEP_SESSIONS,
-    TAKE_SAMPLES,
-    WAKE_STALE,
-)
+from slowwave.messages import MAINTENANCE_TICK, RUN_MAINTENANCE, SWEEP_SESSIONS
 from slowwave_server.services.flush.sweep import sweep, wake_stale
 from slowwave_server.services.maintenance.heartbeat import note_sweep
 from slowwave_server.services.maintenance.scheduler import Scheduler
@@ -24,17 +16,21 @@ from slowwave_server.services.samples import take_samples
 from slowwave_server.services.search.passages import cut_whole_events
 from slowwave_server.services.search.statistics import refresh_grown_scopes
 from slowwave_server.services.task_payloads import RunMaintenance
-from slowwave_server.tasks.base import Runtime, SlowwaveTask
+from slowwave_server.tasks.base import Runtime, SlowwaveTask, slowwave_task
 from slowwave_server.tasks.sweep_chain import continue_sweep, is_next_link
 
 log = logging.getLogger(__name__)
 
 QUEUE = "maintenance"
-JOB_SECONDS = 3600
-"""A longer job is stopped: first by an error that fails its run, a minute later by a kill."""
 
 
-@shared_task(name=SWEEP_SESSIONS, base=SlowwaveTask, bind=True)
+# First priority: the sweep finds quiet sessions and repairs. Behind a backlog of days it would expire.
+@slowwave_task(
+    SWEEP_SESSIONS,
+    queue=HIGH_QUEUE,
+    every=lambda settings: settings.memory.auto_flush.flush_interval_seconds,
+    at_start=True,
+)
 def sweep_sessions(self: SlowwaveTask, chain: str | None = None) -> None:
     """Enqueue due sessions. If a cap ends the cycle, the next one follows as soon as its sessions are done."""
     runtime = self.runtime
@@ -46,7 +42,7 @@ def sweep_sessions(self: SlowwaveTask, chain: str | None = None) -> None:
         continue_sweep(runtime.redis)
 
 
-@shared_task(name=WAKE_STALE, base=SlowwaveTask, bind=True)
+@slowwave_task("slowwave.wake_stale", every=600)
 def wake_stale_sessions(self: SlowwaveTask) -> None:
     """Give stale dirty sessions a last flush, and enforce the limits of abandoned sessions."""
     runtime = self.runtime
@@ -56,7 +52,7 @@ def wake_stale_sessions(self: SlowwaveTask) -> None:
         log.info("sessions: %d not seen for long, %d beyond their agent's most", bounds.closed, bounds.asked)
 
 
-@shared_task(name=REFRESH_SEARCH, base=SlowwaveTask, bind=True)
+@slowwave_task("slowwave.refresh_search", every=60)
 def refresh_search(self: SlowwaveTask) -> None:
     """Recount the common words of scopes that grew or became quiet, and split events that an older version indexed as
     a whole into passages.
@@ -70,13 +66,13 @@ def refresh_search(self: SlowwaveTask) -> None:
     cut_whole_events(runtime.engine)
 
 
-@shared_task(name=TAKE_SAMPLES, base=SlowwaveTask, bind=True)
+@slowwave_task("slowwave.take_samples", every=60)
 def take_status_samples(self: SlowwaveTask) -> None:
     """Store samples of each tenant for the console's charts: one row per minute, later one row per hour."""
     take_samples(self.runtime.engine, self.runtime.clock())
 
 
-@shared_task(name=MAINTENANCE_TICK, base=SlowwaveTask, bind=True)
+@slowwave_task(MAINTENANCE_TICK, every=lambda settings: settings.memory.maintenance.tick_seconds, at_start=True)
 def maintenance_tick(self: SlowwaveTask) -> None:
     """Send one message for each due maintenance job, so that jobs spread over the workers."""
     runtime = self.runtime
@@ -84,19 +80,14 @@ def maintenance_tick(self: SlowwaveTask) -> None:
         publish(runtime.redis, QUEUE, envelope(RUN_MAINTENANCE, [job], {}, QUEUE, task_id=new_id()))
 
 
-@shared_task(
-    name=RUN_MAINTENANCE, base=SlowwaveTask, bind=True, soft_time_limit=JOB_SECONDS, time_limit=JOB_SECONDS + 60
-)
-def run_maintenance(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
+@slowwave_task(RUN_MAINTENANCE, most_seconds=3600)
+def run_maintenance(self: SlowwaveTask, asked: RunMaintenance) -> str | None:
     """Run a job if it is due and no other process runs it, so that a redelivery changes nothing."""
-    payload = self.parse(RunMaintenance, args, kwargs)
-    if payload is None:
-        return None
     scheduler = _scheduler(self.runtime, self.request.hostname or "worker")
-    report = scheduler.run_if_due(payload.job)
+    report = scheduler.run_if_due(asked.job)
     if report is None:
-        if not scheduler.knows(payload.job):
-            self.store_dead_letter(payload.model_dump(mode="json"), f"there is no job {payload.job!r}")
+        if not scheduler.knows(asked.job):
+            self.store_dead_letter(asked.model_dump(mode="json"), f"there is no job {asked.job!r}")
         return None
     level = logging.WARNING if report.status in {"failed", "lost"} else logging.INFO
     log.log(level, "maintenance job %s, run %s: %s: %s", report.job, report.run, report.status, report.summary)

@@ -7,14 +7,13 @@ import logging
 from typing import Any
 from uuid import UUID
 
-from celery import shared_task
 from pydantic import BaseModel, ConfigDict
 
 from slowwave.coordination.request_queue import REQUEST_QUEUE, wake_request
-from slowwave.messages import ANSWER_REQUEST, SWEEP_REQUESTS
+from slowwave.messages import ANSWER_REQUEST
 from slowwave_server.services.requests.store import answer_request, overdue_requests
 from slowwave_server.services.requests.work import RequestWork
-from slowwave_server.tasks.base import SlowwaveTask
+from slowwave_server.tasks.base import SlowwaveTask, slowwave_task
 
 log = logging.getLogger(__name__)
 
@@ -31,13 +30,7 @@ class AnswerRequest(BaseModel):
     request: UUID
 
 
-@shared_task(
-    name=ANSWER_REQUEST,
-    base=SlowwaveTask,
-    bind=True,
-    soft_time_limit=REQUEST_SECONDS,
-    time_limit=REQUEST_SECONDS + 60,
-)
+@slowwave_task(ANSWER_REQUEST, most_seconds=REQUEST_SECONDS)
 def answer(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
     """Execute one request and record its result. A redelivery changes nothing."""
     asked = self.parse(AnswerRequest, args, kwargs)
@@ -51,7 +44,7 @@ def answer(self: SlowwaveTask, *args: Any, **kwargs: Any) -> str | None:
     return state
 
 
-@shared_task(name=SWEEP_REQUESTS, base=SlowwaveTask, bind=True)
+@slowwave_task("slowwave.sweep_requests", every=15)
 def sweep_requests(self: SlowwaveTask) -> None:
     """Enqueue requests again after the loss of their message or worker."""
     runtime = self.runtime

@@ -5,22 +5,25 @@ A lost or duplicate message changes nothing: Postgres stores which runs are due,
 
 import logging
 import random
-from typing import Any
-
-from celery import shared_task
 
 from slowwave.coordination.keys import CAPTURE_QUEUE
 from slowwave.coordination.queue_messages import envelope, new_id, publish
-from slowwave.external_runs import READ_SESSION, READ_SESSIONS, ReadSession
+from slowwave.external_runs import READ_SESSION, ReadSession
 from slowwave.identity import SessionRef
+from slowwave.settings import Settings
 from slowwave_server.services.sources.reading import SessionReader
 from slowwave_server.services.sources.store import take_due
-from slowwave_server.tasks.base import SlowwaveTask
+from slowwave_server.tasks.base import SlowwaveTask, slowwave_task
 
 log = logging.getLogger(__name__)
 
 
-@shared_task(name=READ_SESSIONS, base=SlowwaveTask, bind=True)
+def _period(settings: Settings) -> float | None:
+    memory = settings.memory
+    return None if memory.source == "events" else memory.auto_flush.flush_interval_seconds
+
+
+@slowwave_task("slowwave.read_sessions", every=_period)
 def read_sessions(self: SlowwaveTask) -> None:
     """Send one message for each session with a due run, so that sessions spread over the workers."""
     runtime = self.runtime
@@ -32,12 +35,9 @@ def read_sessions(self: SlowwaveTask) -> None:
         publish(runtime.redis, CAPTURE_QUEUE, envelope(READ_SESSION, names, {}, CAPTURE_QUEUE, task_id=new_id()))
 
 
-@shared_task(name=READ_SESSION, base=SlowwaveTask, bind=True)
-def read_session(self: SlowwaveTask, *args: Any, **kwargs: Any) -> None:
+@slowwave_task(READ_SESSION, queue=CAPTURE_QUEUE)
+def read_session(self: SlowwaveTask, asked: ReadSession) -> None:
     """Record the new events in the runs of a session that hooks named."""
-    asked = self.parse(ReadSession, args, kwargs)
-    if asked is None:
-        return
     runtime = self.runtime
     if runtime.source is None:
         log.info("%s/%s: memory.source is events here", asked.agent, asked.session)

@@ -2,13 +2,10 @@
 
 import logging
 
-from celery import shared_task
-
-from slowwave.messages import DELIVER_WEBHOOKS
 from slowwave_server.services.webhooks.delivery import Deliverer
 from slowwave_server.services.webhooks.sending import Sender
 from slowwave_server.services.webhooks.targets import read_networks
-from slowwave_server.tasks.base import SlowwaveTask
+from slowwave_server.tasks.base import SlowwaveTask, slowwave_task
 
 log = logging.getLogger(__name__)
 
@@ -16,7 +13,7 @@ PUMP_SECONDS = 20.0
 """A task delivers for this long; ticks during this time find it at work."""
 
 
-@shared_task(name=DELIVER_WEBHOOKS, base=SlowwaveTask, bind=True)
+@slowwave_task("slowwave.deliver_webhooks", every=5)
 def deliver_webhooks(self: SlowwaveTask) -> None:
     """Queue changes in the outboxes of webhooks, and send due deliveries."""
     runtime = self.runtime

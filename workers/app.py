@@ -23,9 +23,7 @@ from sqlalchemy.exc import OperationalError
 from slowwave import Memory
 from slowwave.coordination.broker import connect_broker
 from slowwave.coordination.flush_queue import FlushQueue
-from slowwave.coordination.keys import HIGH_QUEUE
 from slowwave.errors import InvalidSettings
-from slowwave.messages import FINALIZE_DAYS, MAINTENANCE_TICK, SWEEP_SESSIONS
 from slowwave.settings import Settings, load_settings
 from slowwave_server.domain.candidates import Extractor
 from slowwave_server.domain.redaction import load_forms
@@ -39,6 +37,7 @@ from slowwave_server.services.maintenance.due_check import DueCheck
 from slowwave_server.services.maintenance.scheduler import JobRunner
 from slowwave_server.services.mem0_backend.choosing import feed_chosen
 from slowwave_server.services.sources.build import build_source
+from slowwave_server.tasks import all_tasks
 from slowwave_server.tasks.base import Runtime
 from slowwave_server.workers.broker_scripts import LoadsScripts
 from slowwave_server.workers.celery_settings import celery_settings
@@ -52,8 +51,6 @@ from slowwave_server.workers.task_counting import count_tasks
 
 log = logging.getLogger(__name__)
 
-AT_START = ((SWEEP_SESSIONS, HIGH_QUEUE), (FINALIZE_DAYS, "days"), (MAINTENANCE_TICK, "maintenance"))
-"""The tasks that a worker enqueues when it is ready, each with its queue."""
 LOADER = "slowwave_server.workers.loader:InstalledLoader"
 
 
@@ -151,20 +148,7 @@ def make_app(
     extractor: turns a window into memories; None: that of the settings. runners: run maintenance jobs, by type; None:
     those of this version. clock: returns the current time, aware.
     """
-    tasks = [
-        "slowwave_server.tasks.capture",
-        "slowwave_server.tasks.consolidate",
-        "slowwave_server.tasks.curation",
-        "slowwave_server.tasks.days",
-        "slowwave_server.tasks.embeddings",
-        "slowwave_server.tasks.files",
-        "slowwave_server.tasks.flush",
-        "slowwave_server.tasks.maintenance",
-        "slowwave_server.tasks.requests",
-        "slowwave_server.tasks.webhooks",
-        "slowwave_server.tasks.sources",
-    ]
-    app = SlowwaveApp(settings, extractor, job_runners() if runners is None else runners, clock, include=tasks)
+    app = SlowwaveApp(settings, extractor, job_runners() if runners is None else runners, clock)
     app.conf.update(celery_settings(settings))
     app.steps["consumer"].add(LoopTurns)
     app.steps["consumer"].add(LoadsScripts)
@@ -237,8 +221,9 @@ def look_around_at_start(sender: Any = None, **_: Any) -> None:
     """At the start of a worker, find sessions, days and jobs that became due during a downtime."""
     app = getattr(sender, "app", None)
     if isinstance(app, SlowwaveApp):
-        for task, queue in AT_START:
-            app.send_task(task, queue=queue, expires=60)
+        for task in all_tasks().values():
+            if task.at_start:
+                app.send_task(task.name, queue=task.queue, expires=60)
 
 
 @worker_ready.connect

@@ -6,21 +6,9 @@ from kombu import Queue
 
 from slowwave.coordination.broker import sentinels_of, tls_options
 from slowwave.coordination.keys import QUEUES
-from slowwave.external_runs import READ_SESSION
-from slowwave.messages import (
-    CONSOLIDATE_SCOPE,
-    CURATE_SCOPE,
-    DELIVER_OUTBOX,
-    FINALIZE_DAYS,
-    FLUSH_SESSION,
-    PROMPT_ARRIVED,
-    RECORD_TURN,
-    REMEMBER,
-    SUMMARIZE_DAY,
-    SWEEP_SESSIONS,
-)
 from slowwave.settings import Settings
 from slowwave_server.beat_schedule import celery_schedule
+from slowwave_server.tasks import all_tasks
 
 # After this time, the message of a dead worker returns to its queue: more than twice the longest task. The sweep has
 # then long offered the session again. Longer work may get its message twice: a maintenance job finds itself no longer
@@ -37,19 +25,6 @@ _FIXED: dict[str, Any] = {
     "task_default_queue": "maintenance",
     "task_default_exchange": "",
     "task_create_missing_queues": False,
-    "task_routes": {
-        RECORD_TURN: {"queue": "capture"},
-        PROMPT_ARRIVED: {"queue": "capture"},
-        REMEMBER: {"queue": "capture"},
-        READ_SESSION: {"queue": "capture"},
-        CONSOLIDATE_SCOPE: {"queue": "consolidate"},
-        CURATE_SCOPE: {"queue": "consolidate"},
-        DELIVER_OUTBOX: {"queue": "consolidate"},
-        FLUSH_SESSION: {"queue": "flush"},
-        SWEEP_SESSIONS: {"queue": "flush.high"},
-        SUMMARIZE_DAY: {"queue": "days"},
-        FINALIZE_DAYS: {"queue": "days"},
-    },
     # A message is acknowledged when its work is done; the message of a killed child returns. The broker retries no
     # failure, because Postgres knows what is still to do.
     "task_acks_late": True,
@@ -120,6 +95,7 @@ def celery_settings(settings: Settings) -> dict[str, Any]:
         _FIXED
         | broker_settings(settings, visibility_timeout=visible)
         | {
+            "task_routes": {task.name: {"queue": task.queue} for task in all_tasks().values()},
             "task_queues": [Queue(name, exchange="", routing_key=name) for name in QUEUES],
             "task_time_limit": longest,
             "task_soft_time_limit": longest - 15,

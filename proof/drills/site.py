@@ -17,7 +17,6 @@ from proof.chaos.quiet import NotQuiet, until_quiet
 from proof.drills.processes import Process, Programs
 from proof.servers import until
 from slowwave.coordination.keys import DAYS_QUEUE
-from slowwave.messages import SUMMARIZE_DUE_DAYS
 from slowwave_server.models.engine import make_engine
 
 _FLUSHES = "SELECT count(*) FROM slowwave.flushes WHERE started_at > :since"
@@ -92,4 +91,4 @@ class Site:
     def _ask_for_days(self) -> None:
         """Request what beat requests once a minute, because the days are quiet by now."""
         with Celery(broker=self.broker_url, set_as_current=False) as app:
-            app.send_task(SUMMARIZE_DUE_DAYS, queue=DAYS_QUEUE)
+            app.send_task("slowwave.summarize_due_days", queue=DAYS_QUEUE)

@@ -15,21 +15,8 @@ from urllib.parse import quote
 from redis import Redis
 
 from slowwave.coordination.keys import PREFIX, QUEUES, agent_keys, forgotten_key
-from slowwave.external_runs import READ_SESSION, ReadSession
-from slowwave.messages import (
-    CONSOLIDATE_SCOPE,
-    FLUSH_SESSION,
-    PROMPT_ARRIVED,
-    RECORD_TURN,
-    REMEMBER,
-    SUMMARIZE_DAY,
-    FlushSession,
-    PromptArrived,
-    RecordTurn,
-)
-from slowwave.working import ConsolidateScope, Remember
 from slowwave_server.services.forget.forgotten import Forgotten
-from slowwave_server.services.task_payloads import SummarizeDay
+from slowwave_server.services.task_payloads import PAYLOADS
 
 FORGOTTEN_SECONDS = 7 * 86_400
 """How long the id of a message that was taken out is remembered: longer than any worker holds one."""
@@ -39,16 +26,6 @@ UNACKED_INDEX = "unacked_index"
 # The suffixes under which the transport stores messages of other priorities.
 LISTS = tuple(f"{queue}{suffix}" for queue in QUEUES for suffix in ("", *(f"\x06\x16{p}" for p in (3, 6, 9))))
 MAX_PASSES = 20
-
-_FIELDS = {
-    RECORD_TURN: tuple(RecordTurn.model_fields),
-    PROMPT_ARRIVED: tuple(PromptArrived.model_fields),
-    REMEMBER: tuple(Remember.model_fields),
-    FLUSH_SESSION: tuple(FlushSession.model_fields),
-    CONSOLIDATE_SCOPE: tuple(ConsolidateScope.model_fields),
-    SUMMARIZE_DAY: tuple(SummarizeDay.model_fields),
-    READ_SESSION: tuple(ReadSession.model_fields),
-}
 
 
 def count_messages(redis: Redis, forgotten: Forgotten, tenant: str) -> int:
@@ -121,7 +98,8 @@ def covers_message(raw: bytes | str, forgotten: Forgotten, tenant: str) -> bool:
 
 
 def _named(task: str, args: Any, kwargs: Any) -> dict[str, Any]:
-    names = _FIELDS.get(task, ("tenant", "agent", "session"))
+    payload = PAYLOADS.get(task)
+    names = ("tenant", "agent", "session") if payload is None else tuple(payload.model_fields)
     positional = dict(zip(names, args, strict=False)) if isinstance(args, list) else {}
     return positional | (kwargs if isinstance(kwargs, dict) else {})
 

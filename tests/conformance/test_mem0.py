@@ -20,7 +20,7 @@ from slowwave.embedding import EmbeddingFailed
 from slowwave.errors import InvalidQuery, InvalidSettings
 from slowwave.mem0_backend import Copy, CopyStore, Mem0Failed, Owner, connect, identity_of
 from slowwave.mem0_backend.copies import Found
-from slowwave.messages import DELIVER_OUTBOX, SYNC_FILES
+from slowwave.messages import DELIVER_OUTBOX
 from slowwave.recall.selection import shown_line
 from slowwave.recall.tokens import estimate
 from slowwave.settings import Settings
@@ -336,7 +336,7 @@ def app(mem0: World) -> Iterator[SlowwaveApp]:
 
 def test_workers_deliver_to_mem0_what_the_tick_finds(mem0: World, app: SlowwaveApp) -> None:
     mem0.agent().hear(TEA)
-    app.tasks[SYNC_FILES].apply()
+    app.tasks["slowwave.sync_files"].apply()
     assert mem0.redis.llen(CONSOLIDATE_QUEUE) >= 1
     deliver = app.tasks[DELIVER_OUTBOX]
     assert deliver.apply(kwargs={"agent": mem0.who}).get() == "current"

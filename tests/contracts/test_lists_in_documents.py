@@ -1,4 +1,4 @@
-"""Lists in documents are complete, such as the tasks of beat, the systems to import from, and the console's pages."""
+"""Lists in documents are complete, such as the systems to import from, and the console's pages."""
 
 import re
 from collections.abc import Collection
@@ -9,17 +9,12 @@ import pytest
 from slowwave.changes import ChangeType
 from slowwave.hosts.protocols import HOSTS
 from slowwave.recall.instructions import SEVERAL, SINGLE
-from slowwave.settings import Embeddings, MemorySettings, Settings
-from slowwave_server.beat_schedule import schedule
 from slowwave_server.domain.moving_in.records import SYSTEMS
 from slowwave_server.workers.cli.connect import Host
 from slowwave_server.workers.console.pages import NAVIGATION
 from tests.support.documents import ROOT
 
-ALL_ON = Settings(memory=MemorySettings(source="agno", embeddings=Embeddings(driver="local")))
-"""Beat sends some tasks only with a setting."""
 LISTS: dict[str, tuple[str, Collection[str]]] = {
-    "docs/tasks.md": ("`{}`", {tick.task for tick in schedule(ALL_ON).values()}),
     "docs/client.md": ("`{}`", (*SINGLE, *SEVERAL)),
     "docs/changes.md": ("| `{}` |", get_args(ChangeType)),
     "docs/moving-in.md": ("| `{}` |", SYSTEMS),

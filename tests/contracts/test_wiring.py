@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from celery.schedules import crontab
 
-from slowwave.coordination.keys import QUEUES
+from slowwave.coordination.keys import CAPTURE_QUEUE, QUEUES
 from slowwave.messages import SWEEP_SESSIONS
 from slowwave.settings import Settings
 from slowwave_server.beat_schedule import celery_schedule, schedule
-from slowwave_server.workers.app import AT_START, SlowwaveApp, make_app
+from slowwave_server.tasks import all_tasks
+from slowwave_server.workers.admission import ON_CAPTURE
+from slowwave_server.workers.app import SlowwaveApp, make_app
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = [
@@ -28,30 +30,29 @@ def app() -> SlowwaveApp:
 
 
 def test_mistake_33_every_beat_entry_names_a_task_and_a_queue_that_exist(app: SlowwaveApp) -> None:
-    for name, tick in schedule(Settings()).items():
-        assert tick.task in app.tasks, name
-        assert tick.queue in QUEUES, name
+    ours = {name for name in app.tasks if name.startswith("slowwave.")}
+    assert ours == set(all_tasks())
+    assert {task.queue for task in all_tasks().values()} <= set(QUEUES)
+    assert [queue.name for queue in app.conf.task_queues] == list(QUEUES)
+
+
+def test_tasks_on_capture_are_those_that_workers_admit_there() -> None:
+    """Else their messages would become dead letters."""
+    assert {task.name for task in all_tasks().values() if task.queue == CAPTURE_QUEUE} == ON_CAPTURE
 
 
 def test_i3_sweeps_stand_behind_no_other_work(app: SlowwaveApp) -> None:
     """Nothing else finds what is quiet or was lost. Behind a backlog of days its ticks would all expire, for hours."""
     first = QUEUES[0]
-    assert schedule(Settings())["sweep"].queue == first
+    assert schedule(Settings())[SWEEP_SESSIONS].queue == first
     assert app.conf.task_routes[SWEEP_SESSIONS]["queue"] == first
-    assert dict(AT_START)[SWEEP_SESSIONS] == first
+    assert all_tasks()[SWEEP_SESSIONS].at_start
 
 
 def test_mistake_33_ticks_expire_with_their_period_and_none_is_a_loose_crontab() -> None:
     for name, entry in celery_schedule(Settings()).items():
         assert entry["options"]["expires"] == entry["schedule"] > 0, name
         assert not isinstance(entry["schedule"], crontab), name
-
-
-def test_every_route_names_a_known_task_and_a_known_queue(app: SlowwaveApp) -> None:
-    routes = app.conf.task_routes
-    assert {route["queue"] for route in routes.values()} <= set(QUEUES)
-    assert set(routes) <= set(app.tasks)
-    assert [queue.name for queue in app.conf.task_queues] == list(QUEUES)
 
 
 def test_every_task_of_ours_keeps_no_result_and_acknowledges_late(app: SlowwaveApp) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, text
 from slowwave import Memory
 from slowwave.coordination.keys import DAYS_QUEUE, FINALIZE_KEY, PREFIX
 from slowwave.identity import SessionRef
-from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
+from slowwave.messages import FINALIZE_DAYS, SUMMARIZE_DAY
 from slowwave.settings import Settings
 from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.tasks.base import MAX_ASKED
@@ -20,6 +20,8 @@ from slowwave_server.tasks.days import ask_after_flushes
 from slowwave_server.workers.app import SlowwaveApp, make_app
 
 pytestmark = pytest.mark.servers
+
+SUMMARIZE_DUE_DAYS = "slowwave.summarize_due_days"
 
 YESTERDAY = datetime.now(UTC).date() - timedelta(days=1)
 REF = SessionRef("default", "atlas", "monday")

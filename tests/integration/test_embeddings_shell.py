@@ -10,7 +10,6 @@ import pytest
 from proof.fake_model import FakeModel
 from proof.fake_replies import server_error
 from slowwave import Memory, Settings
-from slowwave.messages import INDEX_VECTORS
 from slowwave.settings import Embeddings, MemorySettings
 from slowwave_server.beat_schedule import schedule
 from slowwave_server.workers.app import make_app
@@ -50,12 +49,12 @@ def test_vectors_from_settings_to_search(database_url: str, valkey_url: str, tmp
             spool=tmp_path,
             memory=MemorySettings(embeddings=embeddings),
         )
-        assert schedule(settings)["index-vectors"].seconds == 15
-        assert "index-vectors" not in schedule(Settings())
+        assert schedule(settings)["slowwave.index_vectors"].seconds == 15
+        assert "slowwave.index_vectors" not in schedule(Settings())
         workers = make_app(settings)
         try:
             workers.loader.import_default_modules()
-            assert workers.tasks[INDEX_VECTORS].apply().get() == "done"
+            assert workers.tasks["slowwave.index_vectors"].apply().get() == "done"
             with Memory(settings) as memory:
                 fake.forget("OK")
                 assert memory.search("maya", "Where does Jonas live?")[0].content == "Jonas lives in Oslo"
@@ -64,9 +63,9 @@ def test_vectors_from_settings_to_search(database_url: str, valkey_url: str, tmp
                 # An endpoint that is away leaves the words.
                 fake.forget(server_error())
                 assert memory.search("maya", "Does Jonas live in Oslo?")[0].content == "Jonas lives in Oslo"
-                assert workers.tasks[INDEX_VECTORS].apply().get() == "done"
+                assert workers.tasks["slowwave.index_vectors"].apply().get() == "done"
                 shelf.keep("Maya has a dog", since=datetime(2024, 5, 1, tzinfo=UTC))
-                assert workers.tasks[INDEX_VECTORS].apply().get() == "failed"
+                assert workers.tasks["slowwave.index_vectors"].apply().get() == "failed"
         finally:
             workers.close_runtime()
         code, _, complaint = run(environment, "sync", "vectors")

@@ -14,7 +14,7 @@ from slowwave import Memory, Settings
 from slowwave.capture import Entry
 from slowwave.coordination.queue_messages import envelope, publish
 from slowwave.ingest import ingest
-from slowwave.messages import RECORD_TURN, REMEMBER, RecordTurn
+from slowwave.messages import DELIVER_OUTBOX, RECORD_TURN, REMEMBER, RecordTurn
 from slowwave.spool import Spool
 from slowwave.working import Remember
 from slowwave_server.domain.memory_files import scope_folder
@@ -62,6 +62,8 @@ def test_mistake_40_messages_spool_and_files_are_forgotten_with_the_rows(
     forgetter.redis.hset("unacked", "tag", json.dumps([json.loads(raw), "", "capture"]))
     other = envelope(REMEMBER, [], {"agent": "jonas", "content": "heron"}, "capture", task_id="four")
     publish(forgetter.redis, "capture", other)
+    ask = envelope(DELIVER_OUTBOX, ["maya", None, "default", "ticket"], {}, "consolidate", task_id="five")
+    publish(forgetter.redis, "consolidate", ask)
     waiting("maya", "tuesday", WORD, settings)
     waiting("jonas", "tuesday", "heron", settings)
     folder = settings.memory.files.root / scope_folder("default", "agent", "maya")
@@ -76,11 +78,12 @@ def test_mistake_40_messages_spool_and_files_are_forgotten_with_the_rows(
     assert not report.problems
     assert {**preview.counts, "keys": report.counts.get("keys")} == {**report.counts, "keys": report.counts.get("keys")}
     assert (report.counts["messages"], report.counts["entries of the spool"], report.counts["memory files"]) == (
-        3,
+        4,
         1,
         1,
     )
-    assert [was_forgotten(forgetter.redis, name) for name in ("one", "two", "three", "four")] == [True] * 3 + [False]
+    for name, forgotten in {"one": True, "two": True, "three": True, "four": False, "five": True}.items():
+        assert was_forgotten(forgetter.redis, name) is forgotten, name
     assert "heron" in everything(forgetter)
     assert "heron" in dump_redis(forgetter.redis)
     assert "heron" in dump_files(settings.spool)

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, text
 
 from slowwave import Settings
 from slowwave.coordination.request_queue import REQUEST_QUEUE, wake_request
-from slowwave.messages import ANSWER_REQUEST, SWEEP_REQUESTS
+from slowwave.messages import ANSWER_REQUEST
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.requests.store import (
     ATTEMPTS,
@@ -151,16 +151,16 @@ def test_i8_a_request_is_carried_out_for_the_tenant_of_its_row(app: SlowwaveApp,
 def test_i3_a_lost_message_or_worker_costs_time_alone(app: SlowwaveApp, dispute: Dispute, redis_client: Redis) -> None:
     memory = dispute.memory("Maya works at Acme.")
     request = add(dispute.engine, "archive", memory=str(memory))
-    app.tasks[SWEEP_REQUESTS].apply().get()
+    app.tasks["slowwave.sweep_requests"].apply().get()
     assert redis_client.llen(REQUEST_QUEUE) == 0, "its message may be on the way"
     # A worker took it and died, which let go of its lock.
     old = "created_at = now() - interval '1 minute'"
     dispute.sql(f"UPDATE slowwave.requests SET state = 'running', attempts = 1, {old}")
-    app.tasks[SWEEP_REQUESTS].apply().get()
+    app.tasks["slowwave.sweep_requests"].apply().get()
     assert redis_client.llen(REQUEST_QUEUE) == 1
     assert answer(app, request) == "done"
     assert answer(app, request) is None, "a message too many changes nothing"
-    app.tasks[SWEEP_REQUESTS].apply().get()
+    app.tasks["slowwave.sweep_requests"].apply().get()
     assert redis_client.llen(REQUEST_QUEUE) == 1, "what was answered is not offered again"
 
 

@@ -20,7 +20,7 @@ from examples.story import REMEMBERS
 from slowwave import Memory, Settings
 from slowwave.capture import Captured, Entry
 from slowwave.errors import InvalidSettings, StoreUnavailable
-from slowwave.external_runs import READ_SESSION, READ_SESSIONS, name_run
+from slowwave.external_runs import READ_SESSION, name_run
 from slowwave.identity import SessionRef
 from slowwave.integrations.agno import SlowwaveHooks
 from slowwave.settings import Agno
@@ -297,7 +297,7 @@ def test_the_tick_asks_for_what_is_due_and_a_worker_reads_it(household: Househol
         household.say(PELAGO)
         household.say(LISBON, session="tuesday")
         for _ in range(2):
-            app.tasks[READ_SESSIONS].run()
+            app.tasks["slowwave.read_sessions"].run()
         assert redis_client.llen("capture") == 2
         for session in ("monday", "tuesday"):
             app.tasks[READ_SESSION].run("maya", session)
@@ -344,8 +344,8 @@ def test_workers_refuse_a_source_that_they_cant_read_and_beat_asks_only_where_th
     with pytest.raises(SystemExit, match=r"^slowwave: memory\.source is agno, so memory\.agno\.db_url must say"):
         refuse_source(Settings(memory=memory))
     refuse_source(Settings())
-    assert schedule(Settings(memory=memory))["read-sessions"].task == READ_SESSIONS
-    assert "read-sessions" not in schedule(Settings())
+    assert "slowwave.read_sessions" in schedule(Settings(memory=memory))
+    assert "slowwave.read_sessions" not in schedule(Settings())
 
 
 def test_the_doctor_finds_runs_that_nobody_looks_at(household: Household) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, text
 from slowwave import Memory
 from slowwave.coordination.keys import DAYS_QUEUE, FINALIZE_KEY
 from slowwave.coordination.queue_messages import envelope, new_id, publish
-from slowwave.messages import SUMMARIZE_DAY, SUMMARIZE_DUE_DAYS
+from slowwave.messages import SUMMARIZE_DAY
 from slowwave_server.services.days.day_queue import ask_for_finalize
 from tests.support.processes import wait_until
 from tests.workers.effects import rows, value
@@ -186,7 +186,7 @@ def test_a_quiet_day_is_summarised_by_the_tick(
     memory.turn_completed("eos", "now", [{"role": "user", "content": "I want to learn to sail."}])
 
     def told() -> bool:
-        send(own_valkey, SUMMARIZE_DUE_DAYS)
+        send(own_valkey, "slowwave.summarize_due_days")
         day = day_of(look, "eos", TODAY)
         return day is not None and bool(day.version)
 

@@ -13,7 +13,6 @@ from slowwave.messages import PromptArrived, check_key
 from slowwave.store import Stored
 
 READ_SESSION = "slowwave.read_session"
-READ_SESSIONS = "slowwave.read_sessions"
 
 
 class ReadSession(PromptArrived):
