@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from docs_reference.console_page import console_page
 from docs_reference.http_page import http_page
 from docs_reference.openapi_document import openapi_document
 from docs_reference.settings_page import settings_page
@@ -19,6 +20,7 @@ FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 PAGES: dict[str, Callable[[], str]] = {
     "../openapi.json": openapi_document,
     "../tasks.schema.json": payload_schemas,
+    "../console.md": console_page,
     "http.md": http_page,
     "settings.md": settings_page,
     "shell.md": shell_page,

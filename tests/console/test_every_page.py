@@ -214,10 +214,8 @@ def test_a_form_that_is_none_or_too_long_is_refused(filled: Console) -> None:
 
 
 def test_every_entry_of_the_navigation_opens(filled: Console) -> None:
-    roles = {page.path: page.role for page in GUARDED if page.method == "GET"}
     shown = {role: filled.get("/", who=role).text for role in ORDER}
     for link in NAVIGATION:
-        assert link.role == roles[link.path], link
         for role in ORDER:
             assert (f'<a href="{link.path}"' in shown[role].split("</nav>")[0]) is may(role, link.role), (role, link)
             assert filled.get(link.path, who=role).status_code == (200 if may(role, link.role) else 403), (role, link)

@@ -1,4 +1,4 @@
-"""Lists in documents are complete, such as the systems to import from, and the console's pages."""
+"""Lists in documents are complete, such as the systems to import from."""
 
 import re
 from collections.abc import Collection
@@ -11,7 +11,6 @@ from slowwave.hosts.protocols import HOSTS
 from slowwave.recall.instructions import SEVERAL, SINGLE
 from slowwave_server.domain.moving_in.records import SYSTEMS
 from slowwave_server.workers.cli.connect import Host
-from slowwave_server.workers.console.pages import NAVIGATION
 from tests.support.documents import ROOT
 
 LISTS: dict[str, tuple[str, Collection[str]]] = {
@@ -28,12 +27,6 @@ def test_a_page_names_each_of_a_list(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert names
     assert [name for name in names if form.format(name) not in text] == []
-
-
-def test_the_console_page_has_each_link_of_the_sidebar() -> None:
-    text = (ROOT / "docs" / "console.md").read_text(encoding="utf-8")
-    table = "".join(re.findall(r"^\| (?:Work|Knowledge|History|System) \|.*$", text, re.MULTILINE))
-    assert [link.title for link in NAVIGATION if not re.search(rf"\b{link.title}\b", table)] == []
 
 
 def test_connect_knows_the_hosts_of_the_hook() -> None:

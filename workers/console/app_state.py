@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from redis import Redis
 from sqlalchemy import Connection, Engine
@@ -15,22 +15,28 @@ from slowwave_server.domain.console_roles import UserRole
 from slowwave_server.workers.console.health_cache import HealthCache
 from slowwave_server.workers.shared.shell import Shell
 
+Group = Literal["Work", "Knowledge", "History", "System"]
+"""The headings of the sidebar, in its order."""
+
 
 class Link(NamedTuple):
-    """One entry of the sidebar.
+    """One entry of the sidebar, and its row in docs/console.md.
 
-    group: the heading above it. role: the role without which a person sees no entry. key: the letter after `g` that
-    opens the page. badge: the figure of `/live/badges` beside it. also: further pages that belong to this entry.
+    group: the heading above it; place: its place below the heading. icon: the path of an SVG of 24 by 24. shows: what
+    the page shows, for the row. key: the letter after `g` that opens the page. badge: the figure of `/live/badges`
+    beside it. also: addresses of further pages that belong to this entry. path, role: those of the route.
     """
 
     title: str
-    path: str
-    group: str
+    group: Group
+    place: int
     icon: str
+    shows: str
     key: str = ""
-    role: UserRole = "viewer"
     badge: str = ""
     also: tuple[str, ...] = ()
+    path: str = ""
+    role: UserRole = "viewer"
 
 
 @dataclass(frozen=True, slots=True)

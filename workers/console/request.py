@@ -220,7 +220,7 @@ class PageRequest:
 
     def is_at(self, link: Link) -> bool:
         """Return True if this page belongs to an entry of the sidebar."""
-        return any(self.is_within(path) for path in (link.path, *link.also))
+        return any(self.is_within(path.partition("?")[0]) for path in (link.path, *link.also))
 
     def tenants(self) -> list[str]:
         """Return the tenants that this user may see."""

@@ -23,7 +23,7 @@ from starlette.responses import RedirectResponse, Response
 
 from slowwave_server.domain.console_roles import UserRole, may
 from slowwave_server.services.access.console_sessions import Login, find_session
-from slowwave_server.workers.console.app_state import AppState
+from slowwave_server.workers.console.app_state import AppState, Link
 from slowwave_server.workers.console.failures import answer_failure
 from slowwave_server.workers.console.request import PageError, PageRequest
 
@@ -39,21 +39,22 @@ Answer = Callable[[PageRequest], Response]
 
 
 class Page(NamedTuple):
-    """One route. role: None for a route that needs no login."""
+    """One route. role: None for a route that needs no login. link: its entry in the sidebar."""
 
     path: str
     method: str
     role: UserRole | None
     answer: Answer
+    link: Link | None = None
 
     @property
     def body_bytes(self) -> int:
         return SMALL_BODY_BYTES if self.role in {None, "viewer"} else BODY_BYTES
 
 
-def reads(path: str, answer: Answer, *, role: UserRole = "viewer") -> Page:
+def reads(path: str, answer: Answer, *, role: UserRole = "viewer", link: Link | None = None) -> Page:
     """Return a route that shows a page and changes nothing."""
-    return Page(path, "GET", role, answer)
+    return Page(path, "GET", role, answer, link and link._replace(path=path, role=role))
 
 
 def changes(path: str, answer: Answer, *, role: UserRole) -> Page:

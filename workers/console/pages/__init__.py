@@ -1,55 +1,16 @@
-"""All pages, by topic: each module has its `ROUTES`."""
+"""All pages: each module of this package has its `ROUTES`, some of them with a link in the sidebar."""
 
-from slowwave_server.workers.console.app_state import Link
-from slowwave_server.workers.console.pages import (
-    agent,
-    agents,
-    aliases,
-    audit,
-    budgets,
-    days,
-    exports,
-    find,
-    forget,
-    graph,
-    inbox,
-    jobs,
-    keys,
-    live,
-    login,
-    memories,
-    memory,
-    overview,
-    quarantine,
-    recall,
-    runs,
-    session,
-)
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import get_args
+
+from slowwave_server.workers.console.app_state import Group
 from slowwave_server.workers.console.routing import Page
 
-_KNOWLEDGE = (memories, memory, inbox, graph, aliases)
-_WORK = (days, runs, budgets, quarantine, jobs, forget, exports, keys, audit)
-_ALL = (overview, agents, agent, session, recall, login, find, live, *_KNOWLEDGE, *_WORK)
-PAGES: tuple[Page, ...] = tuple(page for module in _ALL for page in module.ROUTES)
+_MODULES = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+PAGES: tuple[Page, ...] = tuple(page for module in _MODULES for page in module.ROUTES)
 """Every route of the console, in the order in which they are tried."""
 
-NAVIGATION = (
-    Link("Home", "/", "Work", "home", "h"),
-    Link("Inbox", "/inbox", "Work", "inbox", "i", badge="inbox"),
-    Link("Quarantine", "/quarantine", "Work", "quarantine", "q", badge="quarantine"),
-    Link("Agents", "/agents", "Knowledge", "agents", "a", also=("/agent", "/session")),
-    Link("Memories", "/memories", "Knowledge", "memories", "m"),
-    Link("Timeline", "/timeline", "Knowledge", "timeline"),
-    Link("Graph", "/graph", "Knowledge", "graph"),
-    Link("Aliases", "/aliases", "Knowledge", "aliases"),
-    Link("Recall", "/recall", "Knowledge", "recall", "s"),
-    Link("Days", "/days", "History", "days", "d"),
-    Link("Runs", "/runs", "History", "runs", "r"),
-    Link("Audit log", "/audit", "History", "audit", role="operator"),
-    Link("Jobs", "/jobs", "System", "jobs", "j"),
-    Link("Budgets", "/budgets", "System", "budgets", "b"),
-    Link("API keys", "/keys", "System", "keys", "k", role="operator"),
-    Link("Exports", "/exports", "System", "exports"),
-    Link("Forget", "/forget", "System", "forget", role="operator"),
-)
+_LINKS = [page.link for page in PAGES if page.link is not None]
+NAVIGATION = tuple(sorted(_LINKS, key=lambda link: (get_args(Group).index(link.group), link.place)))
 """The links of the sidebar, in its order."""

@@ -10,6 +10,7 @@ from slowwave.identity import shared_scope
 from slowwave_server.services.aliases.editing import AliasEdit, CannotRename, add_alias, remove_alias
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.aliases import ListedAlias, list_aliases
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
 from slowwave_server.workers.console.scope_params import ScopeParams, read_scope_params
@@ -102,8 +103,15 @@ def _page(
     )
 
 
+LINK = Link(
+    title="Aliases",
+    group="Knowledge",
+    place=5,
+    icon="M4 12h16M14 6l6 6-6 6M10 6l-6 6 6 6",
+    shows="names that mean the same in a scope, with the texts that say so",
+)
 ROUTES: list[Page] = [
-    reads("/aliases", listing),
+    reads("/aliases", listing, link=LINK),
     changes("/aliases/add", add, role="curator"),
     changes("/aliases/remove", remove, role="curator"),
 ]

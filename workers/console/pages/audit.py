@@ -7,6 +7,7 @@ from starlette.responses import Response
 from slowwave.errors import InvalidQuery
 from slowwave_server.services.access.audit_log import AUDIT_DAYS, Action, list_acts
 from slowwave_server.services.access.whole_installation import sees_everything
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
 
@@ -36,4 +37,11 @@ def listing(req: PageRequest) -> Response:
     )
 
 
-ROUTES: list[Page] = [reads("/audit", listing, role="operator")]
+LINK = Link(
+    title="Audit log",
+    group="History",
+    place=3,
+    icon="M12 3l8 3v6c0 5-3.500 8-8 9-4.500-1-8-4-8-9V6zM9 12l2 2 4-4",
+    shows="[logins, exports, revealed secrets, roles and keys](#the-audit-log), for operators",
+)
+ROUTES: list[Page] = [reads("/audit", listing, role="operator", link=LINK)]

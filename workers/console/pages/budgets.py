@@ -5,6 +5,7 @@ from starlette.responses import Response
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.reports.budget import BudgetReport, reached_words, read_budget
 from slowwave_server.services.reports.spending import Spending, read_spending
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.bar_chart import BarChart, draw_bar_chart
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
@@ -48,4 +49,7 @@ def _daily_cap(found: BudgetReport, agent: str | None) -> int | None:
     return used.cap
 
 
-ROUTES: list[Page] = [reads("/budgets", show)]
+LINK = Link(
+    title="Budgets", group="System", place=2, icon="M5 20V10M12 20V4M19 20v-7", shows="tokens and caps", key="b"
+)
+ROUTES: list[Page] = [reads("/budgets", show, link=LINK)]

@@ -13,6 +13,7 @@ from slowwave_server.domain.summaries.lines import HEADINGS
 from slowwave_server.services.days.book import day_book
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.days import DayStory, SummaryVersion, read_day, said_for
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, reads
 
@@ -88,4 +89,12 @@ def _by_facet(lines: Iterable[Differing]) -> list[tuple[str, list[Differing]]]:
     return [(title, list(group)) for title, group in groupby(lines, heading)]
 
 
-ROUTES: list[Page] = [reads("/days", book), reads("/days/show", show)]
+LINK = Link(
+    title="Days",
+    group="History",
+    place=1,
+    icon="M4 6h16v14H4zM4 10h16M8 3v5M16 3v5",
+    shows="days with their summaries and versions",
+    key="d",
+)
+ROUTES: list[Page] = [reads("/days", book, link=LINK), reads("/days/show", show)]

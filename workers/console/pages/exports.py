@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memory_files.export import export_scope, scopes_of
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
 
@@ -68,4 +69,7 @@ def _sent(archive: IO[bytes]) -> Iterator[bytes]:
             yield chunk
 
 
-ROUTES: list[Page] = [reads("/exports", listing), reads("/exports/download", download, role="curator")]
+LINK = Link(
+    title="Exports", group="System", place=4, icon="M12 4v11M8 11l4 4 4-4M4 20h16", shows="memory files as an archive"
+)
+ROUTES: list[Page] = [reads("/exports", listing, link=LINK), reads("/exports/download", download, role="curator")]

@@ -13,6 +13,7 @@ from slowwave.identity import shared_scope
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.receipts import receipts
 from slowwave_server.services.forget.target import Target
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.background import run_in_background
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
@@ -116,8 +117,15 @@ def _said(target: Target) -> str:
     return f"{name[0].upper()}{name[1:]}"
 
 
+LINK = Link(
+    title="Forget",
+    group="System",
+    place=5,
+    icon="M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13",
+    shows="a forget with a typed confirmation, for operators",
+)
 ROUTES: list[Page] = [
-    reads("/forget", form, role="operator"),
+    reads("/forget", form, role="operator", link=LINK),
     changes("/forget/preview", preview, role="operator"),
     changes("/forget", forget, role="operator"),
 ]

@@ -10,6 +10,7 @@ from slowwave_server.domain.change_words import day_words
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.graph import EntityGraph, best_connected, neighbourhood
 from slowwave_server.services.reports.timeline import Changed, Value, changed_relations, values_of
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.graph_layout import lay_out_graph
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
@@ -171,4 +172,21 @@ def _held(value: Value) -> Held:
     return Held(str(value.memory), value.value, value.valid_from, value.valid_to, following)
 
 
-ROUTES: list[Page] = [reads("/graph", graph), reads("/timeline", timeline)]
+TIMELINE_LINK = Link(
+    title="Timeline",
+    group="Knowledge",
+    place=3,
+    icon="M4 6h9M8 12h12M4 18h7",
+    shows="the values of a relation over time, by event time",
+)
+GRAPH_LINK = Link(
+    title="Graph",
+    group="Knowledge",
+    place=4,
+    icon=(
+        "M6 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM18 11a2 2 0 1 0 0-4 2 2 0 0 0 0 4z"
+        "M9 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM8 6.6l8 1.8M7 8l1.6 8M16.5 10.5l-6 6"
+    ),
+    shows="entities and their relations, beside a table that says the same",
+)
+ROUTES: list[Page] = [reads("/graph", graph, link=GRAPH_LINK), reads("/timeline", timeline, link=TIMELINE_LINK)]

@@ -28,6 +28,7 @@ from slowwave_server.services.reports.inbox import (
 from slowwave_server.services.reports.transcript import Utterance, read_surroundings
 from slowwave_server.services.review.decision import Decision
 from slowwave_server.services.review.decisions import Contested, DecisionReport, decide_cases
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.deciding import read_seen, told, written
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
@@ -259,8 +260,18 @@ def _claim_decision(chosen: str, seen: Mapping[UUID, int]) -> Decision:
     raise InvalidMessage(f"the answer for several claims must be keep or archive, got {chosen!r:.40}")
 
 
+LINK = Link(
+    title="Inbox",
+    group="Work",
+    place=2,
+    icon="M4 13l3-9h10l3 9v7H4zM4 13h5l1 3h4l1-3h5",
+    shows="contradictions and claims that need a person, one item at a time with its evidence",
+    key="i",
+    badge="inbox",
+    also=("/inbox/q12",),
+)
 ROUTES: list[Page] = [
-    reads("/inbox", listing),
+    reads("/inbox", listing, link=LINK),
     changes("/inbox/answer", decide_many, role="curator"),
     reads("/inbox/{item}", show),
     changes("/inbox/{item}/answer", answer, role="curator"),

@@ -18,6 +18,7 @@ from slowwave_server.services.maintenance.jobs import Job
 from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler
 from slowwave_server.services.reports.maintenance import read_maintenance, when_words
 from slowwave_server.services.runs.store import AlreadyRunning
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.background import run_in_background
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
@@ -98,8 +99,19 @@ def _run_words(run: JobReport) -> str:
     return f"{run.job}: run {run.run} {run.status} in {duration_words(run.seconds)}: {run.summary}"
 
 
+LINK = Link(
+    title="Jobs",
+    group="System",
+    place=1,
+    icon=(
+        "M12 8.500a3.500 3.500 0 1 0 0 7 3.500 3.500 0 0 0 0-7zM12 3v3M12 18v3M3 12h3M18 12h3"
+        "M5.600 5.600l2 2M16.400 16.400l2 2M18.400 5.600l-2 2M7.600 16.400l-2 2"
+    ),
+    shows="jobs with run, pause and resume",
+    key="j",
+)
 ROUTES: list[Page] = [
-    reads("/jobs", status),
+    reads("/jobs", status, link=LINK),
     changes("/jobs/{job}/run", run_now, role="operator"),
     changes("/jobs/{job}/pause", pause, role="operator"),
     changes("/jobs/{job}/resume", resume, role="operator"),

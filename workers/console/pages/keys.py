@@ -18,6 +18,7 @@ from slowwave_server.services.access.api_keys import (
 )
 from slowwave_server.services.access.audit_log import note_act
 from slowwave_server.services.lookup import UnknownName
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
 
@@ -94,8 +95,16 @@ def _page(
     )
 
 
+LINK = Link(
+    title="API keys",
+    group="System",
+    place=3,
+    icon="M8 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 12h9M18 12v4",
+    shows="[API keys](security.md#api-keys), for operators",
+    key="k",
+)
 ROUTES: list[Page] = [
-    reads("/keys", listing, role="operator"),
+    reads("/keys", listing, role="operator", link=LINK),
     changes("/keys/make", make, role="operator"),
     changes("/keys/{key:uuid}/revoke", revoke, role="operator"),
 ]

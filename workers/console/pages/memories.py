@@ -9,6 +9,7 @@ from starlette.responses import Response
 from slowwave.errors import InvalidQuery
 from slowwave.memory_types import MEMORY_TYPES, MemoryStatus
 from slowwave_server.services.reports.memories import ListedMemory, list_memories
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
 from slowwave_server.workers.console.scope_params import read_scope_params
@@ -96,4 +97,13 @@ def _key(given: str | None) -> tuple[datetime, UUID] | None:
     return key
 
 
-ROUTES: list[Page] = [reads("/memories", listing)]
+LINK = Link(
+    title="Memories",
+    group="Knowledge",
+    place=2,
+    icon="M5 4h11l3 3v13H5zM8 10h8M8 14h8M8 17h5",
+    shows="a list with filters; one memory with its evidence, history and relations (as `slowwave memory show`)",
+    key="m",
+    also=("/memories/ID",),
+)
+ROUTES: list[Page] = [reads("/memories", listing, link=LINK)]

@@ -14,6 +14,7 @@ from slowwave_server.services.reports.budget import caps_reached, reached_words
 from slowwave_server.services.reports.history import RANGES, Range, read_history
 from slowwave_server.services.reports.inbox import count_kinds
 from slowwave_server.services.reports.status import Status, read_status
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.charts import draw_charts
 from slowwave_server.workers.console.health_cache import Workers
 from slowwave_server.workers.console.request import PageRequest
@@ -133,8 +134,16 @@ def _swept(req: PageRequest) -> float | None:
         return None
 
 
+LINK = Link(
+    title="Home",
+    group="Work",
+    place=1,
+    icon="M4 11l8-7 8 7v9h-5v-6h-6v6H4z",
+    shows="problems, the worst first, each with its fix; open work; charts",
+    key="h",
+)
 ROUTES: list[Page] = [
-    reads("/", overview),
+    reads("/", overview, link=LINK),
     reads("/live/home", live_home),
     reads("/live/charts", live_charts),
 ]

@@ -17,6 +17,7 @@ from slowwave_server.services.extraction.build import build_extractor
 from slowwave_server.services.lookup import UnknownName, find_agent, find_session
 from slowwave_server.services.reports.dead_letters import LetterState, count_open, list_dead_letters, read_dead_letter
 from slowwave_server.services.reports.quarantine import QuarantinedEvent, count_quarantined, list_quarantined
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.background import run_in_background
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
@@ -174,8 +175,17 @@ def _back(req: PageRequest, part: str, *, say: str) -> Response:
     return req.go("/quarantine" if req.field("from") == "overview" else f"/quarantine/{part}", say=say)
 
 
+LINK = Link(
+    title="Quarantine",
+    group="Work",
+    place=3,
+    icon="M12 3l9 16H3zM12 9v5M12 16.5v.5",
+    shows="events in quarantine and dead letters, with retry and dismiss",
+    key="q",
+    badge="quarantine",
+)
 ROUTES: list[Page] = [
-    reads("/quarantine", overview),
+    reads("/quarantine", overview, link=LINK),
     reads("/quarantine/events", events),
     reads("/quarantine/dead-letters", letters),
     reads("/quarantine/dead-letters/{letter:int}", letter),

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from slowwave import Hit
 from slowwave.identity import shared_scope
 from slowwave_server.services.lookup import find_agent
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, reads
 from slowwave_server.workers.console.scope_params import read_scope_params
@@ -79,4 +80,12 @@ def _scopes(req: PageRequest) -> tuple[str, ...]:
     return given
 
 
-ROUTES: list[Page] = [reads("/recall", recall)]
+LINK = Link(
+    title="Recall",
+    group="Knowledge",
+    place=6,
+    icon="M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13zM15.5 15.5L21 21",
+    shows="the hits of a query, why each was ranked there, and the context for the agent's next prompt",
+    key="s",
+)
+ROUTES: list[Page] = [reads("/recall", recall, link=LINK)]

@@ -18,6 +18,7 @@ from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
 from slowwave_server.services.runs.store import RunKind
 from slowwave_server.services.undo.checks import CannotUndo
 from slowwave_server.services.undo.report import UndoReport
+from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads
 
@@ -148,8 +149,17 @@ def _undone(report: UndoReport) -> str:
     return said
 
 
+LINK = Link(
+    title="Runs",
+    group="History",
+    place=2,
+    icon="M5 12a7 7 0 1 0 2-5M5 4v4h4M12 8v5l3 2",
+    shows="what each run changed, in sentences, and its undo",
+    key="r",
+    also=("/runs/N",),
+)
 ROUTES: list[Page] = [
-    reads("/runs", listing),
+    reads("/runs", listing, link=LINK),
     reads("/runs/{run:int}", show),
     changes("/runs/{run:int}/undo", take_back, role="curator"),
 ]
