@@ -10,6 +10,7 @@ from pathlib import Path
 
 from docs_reference.console_page import console_page
 from docs_reference.http_page import http_page
+from docs_reference.keys_page import keys_page
 from docs_reference.openapi_document import openapi_document
 from docs_reference.settings_page import settings_page
 from docs_reference.shell_page import shell_page
@@ -22,6 +23,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "../tasks.schema.json": payload_schemas,
     "../console.md": console_page,
     "http.md": http_page,
+    "redis-keys.md": keys_page,
     "settings.md": settings_page,
     "shell.md": shell_page,
     "tables.md": tables_page,

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from redis import Redis
 
-from slowwave.coordination.keys import PREFIX, QUEUES, agent_keys, forgotten_key
+from slowwave.coordination.keys import OUR_KINDS, PREFIX, QUEUES, agent_keys, forgotten_key
 from slowwave_server.services.forget.forgotten import Forgotten
 from slowwave_server.services.task_payloads import PAYLOADS
 
@@ -138,19 +138,23 @@ def _note(redis: Redis, raw: bytes | str) -> str | bytes:
 
 
 def _keys_of_agent(redis: Redis, tenant: str, agent: str) -> list[Any]:
-    keys = agent_keys(tenant, agent)
-    found = [keys.running, keys.waiting, keys.queued_high, keys.queued_normal]
-    found += redis.scan_iter(keys.session_prefix + b"*", count=1000)
-    who = f"{quote(tenant, safe='')}/{quote(agent, safe='')}"
-    found += redis.scan_iter(f"{PREFIX}day:{who}/*", count=1000)
-    return [*found, *_keys_of_scope(redis, tenant, f"agent:{agent}")]
+    keys = _keys_with(redis, TENANT=quote(tenant, safe=""), AGENT=quote(agent, safe=""))
+    return [*keys, *_keys_of_scope(redis, tenant, f"agent:{agent}")]
 
 
-def _keys_of_scope(redis: Redis, tenant: str, scope: str) -> Sequence[Any]:
+def _keys_of_scope(redis: Redis, tenant: str, scope: str) -> list[Any]:
     kind, _, name = scope.partition(":")
-    whose, where = quote(tenant, safe=""), f"{kind}:{quote(name, safe='')}"
-    patterns = (f"consolidate:*:{whose}/{where}", f"files:{whose}/{where}", f"day:{whose}/*/{where}/*")
-    return [key for pattern in patterns for key in redis.scan_iter(PREFIX + pattern, count=1000)]
+    return _keys_with(redis, TENANT=quote(tenant, safe=""), SCOPE=f"{kind}:{quote(name, safe='')}")
+
+
+def _keys_with(redis: Redis, **values: str) -> list[Any]:
+    """Return the keys of every kind whose name contains all of these words."""
+    found: list[Any] = []
+    for kind in OUR_KINDS:
+        if kind.words >= values.keys():
+            pattern = kind.with_values(values)
+            found += redis.scan_iter(pattern, count=1000) if "*" in pattern else [pattern]
+    return found
 
 
 def _delete(redis: Redis, keys: Sequence[Any]) -> int:

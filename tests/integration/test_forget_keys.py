@@ -1,4 +1,4 @@
-"""A forget deletes every key of the broker that names the agent; a new kind of key needs a decision here."""
+"""A forget deletes every key of the broker that names the agent; a new word in a key needs a decision here."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -6,20 +6,14 @@ from datetime import date
 import pytest
 from redis import Redis
 
-from slowwave.coordination.key_kinds import KINDS
-from slowwave.coordination.keys import PREFIX, agent_keys, consolidation_key, day_key, files_key
+from slowwave.coordination.keys import OUR_KINDS, agent_keys, consolidation_key, day_key, files_key
 from slowwave_server.services.forget.broker import take_keys
 from slowwave_server.services.forget.forgotten import Forgotten
 
 pytestmark = pytest.mark.servers
 
-NAMES_NO_AGENT = frozenset(
-    (
-        *("finalize", "swept", "sweep link", "task counts", "model slots", "model breaker", "forgotten"),
-        *("login failures", "login form key", "rate limits", "quotas", "set aside"),
-        "kept answers",  # `drop_answers` deletes all of a tenant
-    )
-)
+NAME_AN_AGENT = {"AGENT", "SCOPE"}
+NAME_NO_AGENT = {"TENANT", "SESSION", "PRIORITY", "MODE", "DAY", "ENDPOINT", "MESSAGE", "BY", "NAME", "DIGEST"}
 
 
 def keys_of(agent: str) -> Mapping[str, str]:
@@ -37,8 +31,8 @@ def keys_of(agent: str) -> Mapping[str, str]:
 
 
 def test_each_kind_of_key_names_an_agent_or_does_not() -> None:
-    ours = {kind.name for kind in KINDS if kind.pattern.startswith(PREFIX)} | {"set aside"}
-    assert ours == NAMES_NO_AGENT | set(keys_of("maya"))
+    assert frozenset().union(*(kind.words for kind in OUR_KINDS)) == NAME_AN_AGENT | NAME_NO_AGENT
+    assert {kind.name for kind in OUR_KINDS if kind.words & NAME_AN_AGENT} == set(keys_of("maya"))
 
 
 def test_a_forget_deletes_the_keys_of_its_agent_alone(redis_client: Redis) -> None:

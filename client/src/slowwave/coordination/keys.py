@@ -1,41 +1,19 @@
-"""Every key that Slowwave writes in Redis: its name, meaning and lifetime.
-
-    key                                       type    lives
-    slowwave:{TENANT/AGENT}:session:SESSION   string  pending: ticket_seconds (60); running: lease_seconds (8), renewed
-    slowwave:{TENANT/AGENT}:running           zset    session -> end of its lease in ms; as long as its last lease
-    slowwave:{TENANT/AGENT}:queued:PRIORITY   zset    session -> end of its ticket in ms; as long as its last ticket
-    slowwave:{TENANT/AGENT}:waiting           zset    session -> place; WAITING_TICKETS tickets after the last ask
-    slowwave:swept                            string  when the last sweep ended; a week
-    slowwave:consolidate:MODE:TENANT/SCOPE    string  ticket of a queued pass; ASKED_SECONDS (60)
-    slowwave:day:TENANT/AGENT/SCOPE/DAY       string  ticket of a queued summary; ASKED_SECONDS
-    slowwave:finalize                         string  ticket of the last sweep; FINALIZE_DEBOUNCE_SECONDS (60)
-    slowwave:files:TENANT/SCOPE               string  ticket of a queued delivery; ASKED_SECONDS
-    slowwave:model:slots                      zset    call -> end of its lease in ms; as long as its last lease
-    slowwave:model:breaker:ENDPOINT           hash    consecutive failures, or the end of the pause; and an hour
-    slowwave:forgotten:MESSAGE                string  a message that a forget removed from its queue; a week
-    slowwave:tasks                            hash    counts of tasks; a week after the last
-    slowwave:sweep-link                       string  the queued link of a chain of sweeps; LINK_SECONDS (10)
-    slowwave:login-failures:BY:DIGEST         string  failed logins of the console; WINDOW_SECONDS (300) from the first
-    slowwave:login-form-key                   string  signs the forms of the login page; 30 days
-    slowwave:gateway:rate:key:KEY             string  when the bucket of a key, or of a tenant, is full again,
-    slowwave:gateway:rate:tenant:TENANT               in microseconds; a second longer than that
-    slowwave:gateway:events:TENANT:DAY        string  events that a tenant recorded over HTTP; two days
-    slowwave:gateway:answer:TENANT:DIGEST     string  answer to a request that may be repeated; a day
-    slowwave:set-aside                        hash    keys of a wrong type that were renamed; a week
-    slowwave:set-aside:KEY:TIME               any     such a key; a week
-    flush.high, flush, capture, consolidate,  list    the queues: Celery's own, the only keys without a lifetime
-    days, maintenance
+"""Every key that Slowwave writes in Redis: its name, type and lifetime.
 
 `state.lua` explains the values. Losing any of these keys costs time, never data, because Postgres lists all due work.
 
-PRIORITY is high or normal. MODE is the mode of a pass (working, light, deep). TENANT, AGENT and SCOPE (`room:NAME`) are
-percent-encoded, so that the braces enclose exactly one agent, whatever its name. SESSION comes last and is not encoded.
-(The queues have no hash tag, because Celery's Redis transport does not support a cluster.)
+In a name, words in capitals stand for values. PRIORITY is high or normal. MODE is the mode of a pass (working, light,
+deep). TENANT, AGENT and SCOPE (`room:NAME`) are percent-encoded, so that the braces enclose exactly one agent, whatever
+its name. SESSION comes last and is not encoded. The queues are lists of Celery, and the only keys without a lifetime.
+(They have no hash tag, because Celery's Redis transport does not support a cluster.)
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from typing import Literal
 from urllib.parse import quote
 
 from slowwave.identity import check_name, shared_scope
@@ -70,6 +48,100 @@ WAITING_TICKETS = 2
 """Lifetime of an agent's waiting set, in those of a ticket, from the last offer of somebody parked: longer than anybody
 waits for a message that is lost. What is dirty is offered sooner, by sweeps, and keeps the set alive; what isn't needs
 no place. A place that is lost comes back with the session's next offer."""
+
+
+KeyType = Literal["string", "list", "hash", "set", "zset"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyKind:
+    """One kind of key. key: its name, with words in capitals or stars for values; lives: how long it exists."""
+
+    name: str
+    key: str
+    type: KeyType
+    lives: str = ""
+
+    @property
+    def pattern(self) -> str:
+        """The keys of this kind as a glob of Redis."""
+        return re.sub("[A-Z]+([/:][A-Z]+)*", "*", self.key)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words in capitals."""
+        return frozenset(re.findall("[A-Z]+", self.key))
+
+    def with_values(self, values: Mapping[str, str]) -> str:
+        """Return a glob of the keys with these values of words in capitals. A value is encoded as it is in keys."""
+        return re.sub("[A-Z]+", lambda word: values.get(word[0], "*"), self.key)
+
+    def fits(self, key: str) -> bool:
+        """Return True if a key is of this kind."""
+        return re.fullmatch(".*".join(map(re.escape, self.pattern.split("*"))), key, re.DOTALL) is not None
+
+
+_AGENT = f"{PREFIX}{{TENANT/AGENT}}"
+_HELD = "as long as its last lease"
+OUR_KINDS = (
+    KeyKind(
+        "session",
+        f"{_AGENT}:session:SESSION",
+        "string",
+        "pending: `ticket_seconds` (60); running: `lease_seconds` (8), renewed",
+    ),
+    KeyKind("running", f"{_AGENT}:running", "zset", f"session -> end of its lease in ms; {_HELD}"),
+    KeyKind("waiting", f"{_AGENT}:waiting", "zset", "session -> place; two tickets after the last ask"),
+    KeyKind(
+        "queued", f"{_AGENT}:queued:PRIORITY", "zset", "session -> end of its ticket in ms; as long as its last ticket"
+    ),
+    KeyKind("pass", f"{PREFIX}consolidate:MODE:TENANT/SCOPE", "string", "ticket of a queued pass; a minute"),
+    KeyKind("day", f"{PREFIX}day:TENANT/AGENT/SCOPE/DAY", "string", "ticket of a queued summary; a minute"),
+    KeyKind("files", f"{PREFIX}files:TENANT/SCOPE", "string", "ticket of a queued delivery; a minute"),
+    KeyKind("finalize", f"{PREFIX}finalize", "string", "ticket of the last sweep over ended days; a minute"),
+    KeyKind("swept", f"{PREFIX}swept", "string", "when the last sweep ended; a week"),
+    KeyKind("sweep link", f"{PREFIX}sweep-link", "string", "the queued link of a chain of sweeps; 10 seconds"),
+    KeyKind("task counts", f"{PREFIX}tasks", "hash", "counts of tasks; a week after the last"),
+    KeyKind("model slots", f"{PREFIX}model:slots", "zset", f"call -> end of its lease in ms; {_HELD}"),
+    KeyKind(
+        "model breaker",
+        f"{PREFIX}model:breaker:ENDPOINT",
+        "hash",
+        "consecutive failures, or the end of the pause; until an hour after it",
+    ),
+    KeyKind(
+        "forgotten", f"{PREFIX}forgotten:MESSAGE", "string", "a message that a forget removed from its queue; a week"
+    ),
+    KeyKind(
+        "login failures",
+        f"{PREFIX}login-failures:BY:DIGEST",
+        "string",
+        "failed logins of the console; 300 seconds from the first",
+    ),
+    KeyKind("login form key", f"{PREFIX}login-form-key", "string", "signs the forms of the login page; 30 days"),
+    KeyKind(
+        "rate limits",
+        f"{PREFIX}gateway:rate:BY:NAME",
+        "string",
+        "when the bucket of an API key, or of a tenant, is full again, in microseconds; a second longer than that",
+    ),
+    KeyKind(
+        "quotas", f"{PREFIX}gateway:events:TENANT:DAY", "string", "events that a tenant recorded over HTTP; two days"
+    ),
+    KeyKind(
+        "kept answers",
+        f"{PREFIX}gateway:answer:TENANT:DIGEST",
+        "string",
+        "answer to a request that may be repeated; a day",
+    ),
+    KeyKind(
+        "set aside",
+        f"{PREFIX}set-aside",
+        "hash",
+        f"keys of a wrong type that were renamed to `{PREFIX}set-aside:KEY:TIME`; a week, as such a key",
+    ),
+)
+"""All kinds. The order matters, because a session may have any name: the first kind that fits decides."""
 
 
 @dataclass(frozen=True, slots=True)
