@@ -141,7 +141,7 @@ def test_what_was_said_is_shown_as_text_on_every_page(filled: Console) -> None:
         assert answer.status_code in {200, 303, 400, 404}, (address, answer.status_code)
         if answer.headers.get("content-type", "").startswith("text/html"):
             assert Tags(answer.text).faults() == [], address
-            assert ">49" not in answer.text, (address, "what was said is no template")
+            assert ">49" not in answer.text.replace(">49 s ago", ""), (address, "what was said is no template")
             assert not [word for word in WORDS["globex"] if word in answer.text], address
             shown += "&lt;img src=x onerror=alert(1)&gt;{{7*7}}" in answer.text
     assert shown > 20
