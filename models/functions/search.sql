@@ -21,8 +21,10 @@
 --             the weight of its best place, plus a decreasing amount for each further place, divided by a constant
 --   session   the mean word score of the events of its session: a conversation about the topic lifts all its parts
 --   cosine    of the vectors of question and document. A document without a vector yet counts as average
+--   recency   a share of this sum, if the ranking's recency is above 0: the larger, the closer the document's event time is
+--             to the newest one of these documents
 --   interval  a share of the best score of the rest
---   use       of a memory: another such share, for replies that used it, or lost to contexts that showed it in vain
+--   use       of a memory: another share of the best score, for replies that used it, or lost to contexts that showed it in vain
 -- The second passage of one event counts less than the first, the third less than the second.
 --
 -- coverage is the share of the words of the question that the document holds, weighted by rarity, from 0 to 1.
@@ -41,7 +43,7 @@ CREATE OR REPLACE FUNCTION slowwave.search(
     score double precision, id text, session_id bigint, seq bigint, part integer, begins integer, ends integer,
     content text, status text, valid_from timestamptz, valid_to timestamptz, scope_id bigint, type text, speaker text,
     superseded_by text, sources jsonb, words double precision, session double precision, vector double precision,
-    "interval" double precision, coverage double precision, cosine double precision
+    "interval" double precision, recency double precision, coverage double precision, cosine double precision
 )
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan
@@ -68,7 +70,7 @@ BEGIN
         SELECT x.* FROM jsonb_to_record(p_ranking) AS x (
             fields float4[], saturation float8, length_share float8, memory float8, ended float8, tool float8,
             session float8, session_events float8, vector float8, least_cosine float8, least_deviation float8, "interval" float8,
-            diversity float8, use float8)
+            diversity float8, use float8, recency float8, recency_days float8)
     ), q AS MATERIALIZED (
         SELECT
             p_terms[#] AS q#, s[#] AS s#,
@@ -266,9 +268,8 @@ BEGIN
                        THEN least(z.z, z.z * r.ended)
                    ELSE z.z END AS vector,
                (p_from IS NOT NULL OR p_to IS NOT NULL)
-                         AND coalesce(m.valid_from, (SELECT e.happened_at FROM slowwave.events e
-                                                     WHERE e.session_id = c.session_id AND e.seq = c.seq))
-                             BETWEEN coalesce(p_from, '-infinity') AND coalesce(p_to, 'infinity') AS inside,
+                         AND d.at BETWEEN coalesce(p_from, '-infinity') AND coalesce(p_to, 'infinity') AS inside,
+               d.at,
                coalesce(m.use_gain, 0) * r.use AS use
         FROM compared c
         CROSS JOIN spread s CROSS JOIN r
@@ -276,18 +277,26 @@ BEGIN
         -- By key, one after the other: a join of whole tables would read all memories (OFFSET 0 keeps it apart).
         LEFT JOIN LATERAL (
             SELECT * FROM slowwave.memories n WHERE n.id = c.memory_id OFFSET 0) AS m ON true
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN p_from IS NOT NULL OR p_to IS NOT NULL OR r.recency > 0 THEN
+                coalesce(m.valid_from, (SELECT e.happened_at FROM slowwave.events e
+                                        WHERE e.session_id = c.session_id AND e.seq = c.seq)) END AS at) AS d
         LEFT JOIN topics t ON t.session_id = c.session_id
         -- A second scope check (I8). It also drops memories that were archived after their vector was made.
         WHERE c.seq IS NOT NULL OR m.scope_id = ANY (p_scopes)
             AND (m.status IN ('inbox', 'episode', 'active') OR p_review AND m.status = 'review')
     ), summed AS MATERIALIZED (
         -- Sums of equal numbers in another order differ in their last digits.
-        SELECT w.*, round((w.words + w.session + w.vector + i."interval" + i.use)::numeric, 9)::float8 AS score,
-               i."interval"
+        SELECT w.*, round((w.words + w.session + w.vector + i.recency + i."interval" + i.use)::numeric, 9)::float8 AS score,
+               i.recency, i."interval"
         FROM weighed w CROSS JOIN r
-        CROSS JOIN (SELECT max(m.words + m.session + m.vector) AS best FROM weighed m) AS m
+        CROSS JOIN (
+            SELECT max(m.words + m.session + m.vector) AS best, max(m.at) AS newest FROM weighed m) AS m
         CROSS JOIN LATERAL (
-            SELECT CASE WHEN w.inside THEN r."interval" * greatest(m.best, 0) ELSE 0 END AS "interval",
+            SELECT coalesce(
+                       greatest(w.words + w.session + w.vector, 0) * r.recency
+                           / (1 + extract(epoch FROM m.newest - w.at) / 86400 / r.recency_days), 0) AS recency,
+                   CASE WHEN w.inside THEN r."interval" * greatest(m.best, 0) ELSE 0 END AS "interval",
                    w.use * greatest(m.best, 0) AS use) AS i
     ), spaced AS MATERIALIZED (
         SELECT s.*, s.score - (1 - r.diversity ^ (row_number() OVER (
@@ -308,7 +317,7 @@ BEGIN
                    FROM slowwave.memory_sources x
                    JOIN slowwave.sessions s ON s.id = x.session_id
                    WHERE x.memory_id = m.id
-               ), '[]'), b.words, b.session, b.vector, b."interval", b.coverage, b.cosine
+               ), '[]'), b.words, b.session, b.vector, b."interval", b.recency, b.coverage, b.cosine
         FROM best b
         CROSS JOIN LATERAL (SELECT * FROM slowwave.memories n WHERE n.id = b.memory_id OFFSET 0) AS m
         UNION ALL
@@ -317,14 +326,14 @@ BEGIN
                     ELSE substr(coalesce(o.redacted, p.redacted, e.content), p.begins + 1, p.ends - p.begins) END,
                CASE WHEN e.seq > s.processed_until THEN 'pending' ELSE 'processed' END, e.happened_at, NULL, s.scope_id,
                e.kind, coalesce(e.name, e.role), NULL, jsonb_build_array(jsonb_build_array(s.id, s.name, e.seq)),
-               b.words, b.session, b.vector, b."interval", b.coverage, b.cosine
+               b.words, b.session, b.vector, b."interval", b.recency, b.coverage, b.cosine
         FROM best b
         JOIN slowwave.events e ON e.session_id = b.session_id AND e.seq = b.seq
         JOIN slowwave.sessions s ON s.id = e.session_id AND s.scope_id = ANY (p_scopes)
         LEFT JOIN slowwave.passages p ON p.session_id = b.session_id AND p.seq = b.seq AND p.part = b.part
         LEFT JOIN slowwave.passages o ON o.session_id = b.session_id AND o.seq = b.seq AND o.part = 0 AND b.part > 0
     ) AS u (score, id, session_id, seq, part, begins, ends, content, status, valid_from, valid_to, scope_id, type, speaker,
-            superseded_by, sources, words, session, vector, "interval", coverage, cosine)
+            superseded_by, sources, words, session, vector, "interval", recency, coverage, cosine)
     -- Ties have the same order wherever the same is stored: memories first, then the newest.
     ORDER BY u.score DESC, u.seq IS NOT NULL, u.valid_from DESC, u.content, u.id DESC, u.part
     LIMIT p_limit;

@@ -43,6 +43,28 @@ def test_what_was_said_in_the_interval_comes_first(shelf: Shelf, query: str, fir
     assert found(shelf, query)[0] == first
 
 
+def test_a_message_of_a_conversation_finds_the_newest_first_and_a_question_does_not(shelf: Shelf) -> None:
+    reviews(shelf)
+    message = "Right, the slides are done. What about the budget review?"
+    assert found(shelf, message)[0] == "may#1"
+    assert found(shelf, "What about the budget review?")[0] == "march#1"
+    assert found(shelf, "Right, the slides are done. What about the budget review in March?")[0] == "march#1"
+
+
+def test_a_hit_tells_what_it_gains_by_recency(shelf: Shelf) -> None:
+    reviews(shelf)
+
+    def gains(query: str) -> list[float]:
+        hits = search(shelf.connection, "default", "maya", query, now=NOW)
+        by_age = sorted((hit for hit in hits if hit.id != "else#1"), key=lambda hit: hit.valid_from)
+        return [hit.why.recency / (hit.score or 1) for hit in by_age if hit.why]
+
+    shares = gains("The slides are done. What about the budget review?")
+    assert len(shares) == 3
+    assert 0 < shares[0] < shares[1] < shares[2]
+    assert gains("What about the budget review?") == [0, 0, 0]
+
+
 def test_a_relative_time_finds_what_shares_no_other_word(shelf: Shelf) -> None:
     reviews(shelf)
     shelf.say("pizza", "We had pizza.", at=NOW - timedelta(days=1))

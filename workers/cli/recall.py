@@ -81,6 +81,7 @@ def _why(hit: "Hit") -> str:
     if why is None or hit.relevance is None:
         return ""
     parts = {"words": why.words, "session": why.session, "vector": why.vector, "interval": why.interval}
+    parts["recency"] = why.recency
     score = " + ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
     cosine = "" if why.cosine is None else f", cosine {why.cosine:.2f}"
     return f"{score}; relevance {hit.relevance:.2f}: holds {why.coverage:.0%} of the question's words{cosine}"

@@ -102,7 +102,7 @@ def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
 
 def _why(row: Row) -> Why:
     parts = (row["words"], row["session"], row["vector"], row["interval"])
-    return Why(*parts, coverage=row["coverage"] or 0.0, cosine=row["cosine"])
+    return Why(*parts, coverage=row["coverage"] or 0.0, cosine=row["cosine"], recency=row["recency"])
 
 
 def choose(ranked: Sequence[Row], limit: int) -> list[Row]:

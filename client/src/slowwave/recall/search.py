@@ -7,6 +7,7 @@ search.sql      candidates with text and origin, ranked by the database function
 ranking.py      the parameters of the ranking
 times/          the times in the query
 timing.py       their effect on the ranking
+continuing.py   whether the query continues a conversation, whose last topics then rank higher
 hits.py         the hits without repetitions
 pairing.py      replaced and contradicting memories beside their counterparts
 """
@@ -19,13 +20,14 @@ from typing import Any, Literal, get_args
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.recall.aliases import with_aliases
+from slowwave.recall.continuing import continues_talk
 from slowwave.recall.hits import Hit, choose, hit_of
 from slowwave.recall.lines import wording
 from slowwave.recall.pairing import pairing_steps
 from slowwave.recall.query_plan import Plan, Term, any_of, clean_question, plan
 from slowwave.recall.query_steps import Query, Row, Steps, statement
 from slowwave.recall.questions import QuestionVector
-from slowwave.recall.ranking import RANKING
+from slowwave.recall.ranking import RANKING, STEADY
 from slowwave.recall.scopes import Reader, scope_label
 from slowwave.recall.selection import Selection, relevant
 from slowwave.recall.times import Anchor, Interval, asks_order, read_times
@@ -38,7 +40,8 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 _SCOPES = statement("scopes")
 _FIND = statement("search")
-_RANKING = RANKING.to_json()
+_RANKINGS = {True: RANKING.to_json(), False: STEADY.to_json()}
+"""The parameters for a query that continues a conversation, and for any other."""
 _SIGN = re.compile(r"[^\w\s,;'\u2019\"-]")
 UNTIMED = Timing()
 ANCHOR_HITS = 3
@@ -157,12 +160,13 @@ def timed_steps(reader: Reader, question: str, now: datetime | None) -> Steps[tu
     """
     if now is None:
         return (yield from scope_stats_steps(reader, question)), Timing()
-    times = read_times(clean_question(question), now)
+    question = clean_question(question)
+    times = read_times(question, now)
     stats = yield from scope_stats_steps(reader, times.rest)
     interval = times.interval
     if times.anchor is not None:
         interval = yield from anchor_steps(reader, times.anchor, now.tzinfo)
-    return stats, timing_of(times, interval, now)
+    return stats, timing_of(times, interval, now, continues=continues_talk(question))
 
 
 def anchor_steps(reader: Reader, anchor: Anchor, zone: tzinfo | None) -> Steps[Interval | None]:
@@ -196,7 +200,7 @@ def find_steps(
     if not stats.labels or not (stats.terms or vector):
         return []
     chosen = plan(stats.terms, stats.documents)
-    asked = {"events": events, "review": review, **_interval(timing)}
+    asked = {"events": events, "review": review, "ranking": _RANKINGS[timing.continues], **_interval(timing)}
     depth = timing.depth(limit)
     rows = yield _find(stats, chosen, asked | _vector(vector), depth)
     if not rows and chosen.fallback:
@@ -229,7 +233,6 @@ def _find(stats: ScopeStats, chosen: Plan, asked: Mapping[str, Any], limit: int)
         "beginnings": [beginning for term in chosen.terms for beginning in term.beginnings],
         "documents": stats.documents,
         "mean_length": stats.mean_length,
-        "ranking": _RANKING,
         **asked,
         # Request more rows than the limit if events and memories may repeat each other.
         "limit": limit * 2 + 5 if asked["events"] else limit,

@@ -29,7 +29,8 @@ DEPTH = 60
 class Timing:
     """The effect of a query's times on the ranking.
 
-    interval: the query's interval, extended by the time in which people still talk about it.
+    interval: the query's interval, extended by the time in which people still talk about it; continues: True if the
+    query continues a conversation and names no time.
     """
 
     interval: Interval | None = None
@@ -37,6 +38,7 @@ class Timing:
     newest: float = 0.0
     asks_when: bool = False
     language: str = "en"
+    continues: bool = False
 
     def depth(self, limit: int) -> int:
         """Return the number of rows to request."""
@@ -55,14 +57,18 @@ def around(anchor: Anchor, moment: datetime) -> Interval:
             return Interval(day, None)
 
 
-def timing_of(times: TimeQuestion, interval: Interval | None, now: datetime) -> Timing:
-    """Return the effect of the times. An interval in the future has no effect."""
+def timing_of(times: TimeQuestion, interval: Interval | None, now: datetime, *, continues: bool = False) -> Timing:
+    """Return the effect of the times. An interval in the future has no effect.
+
+    continues: True if the query continues a conversation.
+    """
     if interval is not None and interval.begin is not None and interval.begin > now:
         interval = None
     # If the question has a date, "recently" relates to the date.
     newest = 0.0 if interval is not None else {"latest": NEWEST, "first": -NEWEST}.get(times.order or "", 0.0)
     told = None if interval is None else interval if times.strict else _told(interval)
-    return Timing(told, times.strict and told is not None, newest, times.asks_when, times.language)
+    continues = continues and not (told or newest or times.asks_when)
+    return Timing(told, times.strict and told is not None, newest, times.asks_when, times.language, continues)
 
 
 def _told(interval: Interval) -> Interval:
