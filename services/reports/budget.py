@@ -5,11 +5,13 @@ reached.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from slowwave.settings import Llm
 from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import find_agent
+
+if TYPE_CHECKING:
+    from slowwave.settings import Llm
 
 Period = Literal["day", "week"]
 _OUTCOMES = ("answered", "failed", "unanswered", "lost")
@@ -100,7 +102,7 @@ class BudgetReport:
 
 
 def read_budget(
-    connection: Reads, tenant: str, caps: Llm, now: datetime, *, agent: str | None = None, limit: int = 50
+    connection: Reads, tenant: str, caps: "Llm", now: datetime, *, agent: str | None = None, limit: int = 50
 ) -> BudgetReport:
     """Read the budgets of a tenant and of its agents, or of one agent. limit: the highest number of agents. Raises
     UnknownName.
@@ -123,7 +125,7 @@ def read_budget(
     )
 
 
-def caps_reached(connection: Reads, tenant: str, caps: Llm, now: datetime) -> tuple[Used, ...]:
+def caps_reached(connection: Reads, tenant: str, caps: "Llm", now: datetime) -> tuple[Used, ...]:
     """List the reached caps, the tenant's first: of agents that made calls, or of all agents if a model is
     configured.
     """
@@ -145,7 +147,7 @@ def _agents(connection: Reads, tenant: str, now: datetime, limit: int) -> list[s
     return [row["agent"] for row in read_rows(connection, _AGENTS, {"tenant": tenant, "week": week, "limit": limit})]
 
 
-def _used(connection: Reads, tenant: str, payers: list[str], caps: Llm, now: datetime) -> Iterable[Used]:
+def _used(connection: Reads, tenant: str, payers: list[str], caps: "Llm", now: datetime) -> Iterable[Used]:
     starts = period_starts(now)
     rows = read_rows(
         connection, _USAGE, {"tenant": tenant, "payers": payers, "day": starts["day"], "week": starts["week"]}

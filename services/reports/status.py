@@ -6,7 +6,7 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.coordination.queue_depths import QueueDepths
 from slowwave_server.domain.languages import LANGUAGES
 from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.reports.dead_letters import count_open
@@ -100,7 +100,7 @@ class Status:
     without_rules: dict[str, int]
 
 
-def read_status(connection: Reads, queue: FlushQueue, tenant: str, now: datetime) -> Status:
+def read_status(connection: Reads, queue: QueueDepths, tenant: str, now: datetime) -> Status:
     """Read each figure by one bounded query; if the broker does not answer, the result says so."""
     dirty = _dirty(connection, tenant, now)
     outcomes, fallbacks, lag = _last_hour(connection, tenant, now)
@@ -146,7 +146,7 @@ def _without_rules(connection: Reads, tenant: str) -> dict[str, int]:
     return {LANGUAGES[row["language"]].name: row["events"] for row in rows}
 
 
-def _depths(queue: FlushQueue) -> dict[str, int] | None:
+def _depths(queue: QueueDepths) -> dict[str, int] | None:
     try:
         return queue.depths()
     except RedisError:

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models.driver import Reads, read_rows
-from slowwave_server.services.reports.check import Check, fine, problem
+
+if TYPE_CHECKING:
+    from slowwave_server.services.reports.check import Check
 
 COUNTED = 1_000
 """The largest number of each kind that is counted."""
@@ -36,8 +39,10 @@ def read_unkept(connection: Reads, now: datetime, tenant: str | None = None) -> 
     return Unkept(notes, days)
 
 
-def check_unkept(connection: Reads, *, now: datetime) -> Check:
+def check_unkept(connection: Reads, *, now: datetime) -> "Check":
     """Check that all notes and summaries of days could be made. Counts all tenants together, without contents."""
+    from slowwave_server.services.reports.check import fine, problem  # noqa: PLC0415 (loads all issues; a count needs none)
+
     found = read_unkept(connection, now)
     if not found.notes and not found.days:
         return fine("notes", "every note and every summary of a day could be made")

@@ -22,12 +22,16 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     Exit 0 if Postgres, the broker and at least one worker answer. Exit 1 if no worker answers. Exit 3 if Postgres or
     the broker does not answer; without the broker, the rows that come from Postgres are printed nevertheless.
     """
+    from slowwave_server.workers.shared.light_imports import import_redis
+
+    import_redis()
+    from slowwave.coordination.queue_depths import QueueDepths
     from slowwave_server.services.reports.budget import caps_reached, reached_words
     from slowwave_server.services.reports.status import read_status
 
     shell = shell_of(context)
     with shell.driver() as connection:
-        found = read_status(connection, shell.queue, shell.tenant, shell.now())
+        found = read_status(connection, QueueDepths(shell.redis), shell.tenant, shell.now())
         caps = caps_reached(connection, shell.tenant, shell.settings.memory.llm, shell.now())
     workers, spooled, swept_ago = shell.listening(), shell.spooled(), shell.swept_ago()
     if as_json:

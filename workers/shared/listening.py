@@ -1,16 +1,18 @@
 """Ask the live workers for their queues through Celery's remote control."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from redis import Redis
 from redis.exceptions import RedisError
 
-from slowwave.settings import Settings
+if TYPE_CHECKING:
+    from slowwave.settings import Settings
 
 ANSWER_SECONDS = 1.0
 
 
-def listening(redis: Redis, settings: Settings) -> Mapping[str, frozenset[str]] | None:
+def listening(redis: Redis, settings: "Settings") -> Mapping[str, frozenset[str]] | None:
     """Return the queues of each worker that answers in time; None if the broker is unreachable.
 
     It stops waiting as soon as all listening workers have answered. A worker with the pool `solo` answers only between
@@ -27,7 +29,7 @@ def listening(redis: Redis, settings: Settings) -> Mapping[str, frozenset[str]] 
     return _answers(settings, most)
 
 
-def _answers(settings: Settings, most: int | None) -> Mapping[str, frozenset[str]] | None:
+def _answers(settings: "Settings", most: int | None) -> Mapping[str, frozenset[str]] | None:
     # Imported here, because their import takes as long as all other work of `slowwave status`, and without a listening
     # worker nobody is asked.
     from celery import Celery

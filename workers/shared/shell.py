@@ -40,7 +40,10 @@ class Shell:
     @cached_property
     def settings(self) -> "Settings":
         """The settings. Raises InvalidSettings."""
-        from slowwave.settings import load_settings
+        from slowwave_server.workers.shared.light_imports import without_plugins
+
+        with without_plugins():
+            from slowwave.settings import load_settings
 
         return load_settings() if self.tenant_option is None else load_settings(tenant=self.tenant_option)
 
@@ -61,6 +64,9 @@ class Shell:
 
     @cached_property
     def redis(self) -> "Redis":
+        from slowwave_server.workers.shared.light_imports import import_redis
+
+        import_redis()
         from slowwave.coordination.broker import connect_broker
 
         return connect_broker(self.settings)

@@ -11,7 +11,7 @@ from typing import Any
 from redis import Redis
 
 from slowwave.coordination.broker import redis_from_url
-from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, PREFIX, QUEUES, WAITING_TICKETS, agent_keys
+from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE, PREFIX, WAITING_TICKETS, agent_keys
 from slowwave.coordination.outcomes import (
     FlushClaim,
     Offer,
@@ -23,6 +23,7 @@ from slowwave.coordination.outcomes import (
     Verdict,
     priority_or_none,
 )
+from slowwave.coordination.queue_depths import QueueDepths
 from slowwave.coordination.queue_messages import FLUSH_TASK, flush_templates, new_id
 from slowwave.coordination.scripts import Call, Script
 from slowwave.errors import InvalidName
@@ -48,7 +49,7 @@ _OFFERS |= {answer.value.encode(): answer for answer in Offer}
 _BEHIND = 4e15  # the offset that state.lua adds to the time of a place at normal priority
 
 
-class FlushQueue:
+class FlushQueue(QueueDepths):
     """Deduplicated, prioritised flushes: at most one ticket or one live lease for each session.
 
     `ticket_seconds`: the seconds for which a message counts as queued; after them the session may be offered again.
@@ -65,7 +66,7 @@ class FlushQueue:
         lease_seconds: float = 8,
         per_agent_concurrency: int = 1,
     ) -> None:
-        self._redis = redis
+        super().__init__(redis)
         mark, ticket_ms = new_id()[:16], _milliseconds(ticket_seconds)
         self._waiting_ms = WAITING_TICKETS * ticket_ms
         settings = (mark, ticket_ms, self._waiting_ms, per_agent_concurrency)
@@ -154,13 +155,6 @@ class FlushQueue:
         wanted = "normal" if place >= _BEHIND else "high"
         parked_for = (now_us - place + (_BEHIND if wanted == "normal" else 0)) / 1_000_000
         return Sighting("parked", wanted, None, None, rank, parked_for, live, queued[wanted])
-
-    def depths(self) -> dict[str, int]:
-        """Count the messages in every queue, without the messages that workers are processing."""
-        with self._redis.pipeline(transaction=False) as pipeline:
-            for queue in QUEUES:
-                pipeline.llen(queue)
-            return dict(zip(QUEUES, pipeline.execute(), strict=True))
 
     def _offer_call(self, ref: SessionRef, priority: Priority, trace: str | None) -> Call:
         keys = agent_keys(ref.tenant, ref.agent)
