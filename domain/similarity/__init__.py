@@ -2,7 +2,7 @@
 score.
 """
 
-from slowwave_server.domain.similarity.changing import changes
+from slowwave_server.domain.similarity.changing import changes, tells_change
 from slowwave_server.domain.similarity.claims import is_occupation
 from slowwave_server.domain.similarity.judge import judge
 from slowwave_server.domain.similarity.meaning import Meaning, MeaningOf
@@ -21,4 +21,5 @@ __all__ = [
     "is_occupation",
     "judge",
     "read",
+    "tells_change",
 ]

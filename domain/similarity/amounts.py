@@ -14,6 +14,7 @@ from slowwave_server.domain.similarity.tokens import Token
 
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
 _MONEY = {"usd": "dollar", "eur": "euro", "gbp": "pound", "quid": "pound", "buck": "dollar"}
+_SHARES = {"percent": "%", "pct": "%"}
 _DAY = 86_400.0
 _SCALES: dict[str, tuple[str, float]] = {
     "millisecond": ("time", 0.001), "second": ("time", 1.0), "sec": ("time", 1.0), "minute": ("time", 60.0),
@@ -82,6 +83,14 @@ def identifiers_of(tokens: Sequence[Token]) -> frozenset[str]:
     return frozenset(
         token.lower for token in tokens if token.kind in {"word", "name"} and any(map(str.isdigit, token.lower))
     )
+
+
+def unit_of(said: str, behind: Sequence[Token]) -> str:
+    """Return what a number measures: "time", "mass", a currency, "%", or the word after it; "" if none follows."""
+    if behind and behind[0].kind not in {"word", "name"}:
+        behind = ()
+    unit = _number(said, behind).unit
+    return _SCALES[unit][0] if unit in _SCALES else _SHARES.get(unit, unit)
 
 
 def are_one_measure(a: Sequence[Token], b: Sequence[Token]) -> bool:

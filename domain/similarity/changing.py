@@ -1,9 +1,9 @@
 """Decide whether a later statement says that the state in an earlier statement has changed.
 
-The later statement must contain a word for a change: "now", "switched to", "no longer". In addition, one of three
-conditions must hold: the model of meaning sees a contradiction; both statements give different numbers of one unit, or
-identifiers of one form ("db-01", "db-02"), for the same subject; or the later one says that a thing has ended on which
-the earlier one depends.
+The later statement must contain a word for a change: "now", "switched to", "no longer". In addition, one of these
+conditions must hold: the later one gives another value of the same thing (`restating`); it says that something of the
+earlier one is over (`moving_on`); a thing has ended on which the earlier one depends; or the model of meaning sees an
+update. Only the end of a passing state ("is being packed", "was delivered") needs no word for a change.
 """
 
 import re
@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from slowwave_server.domain.similarity.amounts import identifiers_of
 from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.meaning import CHANGED_FROM, MeaningOf
+from slowwave_server.domain.similarity.moving_on import becomes, is_passing, is_present, moves_on
 from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
 from slowwave_server.domain.similarity.reading import Reading, read
+from slowwave_server.domain.similarity.restating import OPEN, are_plain, restates
 from slowwave_server.domain.similarity.tokens import Token
 
 _CHANGE = re.compile(
@@ -22,7 +24,11 @@ _CHANGE = re.compile(
     r"moved|shifted|switched|changed|upgraded|updated|raised|increased|lowered|reduced|cut|replaced|renewed|extended|"
     r"postponed|pushed|bumped|scaled|doubled|halved|dropped|reached|climbed|handed over|swapped|took over|"
     r"rolled (?:out|back)|migrated|renamed|retired|grew|outgrown|goes up|went up|up to|down to|back (?:to|down|up|at)|"
-    r"extension|left|quit|stopped|gave up|cancell?ed|joined|started|sold|broke up|took .{1,30} off)\b"
+    r"re(?:sized|vised|scheduled|assigned|licensed|located|negotiated|placed|places)|promoted|demoted|"
+    r"passed (?:the|my|his|her|their)|"
+    r"took (?:\w+ )?over|tak(?:en|es) over|fell|rose|beat|smashed|pb|fastest|after all|set (?:[\w']+ ){1,4}to|handed|"
+    r"went down|finished rolling|withdrew|rejected|extension|left|quits?|stopped|gave up|"
+    r"cancell?ed|joined|started|sold|broke up|took .{1,30} off)\b"
 )
 _ENDED = re.compile(
     r"(?i)(?<!\bbe )\b(?:left|quit|cancell?ed|sold|closed|retired|broke up|split up|gone|no longer|stopped|"
@@ -37,8 +43,6 @@ _MOST_NUMBERS = 2
 _MOST_NAMES = 8
 """A statement with more numbers or names is a list or a plan."""
 _MOST_VALUES = 4
-_NOW = frozenset("am is are has have 's 'm 're".split())
-_ONCE = frozenset(("was", "always"))
 _BESIDE = (-1, 1, 2)
 """Places of the word that may be the unit of a number: "Python 3.12", "29 dollars", "1,000 requests"."""
 
@@ -53,18 +57,33 @@ def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
 
     meaning: the model, if it may be asked.
     """
-    if not tells_change(newer.text):
+    is_change = tells_change(newer.text)
+    if not is_change and not is_passing(older.text):
         return False
     before, after = read(plain_words(older.text)), read(plain_words(newer.text))
+    if are_plain(before, after) and _says_plainly(before, after, is_change=is_change):
+        return True
+    if not is_change:
+        return False
     speakers = {speaker.lower() for text in (older.text, newer.text) for speaker in speakers_of(text)} | {"user"}
     if _measures_anew(before, after) or _ends_what(before, after, speakers):
         return True
-    if meaning is None or not _gives_values(before, after, speakers) or are_two_subjects(before, after):
-        return False
-    told = meaning(before.text, after.text)
+    return _gives_values(before, after, speakers) and _is_update(before, after, meaning)
+
+
+def _says_plainly(older: Reading, newer: Reading, *, is_change: bool) -> bool:
+    if not is_change:
+        return becomes(older, newer)
+    was_change = tells_change(older.text)
+    return moves_on(older, newer, was_change=was_change) or restates(older, newer, was_change=was_change)
+
+
+def _is_update(older: Reading, newer: Reading, meaning: MeaningOf | None) -> bool:
+    """Return True if the model says that the newer one updates the older one."""
+    told = None if meaning is None or are_two_subjects(older, newer) else meaning(older.text, newer.text)
     if told is None:
         return False
-    return (told.by_first if after.text < before.text else told.update - told.by_first) >= CHANGED_FROM
+    return (told.by_first if newer.text < older.text else told.update - told.by_first) >= CHANGED_FROM
 
 
 def _gives_values(older: Reading, newer: Reading, speakers: set[str]) -> bool:
@@ -84,7 +103,7 @@ def _measures_anew(older: Reading, newer: Reading) -> bool:
     of one form.
     """
     subject = older.doer.stems - {"user"}
-    if not subject - older.doer.names or not subject <= newer.distinct_stems:
+    if not subject - older.doer.names or not subject <= newer.distinct_stems or OPEN.search(newer.text):
         return False
     if any(len(r.quantities) > _MOST_NUMBERS or len(r.names) > _MOST_NAMES for r in (older, newer)):
         return False
@@ -120,7 +139,7 @@ def _ends_what(older: Reading, newer: Reading, speakers: set[str]) -> bool:
     """
     words = newer.text.lower()
     end = _ENDED.search(words)
-    if end is None or not (_is_present(older) or tells_change(older.text)):
+    if end is None or not (is_present(older) or tells_change(older.text)):
         return False
     around = words[max(0, end.start() - _BEFORE) : end.end() + _AFTER]
     # A person of whom both tell has not ended.
@@ -130,8 +149,3 @@ def _ends_what(older: Reading, newer: Reading, speakers: set[str]) -> bool:
         said = {token.lower for token in older.content if token.stem in newer.distinct_stems}
         things |= said - {token.lower for token in older.content if token.stem in older.doer.stems} - speakers
     return any(re.search(rf"\b{re.escape(thing)}\b", around) for thing in things)
-
-
-def _is_present(reading: Reading) -> bool:
-    verb = next((token.lower for token in reading.tokens[reading.clause.end :] if token.kind != "negator"), "")
-    return verb in _NOW or (verb.endswith("s") and verb not in _ONCE)

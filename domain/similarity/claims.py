@@ -19,6 +19,12 @@ _UNCERTAIN = re.compile(r"(?i)(?:an?|some|there|several|many|few|no|any|each|eve
 _MORE = re.compile(
     r"(?i),? (?:with|since|because|while|although|though|which|who|so that|in order to|during|before|after)\b|, "
 )
+_WHEN = re.compile(
+    r"(?i)^(?:these days|nowadays|now|currently|at the moment|lately|(?:starting|as of|from|since) (?:\w+ ){0,2}?\w+),?"
+    r" (?=(?:my|our|the|his|her|their)\b|(?-i:[A-Z]))"
+)
+"""The time at the beginning of a clause, which is no part of its subject."""
+_THIS_TIME = re.compile(r",? this time (?=to\b)")
 _NEGATED = re.compile(r"\b(?:" + "|".join(sorted(NEGATORS)) + r"|former|formerly|previously)\b", re.IGNORECASE)
 _LIGHT_PREPOSITIONS = frozenset("in on at of for to by with from into onto via within".split())
 _ARTICLE = re.compile(r"(?i)^(?:the|an?) ")
@@ -59,9 +65,9 @@ _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
 def claims_of(text: str) -> tuple[tuple[AttributeClaim, ...], bool]:
     """Return the claims of `text`, in order, each once, and True if they cover the whole text."""
     found: dict[tuple[str, str, str], AttributeClaim] = {}
-    clauses = [clause.strip().rstrip(".!?; ") for clause in _CLAUSES.split(text)]
+    clauses = [clause.strip().rstrip(".!?; ") for clause in _CLAUSES.split(_THIS_TIME.sub(" ", text))]
     whole = sum(map(bool, clauses)) == 1
-    for clause in clauses:
+    for clause in (_WHEN.sub("", clause) for clause in clauses):
         if not clause or len(clause) > MAX_CLAUSE or _UNCERTAIN.match(clause):
             continue
         core = _MORE.split(clause, maxsplit=1)[0]

@@ -129,7 +129,8 @@ SECTIONS: tuple[Section, ...] = (
             rf"(?:{_NOT} (?:lives?|lived|resides?)|{_IS} (?:living|based)) in {_REST}",
             "lives_in", "lives in", "place",
         ),
-        _frame(rf"{_NOT} (?:moved|relocated|(?:has|have) moved) to {_REST}", "lives_in", "lives in", "place"),
+        _frame(rf"{_NOT} (?:moved|relocated)(?: again| back| house)*(?:,? this time)? to {_REST}", "lives_in",
+               "lives in", "place"),
         _frame(rf"(?:'s|s') home(?: city| town)?{_IS} (?:in )?{_REST}", "lives_in", "lives in", "place"),
         _frame(rf"(?:{_NOT} comes?|{_IS}) from {_REST}", "origin", "is from", "place"),
     ),
@@ -214,13 +215,16 @@ SECTIONS: tuple[Section, ...] = (
     ),
     # means, money, words
     Section(
-        "spend|speak|use|run|host|written|weigh|tall|up at",
+        "spend|speak|use|run|host|written|weigh|tall|up at|kilo| kg|pound| lb|stone",
         _frame(r" can spend (?P<v>\S+) on (?:the |an? )?(?P<n>.+)", "budget {n}", "has the budget", "quantity"),
         _frame(rf"{_NOT} (?:speaks?) {_REST}", "speaks:{v}", "speaks", polar=True),
         _frame(rf"{_NOT} uses? {_OBJECT} (?:for|as) (?:the |an? |their )?(?P<n>.+)", "uses for {n}", "uses for {n}"),
         _frame(rf"{_NOT} uses? {_REST}", "uses", "uses", by_kind=True),
         _frame(rf"{_IS} written in {_REST}", "uses", "is written in", by_kind=True),
         _frame(rf"{_NOT} weighs? {_REST}", "weight", "weighs", "quantity"),
+        _frame(r" is (?:now )?(?:down|up|back)(?: down| up)? (?:to|at) "
+               r"(?P<v>\d\S* (?:kilos?|kg|kilograms?|pounds?|lbs?|stone)\b.*)",
+               "weight", "weighs", "quantity"),
         _frame(rf"{_IS} {_REST} tall", "height", "has the height", "quantity"),
         _frame(rf"{_NOT} (?:wakes?|gets?) up at {_REST}", "gets up at", "gets up at", "date"),
         _frame(rf"{_NOT} (?:runs?|is running|is hosted) on {_REST}", "runs on", "runs on"),

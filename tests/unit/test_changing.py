@@ -35,6 +35,35 @@ def test_quotes_are_read_in_plain_words(text: str, plain: str) -> None:
         ("The report store is on host rs-03.", "We failed over: the report store now lives on rs-11."),
         ("The user is a vegan.", 'The user: "I eat cheese again, I am not a vegan any more."'),
         ("Our landlord is Mr Sands.", "Mr Sands sold the house, the landlord is Ines Tal now."),
+        ("The mail queue keeps 4 workers.", 'The user: "Bumped the mail queue to 9 workers before the sale."'),
+        (
+            'The user: "Bumped the mail queue to 9 workers before the sale."',
+            "The mail queue is back down to 5 workers.",
+        ),
+        ('The user: "Entry fee for adults: 14 EUR."', 'The user: "Adults pay an entry fee of 16 EUR since March."'),
+        (
+            "The grant report is due on 3 May.",
+            'The user: "They gave us an extension, the grant report is due by 9 June."',
+        ),
+        (
+            'The user: "Olga is on call for search this week."',
+            'The user: "Search on-call has been handed over to Pim."',
+        ),
+        (
+            "Olga Ros is the manager of the mobile team.",
+            'The user: "Since Olga left, Pim Dahl manages the mobile team."',
+        ),
+        ("The user's tutor is Olga.", 'The user: "Pim replaces Olga as my tutor."'),
+        ("The user's record over 10 km is 51:20.", 'The user: "Ran 49:10 over 10 km in Lund, my fastest ever."'),
+        ('The user: "Parcel 118 is being sorted."', 'The user: "Parcel 118 was delivered at noon."'),
+        ('The user: "The Norrby deal is in negotiation."', 'The user: "Norrby signed, the deal is won!"'),
+        ("The user is learning the cello with Mrs. Dahl.", 'The user: "I gave up the cello and play the oboe now."'),
+        ('The user: "Pim can\'t eat shrimps."', "The doctor says Pim can eat shrimps again."),
+        ('The user: "I work at a bakery in Lund."', 'The user: "I have a new job, I am a cook in a school."'),
+        (
+            'The user: "Format with blue before each commit."',
+            'The user: "blue is gone, format with ruff before each commit."',
+        ),
     ],
 )
 def test_a_change_needs_no_model_if_the_words_say_it(older: str, newer: str) -> None:
@@ -55,6 +84,18 @@ def test_a_change_needs_no_model_if_the_words_say_it(older: str, newer: str) -> 
         ("The report store is on host rs-03.", "The report store is now also on rs-11."),
         ("The report store is on host rs-03.", "The mail store now lives on rs-11."),
         ("The report store is on host rs-03.", "The report store was upgraded to v2."),
+        ("The mail queue keeps 4 workers.", "Bumped the photo queue to 9 workers."),
+        ("The budget for the fair is 9,000 euros.", "The budget for the film is now 8,000 euros."),
+        ("The user's rating is 1500.", "The user's brother's rating dropped to 1400."),
+        ("The user ran 5 km on Monday.", "The user ran 8 km on Tuesday."),
+        ("The user ran 5 km in 31 minutes.", "The user ran 5 km in 30 minutes again."),
+        ("The user's half marathon best is 1:54.", "The user's marathon best is 3:58 now."),
+        ("The limit is 40 requests.", "The user: we could raise the limit to 60 requests now."),
+        ("The user speaks Danish.", "The user speaks Finnish, too, now."),
+        ("Olga is on the search team.", "Pim is on the search team now."),
+        ("Ticket 12 is waiting for Olga.", "Ticket 14 was resolved."),
+        ("The user plays the cello.", "The user's sister gave up the cello."),
+        ("The user's husband works in a bank.", "The user has a new job, the user is a cook."),
     ],
 )
 def test_another_thing_or_no_change_ends_nothing(older: str, newer: str) -> None:

@@ -1,0 +1,155 @@
+"""Decide whether a later statement says that something of an earlier one is over, or what became of it.
+
+A person gives a thing up, a denial is taken back, a person begins another job, somebody follows in a role, or something
+leaves a passing state ("is being packed", "was delivered").
+"""
+
+import re
+
+from slowwave_server.domain.similarity.judge import are_two_subjects
+from slowwave_server.domain.similarity.lexicon import parts_of_speech, stem
+from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.restating import BESIDES, OPEN, ROLES, read_clause, subject_of
+
+_GIVEN_UP = re.compile(
+    r"\b(?:stop(?:s|ped)|quits?|gave up|given up|cancell?ed|sold|dropped|dumped|ditched|done with|finished with|"
+    r"replaced|(?:took|taken) (?:[\w']+ ){0,2}off|withdrew (?:[\w']+ )?from|"
+    r"(?:switched|moved|changed|migrated|upgraded|took over|taken over) (?:[\w'-]+ ){0,5}?from)\s+"
+    r"(?:(?:with|doing|taking|using|learning|playing|eating|drinking|going to|the|a|an|my|our|his|her|their|user's|"
+    r"old)\s+){0,3}(?P<thing>[\w.@/-]*\w)"
+)
+"""Words with which somebody gives up a thing, up to the thing."""
+_GONE = re.compile(
+    r"(?P<thing>[\w.@/-]*\w) (?:is|are|was|were|has been|have been) (?:now )?(?:being )?(?:frozen|deprecated|"
+    r"decommissioned|discontinued|shut down|phased out|switched off|gone|obsolete)\b"
+)
+_STATIONS = (
+    (
+        re.compile(r"(?i)\b(?:work(?:s|ing)? (?:as|at|for|in|like|with)|employed (?:at|by)|job is|job at)\b"),
+        re.compile(
+            r"(?i)\b(?:new (?:job|position|employer)|start(?:s|ed) (?:to work|working|work|a job|as an?)|"
+            r"now works? (?:as|at|for)|works? (?:as|at|for) .{1,40} now|changed jobs?|was hired|retired|laid off|"
+            r"quits? (?:the |\w+'s )*job)\b"
+        ),
+    ),
+    (
+        re.compile(
+            r"(?i)\b(?:goes to|attends?|is at|studies at|go to) .{0,40}\b(?:school|college|university|kindergarten)\b"
+        ),
+        re.compile(
+            r"(?i)\b(?:start(?:s|ed)|moved|switched|transferred|changed|enrolled|now|new)\b"
+            r"(?!.{0,40}\b(?:music|dance|driving|evening|language|summer|sunday|art|riding) school)"
+            r".{0,40}\b(?:school|college|university|kindergarten)\b"
+        ),
+    ),
+)
+"""Work and school, of which a person has one at a time: having one, and having begun another one."""
+_DENIED_ANEW = re.compile(r"(?i)\b(?:no longer|any ?more|any longer)\b")
+_TOLD_ANEW = re.compile(r"(?i)\b(?:again|outgrown|cleared|lifted|after all)\b")
+_MOST_TOLD = 8
+_PASSING = re.compile(
+    r"(?i)\b(?:(?:is|are) (?:still |now |currently )?(?:being \w+|waiting|awaiting|pending|open|scheduled|blocked|"
+    r"stuck|"
+    r"in (?:progress|review|transit|negotiation|development|production|preparation|draft|the queue)|under \w+|"
+    r"on (?:hold|its way|the way|order)|out for \w+)|(?:has|have) (?:left|been (?:sent|shipped|\w+ed))|awaits)\b"
+)
+_BECAME = re.compile(
+    r"(?i)\b(?:has|have|was|were|is|are|got) (?:now |already |finally |just |been )*"
+    r"(?:\w{2,}ed|left|won|lost|sent|paid|done|gone|built|sold|ready|over|live|out)\b"
+)
+_NOW = frozenset("am is are has have 's 'm 're".split())
+_ONCE = frozenset(("was", "always"))
+_MOST_NAMES = 4
+_MOST_AFTER = 10
+
+
+def moves_on(older: Reading, newer: Reading, *, was_change: bool) -> bool:
+    """Return True if `newer`, which tells of a change, says that something of `older` is over.
+
+    was_change: True if `older` tells of a change, too.
+    """
+    if _gives_up(older, newer, was_change=was_change):
+        return True
+    return any(rule(older, newer) for rule in (becomes, _allows_anew, _begins_anew, _succeeds))
+
+
+def is_passing(text: str) -> bool:
+    """Return True if a statement tells of a state that something passes through on its way to an end."""
+    return _PASSING.search(text) is not None
+
+
+def is_present(reading: Reading) -> bool:
+    """Return True if a statement tells what is, not what was."""
+    verb = next((token for token in reading.tokens[reading.clause.end :] if token.kind != "negator"), None)
+    if verb is None or verb.lower in _NOW:
+        return verb is not None
+    is_base = verb.lower == verb.lemma and parts_of_speech(verb.lemma).startswith("v")
+    return is_base or (verb.lower.endswith("s") and verb.lower not in _ONCE)
+
+
+def _gives_up(older: Reading, newer: Reading, *, was_change: bool) -> bool:
+    """Return True if the newer one says that its speaker gave up a thing of which the older one tells, or that this
+    thing is gone.
+    """
+    if older.negated or are_two_subjects(older, newer):
+        return False
+    words, shared = newer.text.lower(), older.distinct_stems & newer.distinct_stems
+    if any(stem(found["thing"]) in shared and len(shared) > 1 for found in _GONE.finditer(words)):
+        return True
+    things = {stem(found["thing"]) for found in _GIVEN_UP.finditer(words)} & older.distinct_stems - older.doer.stems
+    doer = older.doer.stems
+    is_same = not doer or "user" in doer or not doer.isdisjoint(newer.distinct_stems)
+    return bool(things) and is_same and (is_present(older) or was_change)
+
+
+def _allows_anew(older: Reading, newer: Reading) -> bool:
+    """Return True if one denies what the other one says of the same person: "can't eat eggs", "can again"."""
+    turned = _DENIED_ANEW if newer.negated else _TOLD_ANEW
+    if older.negated == newer.negated or turned.search(newer.text) is None or are_two_subjects(older, newer):
+        return False
+    nouns = ({one.stem for one in r.content if parts_of_speech(one.lemma).startswith("n")} for r in (older, newer))
+    who = {*older.names, *older.doer.names} & {*newer.names, *newer.doer.names}
+    return bool(who) and not (set.intersection(*nouns) <= older.doer.stems) and len(older.content) <= _MOST_TOLD
+
+
+def _begins_anew(older: Reading, newer: Reading) -> bool:
+    """Return True if one person has a job or a school in the older one, and another one in the newer one."""
+    same = older.doer.names & newer.doer.names
+    return (
+        bool(same)
+        and is_present(older)
+        and any(having.search(older.text) and beginning.search(newer.text) for having, beginning in _STATIONS)
+    )
+
+
+def _succeeds(older: Reading, newer: Reading) -> bool:
+    """Return True if `newer` names the person of `older` and the one who follows in the same role."""
+    before, after = read_clause(older.text), read_clause(newer.text)
+    shared = set(before.topic) & set(after.topic)
+    names = [{one.same for one in said.values if one.kind == "name"} for said in (before, after)]
+    is_listed = any(re.search(rf"(?i)\b{re.escape(name)}\w* and (?:[A-Z]|also)", newer.text) for name in names[0])
+    return (
+        bool(names[0])
+        and names[0] < names[1]
+        and not ROLES.isdisjoint(shared)
+        and not is_listed
+        and max(map(len, names)) <= _MOST_NAMES
+        and BESIDES.search(newer.text) is None
+        and OPEN.search(newer.text) is None
+    )
+
+
+def becomes(older: Reading, newer: Reading) -> bool:
+    """Return True if `older` tells of a passing state of a certain thing, and `newer` of what became of it."""
+    subject = subject_of(older) & set(read_clause(older.text).topic)
+    values = {one.same for one in read_clause(older.text).values}
+    return (
+        is_passing(older.text)
+        and _BECAME.search(newer.text) is not None
+        and not subject.isdisjoint(values)
+        and len(subject) > 1
+        and subject <= set(read_clause(newer.text).topic)
+        and not any(OPEN.search(one.text) for one in (older, newer))
+        and older.distinct_stems != newer.distinct_stems
+        and len(newer.content) <= _MOST_AFTER
+    )
