@@ -2,7 +2,7 @@
 
 import re
 
-_DANGLING = re.compile(
+DANGLING = re.compile(
     r"^(?:(?:and|but|so|or|because|which|who|also|then|plus|maybe|perhaps|well) )?(?:it|its|it's|this|that|that's|"
     r"these|"
     r"those|they|they're|he|she|there|here|such|same|both|one|ones)\b(?! (?:week|month|year|morning|evening|weekend|"
@@ -210,7 +210,7 @@ DISFLUENT = re.compile(r"\b(?:uh|um|mm|hmm|hhh)\b|\b(\w{1,5}) \1 \1\b", re.IGNOR
 
 
 AMONG_PEOPLE = (
-    ("dangling reference", _DANGLING),
+    ("dangling reference", DANGLING),
     ("points away", _POINTS_AWAY),
     ("template", _TEMPLATE),
     ("fragment", _FRAGMENT),

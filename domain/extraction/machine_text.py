@@ -17,6 +17,7 @@ _HEADER = r"(?:from|to|cc|bcc|sent|date|subject|de|à|envoyé|objet|von|an|gesen
 _MAIL = re.compile(
     rf"^{_HEADER}\s?:.*(?:\S@\S|\b(?:re|fwd?|aw|tr)\s?:|(?<!\w){_HEADER}\s?:)|"
     r"^(?:cc|bcc|sent|envoyé|gesendet|enviado|objet|betreff|asunto|assunto|à|de)\s?:\s|"
+    r"^received on (?:mon|tue|wed|thu|fri|sat|sun)\w{0,6}\b|"
     r"^date\s?:\s{0,3}(?:mon|tue|wed|thu|fri|sat|sun)\w{0,6},|"
     r"\b(?:tel|phone|fax|mobile)\s?:\s{0,3}[+\d(].*\be-?mail\s?:|\bis not liable in any way\b",
     re.IGNORECASE,

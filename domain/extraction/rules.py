@@ -24,7 +24,7 @@ from slowwave_server.domain.extraction.making import ScoredSentence, made
 from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.speech import Speech, speeches
-from slowwave_server.domain.extraction.tone import is_about_code, is_technical
+from slowwave_server.domain.extraction.tone import is_about_code, is_of_channel, is_technical
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
 from slowwave_server.domain.extraction.weights import confidence, importance
@@ -127,10 +127,14 @@ def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
 
 
 def _is_technical(talk: list[Speech], *, to_agent: bool) -> bool:
-    """Return True if a talk is about technical work. Nobody talks among people as long as only one has spoken."""
-    if not to_agent and len({one.speaker for one in talk}) < 2:
-        return False
-    return (is_about_code if to_agent else is_technical)(one.event.content for one in talk)
+    """Return True if a talk is about technical work or takes place in a channel. Nobody talks among people as long as
+    only one has spoken.
+    """
+    said = [one.event.content for one in talk]
+    if to_agent:
+        return is_about_code(said)
+    names = {one.speaker.name for one in talk}
+    return len(names) > 1 and (is_technical(said) or is_of_channel(said, names))
 
 
 def _quoted(

@@ -1,7 +1,7 @@
 """Tell how people talk: about technical work (code, commands, versions, tickets), and in rambling speech."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
@@ -10,6 +10,8 @@ MIN_SHARE = 0.1
 """Minimum share of technical sentences in a technical talk among people, which also has fewer personal ones. No talk
 between friends reaches both, and three of four in channels of software projects do.
 """
+MIN_TRADE = 0.2
+"""The same if words of the trade count, too: four of five windows of such channels reach it, and none of friends."""
 MIN_CODE = 0.2
 """Minimum share of sentences with code in a talk with a coding agent: 90 % of such talks reach it."""
 MAX_RUN = 29
@@ -27,6 +29,16 @@ _TECHNICAL = re.compile(
     r"https?://|(?<!\w)--?[a-z]\w|\bv\d+\b|\bv?\d+\.\d+(?:\.\d+)*\b|#\d{2,}|\b[A-Z]{2,}\d*\b(?<!\bTV)(?<!\bOK)(?<!\bUS)"
 )
 """An address, an option, a version, a ticket, an acronym."""
+_TRADE = re.compile(
+    r"\b(?:builds?|compil\w{1,5}|commits?|committed|patch(?:es|ed)?|servers?|config\w{0,9}|repos?|repositor(?:y|ies)|"
+    r"branch(?:es)?|releases?|bugs?|kernel|install\w{0,7}|packages?|librar(?:y|ies)|modules?|code|debug\w{0,4}|scripts?|"
+    r"databases?|drivers?|firmware|plugins?|pull requests?|merged?|upstream|deploy\w{0,4}|runtime|syntax|parser|binary|"
+    r"linux|ubuntu|windows|docker|git|github|browsers?|spec|protocols?|clients?|interfaces?|sensors?|routers?|voltage|"
+    r"software|hardware|updates?|errors?|logs?|files?|filenames?|functions?|variables?|parameters?|implementation|nodes?|"
+    r"tests?|testing|versions?|proposals?|javascript|python)\b",
+    re.IGNORECASE,
+)
+"""Words of people who build software or devices."""
 _PERSONAL = frozenset("pet food leisure home family body taste age childhood my_favourite i_like".split())
 _OF_SPEAKER = re.compile(r"\b(?:i|i'm|i've|my|we|our)\b", re.IGNORECASE)
 _MARK = re.compile(r"[,;:.()!?…\"-]+(?:\s|$)|\s[-\u2013\u2014]+\s")
@@ -41,8 +53,12 @@ _PAUSE = re.compile(
 def is_technical(turns: Iterable[str]) -> bool:
     """Return True if enough sentences of these turns, among people, contain something technical."""
     said = _said(turns)
-    found = sum(any(pattern.search(part) is not None for pattern in (_CODE, _TECHNICAL)) for part in said)
-    return found >= MIN_SHARE * len(said) > 0 and found > sum(map(_is_personal, said))
+    shown = sum(_has(part, _CODE, _TECHNICAL) for part in said)
+    found = sum(_has(part, _CODE, _TECHNICAL, _TRADE) for part in said)
+    personal = sum(map(_is_personal, said))
+    return (shown >= MIN_SHARE * len(said) > 0 and shown > personal) or (
+        found >= MIN_TRADE * len(said) > 0 and found > personal
+    )
 
 
 def is_about_code(turns: Iterable[str]) -> bool:
@@ -51,11 +67,21 @@ def is_about_code(turns: Iterable[str]) -> bool:
     return sum(_CODE.search(part) is not None for part in said) >= MIN_CODE * len(said) > 0
 
 
+def is_of_channel(turns: Iterable[str], names: Collection[str]) -> bool:
+    """Return True if a turn begins with the name of a speaker and a colon ("otavio: done"), as in a channel."""
+    calls = tuple(f"{mark}{name.casefold()}{end}" for name in names for mark, end in (("", ":"), ("@", " ")))
+    return any(turn.casefold().startswith(calls) for turn in turns)
+
+
 def is_rambling(said: str) -> bool:
     """Return True if a statement is a transcript of speech that nobody can read: it pauses, or does not end."""
     if sum(1 for _ in _PAUSE.finditer(said)) > MAX_PAUSES:
         return True
     return any(part.count(" ") >= MAX_RUN for part in _MARK.sub("\n", said).split("\n"))
+
+
+def _has(said: str, *patterns: re.Pattern[str]) -> bool:
+    return any(pattern.search(said) is not None for pattern in patterns)
 
 
 def _is_personal(said: str) -> bool:

@@ -1,0 +1,40 @@
+"""Check whether a statement is clear to a reader who did not take part in the conversation.
+
+People who talk to each other omit what all of them know: the subject, the occasion, how certain it is. A memory of such
+a talk needs a name or a number, a whole sentence, and no condition.
+"""
+
+import re
+
+from slowwave_server.domain.extraction.flaws import DANGLING
+from slowwave_server.domain.extraction.machine_text import is_machine_text
+from slowwave_server.domain.extraction.outcomes import has_specifics
+from slowwave_server.domain.extraction.standalone import content_words, is_named, is_unreal
+from slowwave_server.domain.extraction.tone import is_rambling
+
+LEAST_WORDS = 5
+"""Minimum content words."""
+_SHOULD = re.compile(r"\bshould\b", re.IGNORECASE)
+_AGENDA = re.compile(r"\(\d{1,3} ?m(?:in(?:utes)?)?\b")
+"""The planned length of an item: "(5m, Lee)"."""
+_VERB = re.compile(
+    r"\b(?:am|is|are|was|were|be|been|has|have|had|do|does|did|can|could|will|would|should|may|might|must|"
+    r"[a-z]{2,}(?:s|ed))\b|n't\b|'(?:m|re|ve|d|ll|s)\b",
+)
+_SENTENCE_END = re.compile(r"[.!;] ")
+
+
+def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
+    """Return True if a statement in its speaker's words is clear to outsiders.
+
+    asked: the question that the statement answers, if the memory contains it.
+    """
+    return (
+        (is_named(said) or has_specifics(said))
+        and len(set(content_words(f"{asked or ''} {said}"))) >= LEAST_WORDS
+        and not (is_unreal(said) or _SHOULD.search(said))
+        and (asked is not None or (DANGLING.search(said) is None and all(map(_VERB.search, _SENTENCE_END.split(said)))))
+        and _AGENDA.search(said) is None
+        and not is_machine_text(said)
+        and not is_rambling(said)
+    )
