@@ -21,7 +21,8 @@ from slowwave.settings import Settings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.reports.memories import list_memories
 from slowwave_server.services.reports.review import Asked, ListedQuestion, list_questions, what_answers_do
-from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
+from slowwave_server.services.reports.run_list import list_runs
+from slowwave_server.services.reports.runs import RunStory, read_run
 from slowwave_server.services.review.decision import Decision
 from slowwave_server.services.review.decisions import decide_cases
 from slowwave_server.services.undo.undo import undo

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Literal, get_args
 
-from sqlalchemy import Connection, text
-
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import find_agent
 
 DayStatus = Literal["open", "settling", "final"]
@@ -63,15 +62,15 @@ _COUNTED = """
 SELECT d.agent_id, d.scope_id, d.day, sum(d.total_messages)::bigint AS total,
        sum(d.total_messages - d.summarized)::bigint AS unsummarized
 FROM slowwave.session_days d JOIN slowwave.agents a ON a.id = d.agent_id
-WHERE a.tenant = :tenant AND (CAST(:agent AS text) IS NULL OR a.name = :agent)
-  AND (CAST(:since AS date) IS NULL OR d.day >= :since) AND (CAST(:day AS date) IS NULL OR d.day = :day)
+WHERE a.tenant = %(tenant)s AND (CAST(%(agent)s AS text) IS NULL OR a.name = %(agent)s)
+  AND (CAST(%(since)s AS date) IS NULL OR d.day >= %(since)s) AND (CAST(%(day)s AS date) IS NULL OR d.day = %(day)s)
 GROUP BY 1, 2, 3
 """
-_BOOK = text(f"""
+_BOOK = f"""
 WITH counted AS ({_COUNTED}), kept AS (
     SELECT y.* FROM slowwave.days y JOIN slowwave.agents a ON a.id = y.agent_id
-    WHERE a.tenant = :tenant AND (CAST(:agent AS text) IS NULL OR a.name = :agent)
-      AND (CAST(:since AS date) IS NULL OR y.day >= :since) AND (CAST(:day AS date) IS NULL OR y.day = :day)
+    WHERE a.tenant = %(tenant)s AND (CAST(%(agent)s AS text) IS NULL OR a.name = %(agent)s)
+      AND (CAST(%(since)s AS date) IS NULL OR y.day >= %(since)s) AND (CAST(%(day)s AS date) IS NULL OR y.day = %(day)s)
 )
 SELECT agent_id, scope_id, day, {NAMES}, coalesce(c.total, 0) AS total_messages,
        coalesce(c.unsummarized, 0) AS messages_since_last_summary,
@@ -81,55 +80,56 @@ SELECT agent_id, scope_id, day, {NAMES}, coalesce(c.total, 0) AS total_messages,
 FROM counted c FULL JOIN kept y USING (agent_id, scope_id, day)
 JOIN slowwave.agents a ON a.id = agent_id
 JOIN slowwave.scopes k ON k.id = scope_id
-WHERE CAST(:last_day AS date) IS NULL OR day < CAST(:last_day AS date) OR day = CAST(:last_day AS date)
+WHERE CAST(%(last_day)s AS date) IS NULL OR day < CAST(%(last_day)s AS date) OR day = CAST(%(last_day)s AS date)
       AND (a.name COLLATE "C", k.kind, k.name COLLATE "C")
-          > (CAST(:last_agent AS text), CAST(:last_kind AS text), CAST(:last_name AS text))
-ORDER BY day DESC, a.name COLLATE "C", k.kind, k.name COLLATE "C" LIMIT :limit
-""")
-NOT_IN_BACK_OFF = "(y.not_before IS NULL OR y.not_before <= :now)"
+          > (CAST(%(last_agent)s AS text), CAST(%(last_kind)s AS text), CAST(%(last_name)s AS text))
+ORDER BY day DESC, a.name COLLATE "C", k.kind, k.name COLLATE "C" LIMIT %(limit)s
+"""
+NOT_IN_BACK_OFF = "(y.not_before IS NULL OR y.not_before <= {})"
+"""A condition of days; its place is the present time."""
 # A local day is at most 15 hours ahead of the day in UTC. So the index gives days that may have ended, and the agent's
 # own zone and cut-off hour decide. Each part follows the order of its index and stops when it has enough days. Names
 # are looked up one by one by key, so that no plan sorts all open days to take the first of them.
-_AFTER = "({0}.day, {0}.agent_id, {0}.scope_id) > (CAST(:day AS date), CAST(:agent_id AS bigint), :scope_id)"
+_AFTER = "({0}.day, {0}.agent_id, {0}.scope_id) > (CAST(%(day)s AS date), CAST(%(agent_id)s AS bigint), %(scope_id)s)"
 _OVER = """
-    AND {0}.day <= :latest AND {0}.day < (
-        SELECT slowwave.local_day(:now, a.time_zone, a.cutoff_hour) FROM slowwave.agents a WHERE a.id = {0}.agent_id)
+    AND {0}.day <= %(latest)s AND {0}.day < (
+        SELECT slowwave.local_day(%(now)s, a.time_zone, a.cutoff_hour) FROM slowwave.agents a WHERE a.id = {0}.agent_id)
 """
-_ENDED = text(f"""
+_ENDED = f"""
 WITH pending AS MATERIALIZED (
     SELECT d.day, d.agent_id, d.scope_id FROM slowwave.session_days d
     WHERE d.pending AND {_AFTER.format("d")} {_OVER.format("d")}
       AND NOT EXISTS (SELECT FROM slowwave.days y WHERE y.agent_id = d.agent_id AND y.scope_id = d.scope_id
-                      AND y.day = d.day AND y.not_before > :now OFFSET 0)
-    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 LIMIT :limit
+                      AND y.day = d.day AND y.not_before > %(now)s OFFSET 0)
+    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 LIMIT %(limit)s
 ), unsettled AS MATERIALIZED (
     SELECT y.day, y.agent_id, y.scope_id FROM slowwave.days y
-    WHERE y.status <> 'final' AND {_AFTER.format("y")} {_OVER.format("y")} AND {NOT_IN_BACK_OFF}
-    ORDER BY 1, 2, 3 LIMIT :limit
+    WHERE y.status <> 'final' AND {_AFTER.format("y")} {_OVER.format("y")} AND {NOT_IN_BACK_OFF.format("%(now)s")}
+    ORDER BY 1, 2, 3 LIMIT %(limit)s
 ), first AS MATERIALIZED (
-    SELECT * FROM pending UNION SELECT * FROM unsettled ORDER BY 1, 2, 3 LIMIT :limit
+    SELECT * FROM pending UNION SELECT * FROM unsettled ORDER BY 1, 2, 3 LIMIT %(limit)s
 )
 SELECT u.agent_id, u.scope_id, u.day, {NAMES}
 FROM first u JOIN slowwave.agents a ON a.id = u.agent_id JOIN slowwave.scopes k ON k.id = u.scope_id
 ORDER BY u.day, u.agent_id, u.scope_id
-""")
-_FOR_WANT_OF_BUDGET = text(f"""
+"""
+_FOR_WANT_OF_BUDGET = f"""
 SELECT y.agent_id, y.scope_id, y.day, {NAMES}
 FROM slowwave.days y JOIN slowwave.agents a ON a.id = y.agent_id JOIN slowwave.scopes k ON k.id = y.scope_id
-WHERE y.status = 'final' AND y.day >= :since AND EXISTS (
+WHERE y.status = 'final' AND y.day >= %(since)s AND EXISTS (
     SELECT FROM slowwave.day_segments g
     WHERE (g.agent_id, g.scope_id, g.day) = (y.agent_id, y.scope_id, y.day)
-      AND g.summarizer LIKE 'rules/% until model %')
-ORDER BY y.day, y.agent_id, y.scope_id LIMIT :limit
-""")
-_SETTLE = text(
-    "SELECT slowwave.settle_days(CAST(:agents AS bigint[]), CAST(:scopes AS bigint[]), CAST(:days AS date[]))"
+      AND g.summarizer LIKE 'rules/%% until model %%')
+ORDER BY y.day, y.agent_id, y.scope_id LIMIT %(limit)s
+"""
+_SETTLE = (
+    "SELECT slowwave.settle_days(CAST(%(agents)s AS bigint[]), CAST(%(scopes)s AS bigint[]), CAST(%(days)s AS date[]))"
 )
 _FURTHEST_AHEAD = timedelta(hours=15)
 
 
 def day_book(
-    connection: Connection,
+    connection: Reads,
     tenant: str,
     agent: str | None = None,
     *,
@@ -147,7 +147,7 @@ def day_book(
         find_agent(connection, tenant, agent)
     values = {"tenant": tenant, "agent": agent, "since": since, "day": day, "limit": limit}
     values |= _last(after)
-    return [_entry(dict(row)) for row in connection.execute(_BOOK, values).mappings()]
+    return [_entry(row) for row in read_rows(connection, _BOOK, values)]
 
 
 def _last(after: tuple[date, str, str | None] | None) -> dict[str, Any]:
@@ -161,33 +161,33 @@ def _last(after: tuple[date, str, str | None] | None) -> dict[str, Any]:
     return {"last_day": day, "last_agent": agent, "last_kind": kind, "last_name": name}
 
 
-def ended_days(connection: Connection, *, now: datetime, limit: int, after: DayRef | None = None) -> list[DayRef]:
+def ended_days(connection: Reads, *, now: datetime, limit: int, after: DayRef | None = None) -> list[DayRef]:
     """List days that are over in their agent's zone and not final, or not final any more, oldest first. after: only
     days after this one in this order.
     """
     at = (date.min, 0, 0) if after is None else (after.day, after.agent_id, after.scope_id)
     values = {"latest": (now + _FURTHEST_AHEAD).date(), "now": now, "limit": limit}
     values |= dict(zip(("day", "agent_id", "scope_id"), at, strict=True))
-    return [DayRef(**row) for row in connection.execute(_ENDED, values).mappings()]
+    return [DayRef(**row) for row in read_rows(connection, _ENDED, values)]
 
 
-def days_for_want_of_budget(connection: Connection, *, now: datetime, limit: int) -> list[DayRef]:
+def days_for_want_of_budget(connection: Reads, *, now: datetime, limit: int) -> list[DayRef]:
     """List final days of the last week that the rules summarised, in whole or in part, because a budget was used up."""
     values = {"since": (now - _LATELY).date(), "limit": limit}
-    return [DayRef(**row) for row in connection.execute(_FOR_WANT_OF_BUDGET, values).mappings()]
+    return [DayRef(**row) for row in read_rows(connection, _FOR_WANT_OF_BUDGET, values)]
 
 
-def mark_settling(connection: Connection, days: Sequence[DayRef]) -> None:
+def mark_settling(connection: Reads, days: Sequence[DayRef]) -> None:
     """Mark ended days as settling: their final summary is requested. Days that are already final do not change."""
     values = {
         "agents": [day.agent_id for day in days],
         "scopes": [day.scope_id for day in days],
         "days": [day.day for day in days],
     }
-    connection.execute(_SETTLE, values)
+    read_rows(connection, _SETTLE, values)
 
 
-def find_days(connection: Connection, tenant: str, agent: str, day: date, *, scope: str | None = None) -> list[DayRef]:
+def find_days(connection: Reads, tenant: str, agent: str, day: date, *, scope: str | None = None) -> list[DayRef]:
     """Find the scopes in which an agent has events or a summary on one day; return one reference for each.
 
     If `scope` is given ("agent" for the agent's own scope, "room:NAME" or "team:NAME"), only this scope is searched.

@@ -29,7 +29,7 @@ ORDER BY 1, 2, 3
 # Group by agent and day, so that the planner does not read the events of all other agents on this day in a large scope.
 _DUE = text(f"""
 SELECT g.agent_id, g.scope_id, g.day, {NAMES}, c.seen,
-       (c.unsummarized >= :threshold OR c.seen <= :quiet_since) AND {NOT_IN_BACK_OFF} AS due,
+       (c.unsummarized >= :threshold OR c.seen <= :quiet_since) AND {NOT_IN_BACK_OFF.format(":now")} AS due,
        greatest(c.seen + :quiet, y.not_before) AS later
 FROM (SELECT DISTINCT * FROM unnest(CAST(:agents AS bigint[]), CAST(:scopes AS bigint[]), CAST(:days AS date[]))
       AS u (agent_id, scope_id, day)) AS g
@@ -66,7 +66,7 @@ JOIN slowwave.session_days d
 JOIN slowwave.agents a ON a.id = d.agent_id
 JOIN slowwave.scopes k ON k.id = d.scope_id
 LEFT JOIN slowwave.days y ON (y.agent_id, y.scope_id, y.day) = (d.agent_id, d.scope_id, d.day)
-WHERE {NOT_IN_BACK_OFF}
+WHERE {NOT_IN_BACK_OFF.format(":now")}
 GROUP BY d.agent_id, d.scope_id, d.day, a.tenant, a.name, k.kind, k.name
 HAVING sum(d.total_messages - d.summarized) >= :threshold
 ORDER BY d.day, d.agent_id, d.scope_id

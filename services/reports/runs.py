@@ -1,4 +1,4 @@
-"""Runs of maintenance: a list of runs, the result of each run, and every change that it made.
+"""Runs of maintenance: the result of each run, and every change that it made.
 
 For a run of the installation (a job over all scopes), a tenant sees only the changes of its own memories (I8).
 """
@@ -6,11 +6,10 @@ For a run of the installation (a job over all scopes), a tenant sees only the ch
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select
+from sqlalchemy import Connection, Row, func, select
 
 from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.models import (
@@ -28,36 +27,12 @@ from slowwave_server.models import (
     WorkingItem,
 )
 from slowwave_server.services.access.reach import Reach
-from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memories.file_lines import files_among
 from slowwave_server.services.reports.mentioned import contents_of
-from slowwave_server.services.runs.store import RunKind
+from slowwave_server.services.reports.run_list import RunLine, find_run
 
 EVIDENCE_SHOWN = 5
 CHANGES_READ = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """One run. scope: `kind:name`, None for all scopes; by: the person or job that started it; seconds: None while it
-    runs; part_of: the run that started it.
-    """
-
-    id: int
-    kind: str
-    status: str
-    job: str | None
-    scope: str | None
-    started_at: datetime
-    completed_at: datetime | None
-    seconds: float | None
-    by: str | None
-    summary: str | None
-    error: str | None
-    stats: dict[str, Any]
-    undoes: int | None
-    undone_by: int | None
-    part_of: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,31 +55,6 @@ class RunStory:
     lost: dict[UUID, str] = field(default_factory=dict)
 
 
-def list_runs(
-    connection: Connection,
-    tenant: str,
-    *,
-    scope: tuple[str, str] | None = None,
-    kind: RunKind | None = None,
-    reach: Reach | None = None,
-    before: int | None = None,
-    limit: int = 20,
-) -> list[RunLine]:
-    """List the newest runs that the tenant may see. scope: ("agent", "room" or "team", name).
-
-    reach: only runs over scopes within it; None for all. before: only runs with a smaller number.
-    """
-    query = _runs(tenant, reach)
-    if before is not None:
-        query = query.where(MaintenanceRun.id < before)
-    if kind is not None:
-        query = query.where(MaintenanceRun.kind == kind)
-    if scope is not None:
-        query = query.where(_worked_on(tenant, *scope))
-    rows = connection.execute(query.order_by(MaintenanceRun.id.desc()).limit(limit))
-    return [_line(row) for row in rows]
-
-
 def read_run(
     connection: Connection,
     tenant: str,
@@ -115,11 +65,9 @@ def read_run(
     limit: int = 200,
 ) -> RunStory:
     """Return one run with its first `limit` changes, or those after a cursor. Raises UnknownName, also out of reach."""
-    row = connection.execute(_runs(tenant, reach).where(MaintenanceRun.id == run_id)).first()
-    if row is None:
-        raise UnknownName(f"tenant {tenant!r} has no run {run_id}; `slowwave run list` lists them")
+    run = find_run(connection, tenant, run_id, reach)
     mine = _changes(tenant, run_id)
-    counted = _actions(tenant, run_id) if row.scope is not None else mine
+    counted = _actions(tenant, run_id) if run.scope is not None else mine
     query = select(counted.c.action, func.count().label("number")).group_by(counted.c.action)
     found = connection.execute(query.order_by(func.min(counted.c.id)))
     actions: dict[str, int] = {row.action: row.number for row in found}
@@ -128,14 +76,14 @@ def read_run(
     changes = read[:limit]
     evidence = _evidence(connection, tenant, {change.memory_id for change in changes})
     return RunStory(
-        run=_line(row),
+        run=run,
         actions=actions,
         added=_added(connection, tenant, run_id),
         changed=sum(actions.values()),
         changes=tuple(_change_line(change, evidence[change.memory_id]) for change in changes),
         more_after=changes[-1].id if changes and len(read) > limit else None,
         parts=_parts(connection, tenant, run_id),
-        lost=contents_of(connection, tenant, map(UUID, row.stats.get("lost", ()))),
+        lost=contents_of(connection, tenant, map(UUID, run.stats.get("lost", ()))),
     )
 
 
@@ -160,54 +108,6 @@ def _parts(connection: Connection, tenant: str, run_id: int) -> tuple[int, ...]:
         .order_by(MaintenanceRun.id)
     )
     return tuple(connection.execute(query).scalars())
-
-
-def _runs(tenant: str, reach: Reach | None = None) -> Select[*tuple[Any, ...]]:
-    scope = case((Scope.id.is_(None), None), else_=func.concat(Scope.kind, ":", Scope.name))
-    return (
-        select(
-            MaintenanceRun.id,
-            MaintenanceRun.kind,
-            MaintenanceRun.status,
-            MaintenanceRun.job_id.label("job"),
-            scope.label("scope"),
-            MaintenanceRun.started_at,
-            MaintenanceRun.completed_at,
-            MaintenanceRun.started_by.label("by"),
-            MaintenanceRun.summary,
-            MaintenanceRun.error,
-            MaintenanceRun.stats,
-            MaintenanceRun.undoes,
-            MaintenanceRun.undone_by,
-            MaintenanceRun.part_of,
-        )
-        .join(Scope, Scope.id == MaintenanceRun.scope_id, isouter=True)
-        .where(_is_seen(tenant, reach))
-    )
-
-
-def _is_seen(tenant: str, reach: Reach | None) -> ColumnElement[bool]:
-    """Return True if the caller may see the run; a run without a scope is visible to callers that see the
-    whole tenant.
-    """
-    if reach is None or reach.is_all:
-        return or_(Scope.tenant == tenant, MaintenanceRun.scope_id.is_(None))
-    return and_(Scope.tenant == tenant, reach.scopes_condition())
-
-
-def _worked_on(tenant: str, kind: str, name: str) -> ColumnElement[bool]:
-    its = select(Scope.id).where(Scope.tenant == tenant, Scope.kind == kind, Scope.name == name)
-    # Check one run after the other until there are enough, and its changes by key, up to the first in the scope; a join
-    # would read all changes first.
-    of_scope = select(Memory.scope_id).where(Memory.id == MemoryChange.memory_id).scalar_subquery()
-    changed = (
-        select(MemoryChange.id)
-        .where(MemoryChange.run_id == MaintenanceRun.id, of_scope == its.scalar_subquery())
-        .correlate(MaintenanceRun)
-        .offset(0)
-        .exists()
-    )
-    return or_(MaintenanceRun.scope_id.in_(its), and_(MaintenanceRun.scope_id.is_(None), changed))
 
 
 def _actions(tenant: str, run_id: int) -> Any:
@@ -292,9 +192,3 @@ def _added(connection: Connection, tenant: str, run_id: int) -> dict[str, int]:
         if number := connection.execute(select(func.count()).select_from(mine)).scalar_one():
             counts[name] = number
     return counts
-
-
-def _line(row: Row[*tuple[Any, ...]]) -> RunLine:
-    columns = row._asdict()
-    ended = columns["completed_at"]
-    return RunLine(**columns, seconds=None if ended is None else (ended - columns["started_at"]).total_seconds())

@@ -36,6 +36,7 @@ from slowwave_server.services.reports import (
     quarantine,
     relations,
     review,
+    run_list,
     runs,
     status,
     text_filter,
@@ -168,7 +169,7 @@ def test_mistake_39_an_empty_filter_answers_with_nothing_and_never_with_everythi
         ):
             assert conflicts.list_conflicts(connection, tenant, scope=key) == []
             assert review.list_questions(connection, tenant, review.Asked(scope=key)) == []
-            assert runs.list_runs(connection, tenant, scope=key) == []
+            assert run_list.list_runs(connection, tenant, scope=key) == []
             assert working.list_notes(connection, tenant, *key, RULES, datetime.now(UTC)) == []
         assert quarantine.list_quarantined(connection, "acme", agent="") == []
         assert quarantine.list_quarantined(connection, "acme", agent="atlas", session="") == []

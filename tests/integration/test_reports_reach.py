@@ -18,7 +18,8 @@ from slowwave_server.services.reports.agents import list_agents
 from slowwave_server.services.reports.memories import list_memories
 from slowwave_server.services.reports.records import as_records, read_record
 from slowwave_server.services.reports.review import Asked, list_questions, read_question
-from slowwave_server.services.reports.runs import list_runs, read_run
+from slowwave_server.services.reports.run_list import list_runs
+from slowwave_server.services.reports.runs import read_run
 from tests.support.installation import Installation
 from tests.support.reviewing import Dispute
 

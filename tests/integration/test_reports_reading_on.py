@@ -13,7 +13,8 @@ from slowwave_server.services.days.book import day_book
 from slowwave_server.services.llm.budget import ReservationRequest
 from slowwave_server.services.reports.dead_letters import list_dead_letters
 from slowwave_server.services.reports.quarantine import list_quarantined
-from slowwave_server.services.reports.runs import list_runs, read_run
+from slowwave_server.services.reports.run_list import list_runs
+from slowwave_server.services.reports.runs import read_run
 from slowwave_server.services.reports.spending import read_spending
 from tests.support.budgeting import THURSDAY, Purse
 from tests.support.installation import Installation

@@ -9,7 +9,8 @@ from slowwave.settings import Consolidation
 from slowwave_server.services.consolidation.scope_lock import scope_lock
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.reports.runs import list_runs, read_run
+from slowwave_server.services.reports.run_list import list_runs
+from slowwave_server.services.reports.runs import read_run
 from slowwave_server.services.undo.undo import undo
 from slowwave_server.services.working.consolidate import consolidate_working
 from tests.support.consolidating import APART, merges_all

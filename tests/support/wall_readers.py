@@ -32,6 +32,7 @@ from slowwave_server.services.reports import (
     records,
     relations,
     review,
+    run_list,
     runs,
     spending,
     status,
@@ -233,8 +234,12 @@ READERS = [
         review.read_questions,
         lambda w, c, p: review.read_questions(c, p.tenant, w.numbers("review_items", p)),
     ),
-    Reader(runs.list_runs, lambda _, c, p: runs.list_runs(c, p.tenant, scope=p.key)),
-    Reader(runs.list_runs, lambda _, c, p: runs.list_runs(c, p.tenant, limit=500), "tenant"),
+    Reader(run_list.list_runs, lambda _, c, p: run_list.list_runs(c, p.tenant, scope=p.key)),
+    Reader(run_list.list_runs, lambda _, c, p: run_list.list_runs(c, p.tenant, limit=500), "tenant"),
+    Reader(
+        run_list.find_run,
+        lambda w, c, p: [run_list.find_run(c, p.tenant, run) for run in w.numbers("maintenance_runs", p)],
+    ),
     Reader(
         runs.read_run,
         lambda w, c, p: [runs.read_run(c, p.tenant, run) for run in w.numbers("maintenance_runs", p)],

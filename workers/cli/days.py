@@ -30,7 +30,7 @@ def list_days(
 
     first = None if since is None else day_option("--since", since)
     shell = shell_of(context)
-    with shell.connection() as connection:
+    with shell.driver() as connection:
         found = day_book(connection, shell.tenant, agent, since=first, limit=limit)
     if as_json:
         print_json([_document(entry) for entry in found])

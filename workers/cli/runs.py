@@ -16,7 +16,8 @@ from slowwave_server.workers.shared.failures import FOUND
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slowwave_server.services.reports.runs import RunLine, RunStory
+    from slowwave_server.services.reports.run_list import RunLine
+    from slowwave_server.services.reports.runs import RunStory
     from slowwave_server.services.undo.report import UndoReport
 
 Kind = Literal["working", "light", "deep", "review", "undo", "import", "files", "curation", "other", "rebuild"]
@@ -36,10 +37,10 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List runs, the newest first."""
-    from slowwave_server.services.reports.runs import list_runs
+    from slowwave_server.services.reports.run_list import list_runs
 
     shell = shell_of(context)
-    with shell.connection() as connection:
+    with shell.driver() as connection:
         place = place_of(connection, shell, agent, scope)
         found = list_runs(connection, shell.tenant, scope=place, kind=kind, limit=limit)
     if as_json:

@@ -16,7 +16,7 @@ from slowwave_server.services.reports.agents import list_sessions, read_agent
 from slowwave_server.services.reports.aliases import list_aliases
 from slowwave_server.services.reports.inbox import open_keys, read_items
 from slowwave_server.services.reports.memories import list_memories
-from slowwave_server.services.reports.runs import list_runs
+from slowwave_server.services.reports.run_list import list_runs
 from slowwave_server.services.reports.working import list_notes
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, changes, reads

@@ -14,7 +14,8 @@ from slowwave_server.services.lookup import UnknownName, find_agent
 from slowwave_server.services.moving_in.undoing import undo_any
 from slowwave_server.services.reports.inbox import keys_of_run
 from slowwave_server.services.reports.mentioned import contents_named
-from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
+from slowwave_server.services.reports.run_list import list_runs
+from slowwave_server.services.reports.runs import RunStory, read_run
 from slowwave_server.services.runs.store import RunKind
 from slowwave_server.services.undo.checks import CannotUndo
 from slowwave_server.services.undo.report import UndoReport

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.reports.runs import RunStory, list_runs, read_run
+from slowwave_server.services.reports.run_list import list_runs
+from slowwave_server.services.reports.runs import RunStory, read_run
 from slowwave_server.services.requests.work import scope_named
 from slowwave_server.services.runs.store import RunKind
 from slowwave_server.workers.gateway.asking import answered, ask
