@@ -90,7 +90,8 @@ def test_reads_load_no_library_that_they_do_not_use(database_url: str, call: str
 def test_status_loads_celery_only_for_workers_that_listen(database_url: str, valkey_url: str) -> None:
     variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url}
     heavy = ("sqlalchemy", "alembic", "celery", "kombu", "yaml", "detect_secrets", "numpy", "jinja2", "starlette")
-    assert loaded("status", heavy, **variables) == []
+    unused = ("opentelemetry", "rich", "slowwave.coordination.scripts", "slowwave_server.domain.health_issues")
+    assert loaded("status", (*heavy, *unused), **variables) == []
 
 
 @pytest.mark.servers
@@ -105,6 +106,8 @@ def test_status_loads_celery_only_for_workers_that_listen(database_url: str, val
         "session list atlas",
         "agent list",
         "agent show atlas",
+        "run list",
+        "day list atlas",
     ],
 )
 def test_common_reads_load_no_sqlalchemy(database_url: str, tmp_path: Path, call: str) -> None:
@@ -112,7 +115,28 @@ def test_common_reads_load_no_sqlalchemy(database_url: str, tmp_path: Path, call
         memory.turn_completed("atlas", "monday", [{"role": "user", "content": "My boat is called Heron."}])
     variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_SPOOL": str(tmp_path)}
     heavy = ("sqlalchemy", "alembic", "celery", "redis", "yaml", "detect_secrets", "numpy", "jinja2", "starlette")
-    assert loaded(call, heavy, **variables) == []
+    assert loaded(call, (*heavy, "tomllib", "rich.console"), **variables) == []
+
+
+@pytest.mark.servers
+def test_a_search_loads_nothing_of_contexts(database_url: str) -> None:
+    of_contexts = ("briefing", "context_query", "fitting", "instructions", "trimming")
+    names = (*(f"slowwave.recall.{name}" for name in of_contexts), "slowwave.messages")
+    assert loaded("search atlas boat", names, SLOWWAVE_DATABASE_URL=database_url) == []
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("call", ["search atlas boat", "context atlas", "memory list atlas", "status"])
+def test_reads_look_for_no_plugins_of_pydantic(database_url: str, valkey_url: str, call: str) -> None:
+    code = (
+        f"import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', *{call.split()}]\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "from pydantic.plugin import _loader; import os\n"
+        "print(_loader._plugins, os.environ.get('PYDANTIC_DISABLE_PLUGINS'), file=sys.stderr)"
+    )
+    environment = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url, "PATH": "/usr/bin:/bin"}
+    shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert shown.stderr.splitlines()[-1] == "None None"
 
 
 @pytest.mark.servers

@@ -2,18 +2,21 @@
 
 import io
 import json
+import subprocess
+import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
 from slowwave_server.domain.waiting_facts import Reason
-from slowwave_server.workers.cli.output import document, one_line, print_rows, safe
+from slowwave_server.workers.cli.output import console, document, one_line, print_rows, rich_console, safe, styled
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +78,43 @@ def test_on_a_terminal_the_last_column_wraps_under_itself() -> None:
     assert len(lines) > 1
     assert all(len(line) <= 40 for line in lines)
     assert lines[1].startswith("      word")
+
+
+SAID = st.text(st.sampled_from("ab \t\n·é漢\u200b\x07\u00a0") | st.characters(exclude_categories=["Cs"]), max_size=300)
+
+
+@given(st.lists(SAID, max_size=3), st.booleans())
+@example(["x" * 120], False)
+@example(["x " * 80], False)
+@example(["漢" * 61], False)
+@example(["a", ""], True)
+def test_a_pipe_gets_the_text_that_rich_prints(texts: list[str], soft_wrap: bool) -> None:
+    expected, shown = io.StringIO(), io.StringIO()
+    with redirect_stdout(expected):
+        rich_console().print(*map(styled, texts), soft_wrap=soft_wrap)
+    with redirect_stdout(shown):
+        out = console()
+        out.print(*(styled(one, "bold") for one in texts), soft_wrap=soft_wrap)
+    assert type(out).__name__ == "Pipe"
+    assert shown.getvalue() == expected.getvalue()
+
+
+def test_styles_are_printed_for_a_variable_that_forces_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = io.StringIO()
+    with redirect_stdout(shown):
+        print_rows(console(), [(styled("a", "bold"), "b")])
+    assert "\x1b[1ma" in shown.getvalue()
+
+
+def test_a_closed_pipe_ends_the_command_quietly() -> None:
+    code = (
+        "import sys; from slowwave_server.workers.cli.output import console\n"
+        "sys.stdin.read(); console().print('late'); print('not reached', file=sys.stderr)"
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=pipe) as child:
+        assert child.stdout is not None
+        child.stdout.close()
+        _, told = child.communicate(b"")
+    assert (child.returncode, told) == (1, b"")

@@ -1,6 +1,6 @@
 """`slowwave agent list | show | clock`: agents, and when their local day begins."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -8,9 +8,6 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import Agent, Json, Limit
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.state import shell_of
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 
 def list_agents(
@@ -49,7 +46,7 @@ def show(context: typer.Context, agent: Agent, *, as_json: Json = False) -> None
     at_least = "at least " if one.sessions == SESSIONS_COUNTED else ""
     since = "" if one.oldest_dirty_at is None else f", the oldest since {one.oldest_dirty_at:%Y-%m-%d %H:%M} UTC"
     memories = ", ".join(f"{count:,} {status}" for status, count in sorted(found.memories.items()))
-    rows: list[tuple[str | Text, ...]] = [
+    rows: list[tuple[str, ...]] = [
         ("agent", styled(one.name, "bold")),
         ("created", f"{one.created_at:%Y-%m-%d %H:%M} UTC"),
         ("day begins", f"{one.cutoff_hour:02}:00, {one.timezone}"),

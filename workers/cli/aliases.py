@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from slowwave_server.workers.cli.deciding import print_run, who
 from slowwave_server.workers.cli.options import Agent, By, Json, Limit, Scope, scope_of
@@ -44,7 +43,7 @@ def list_(
             "There are no aliases yet. A flush learns “Kubernetes (k8s)”; `slowwave alias add` adds an alias."
         )
         return
-    rows: list[tuple[str | Text, ...]] = [_head("name", "alias", "from"), *(_row(one) for one in found)]
+    rows: list[tuple[str, ...]] = [_head("name", "alias", "from"), *(_row(one) for one in found)]
     print_rows(console(), rows)
     if len(found) == limit:
         console(stderr=True).print(f"These are the first {limit}; --limit shows more.")
@@ -136,5 +135,5 @@ def _print(done: "AliasEdit", *, as_json: bool) -> None:
     print_run(done.run)
 
 
-def _head(*names: str) -> tuple[Text, ...]:
+def _head(*names: str) -> tuple[str, ...]:
     return tuple(styled(name, "dim") for name in names)

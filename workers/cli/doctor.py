@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
@@ -40,7 +39,7 @@ def doctor(
 
 
 def _show(checks: "list[Check]", problems: int) -> None:
-    rows: list[tuple[str | Text, ...]] = []
+    rows: list[tuple[str, ...]] = []
     for check in checks:
         rows.append((styled(check.verdict, _STYLES[check.verdict]), check.name, check.title or check.finding))
         if check.title is not None:

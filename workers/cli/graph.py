@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import Agent, Json, Scope, scope_parts
 from slowwave_server.workers.cli.output import (
-    PIPE_WIDTH,
     XML_ESCAPED,
     console,
     json_text,
@@ -21,6 +19,7 @@ from slowwave_server.workers.cli.output import (
     print_rows,
     styled,
 )
+from slowwave_server.workers.cli.pipe import PIPE_WIDTH
 from slowwave_server.workers.cli.state import shell_of
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def _print_text(found: "EntityGraph", out: Console) -> None:
 
 def _print_entities(found: "EntityGraph", out: Console) -> None:
     """Print one row per entity: name, type, number of relations, and its most frequent neighbours."""
-    rows: list[tuple[str | Text, ...]] = [_head("entity", "type", "relations", "related most to")]
+    rows: list[tuple[str, ...]] = [_head("entity", "type", "relations", "related most to")]
     for key, node in _entities(found):
         near = Counter(other for pair in _neighbours(found, key) for other in pair if other != key)
         names = ", ".join(found.graph.nodes[other]["name"] for other, _ in near.most_common(NEAREST))
@@ -166,7 +165,7 @@ def _print_relations(found: "EntityGraph", out: Console) -> None:
     for source, target, edge in found.graph.edges(data=True):
         if nodes[source]["kind"] == "entity":
             stated.setdefault((source, edge["predicate"], target), []).append(edge)
-    rows: list[tuple[str | Text, ...]] = [_head("entity", "relation", "entity", "since", "memory")]
+    rows: list[tuple[str, ...]] = [_head("entity", "relation", "entity", "since", "memory")]
     for source, predicate, target in sorted(stated, key=lambda ends: _distance(found, ends)):
         edges = sorted(stated[source, predicate, target], key=lambda edge: edge["since"])
         memory = edges[0]["memory"] + (f" and {len(edges) - 1:,} more" if len(edges) > 1 else "")
@@ -191,7 +190,7 @@ def _print_links(found: "EntityGraph", out: Console) -> None:
         print_rows(out, [_head("memory", "link", "memory", "similarity"), *rows], indent=2)
 
 
-def _head(*names: str) -> tuple[Text, ...]:
+def _head(*names: str) -> tuple[str, ...]:
     return tuple(styled(name, "dim") for name in names)
 
 

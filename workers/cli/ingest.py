@@ -13,7 +13,7 @@ import typer
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.given_file import check_given, given_lines
 from slowwave_server.workers.cli.options import Json, Timeout, Wait
-from slowwave_server.workers.cli.output import console, print_json
+from slowwave_server.workers.cli.output import console, print_json, rich_console
 from slowwave_server.workers.cli.sentences import INTERRUPTED, complain
 from slowwave_server.workers.cli.state import shell_of
 from slowwave_server.workers.shared.failures import FOUND
@@ -134,7 +134,7 @@ def _progress(size: int | None) -> "Iterator[Callable[[IngestReport], None]]":
     """A progress bar on stderr, if stderr is a terminal. Yields the function that moves it."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
-    err = console(stderr=True)
+    err = rich_console(stderr=True)
     shown = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
     with Progress(*shown, console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task("0 lines", total=size)

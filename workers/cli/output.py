@@ -9,16 +9,18 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 from uuid import UUID
 
-# Imported by the functions that print for people: JSON, help and errors need none of it.
+from slowwave_server.workers.cli.pipe import PIPE_WIDTH, Pipe, may_show_styles
+
+# Imported for terminals: JSON, help, errors and pipes need none of it.
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-PIPE_WIDTH = 120
 _CONTROLS = [code for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"]
 # Line and paragraph separators, marks that reorder a line, invisible letters.
 _UNSEEN = [0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF, *range(0xE0000, 0xE0080)]
@@ -31,10 +33,15 @@ XML_ESCAPED = {code: f"&#{code};" for code in _ESCAPED}
 
 def console(*, stderr: bool = False) -> "Console":
     """A console that prints text literally, without markup or highlighting."""
+    stream, make = sys.stderr if stderr else sys.stdout, partial(rich_console, stderr=stderr)
+    return make() if may_show_styles(stream) else cast("Console", Pipe(stream, make))
+
+
+def rich_console(*, stderr: bool = False) -> "Console":
+    """The same console as rich makes it, for parts of rich such as progress bars."""
     from rich.console import Console
 
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else PIPE_WIDTH
+    width = None if (sys.stderr if stderr else sys.stdout).isatty() else PIPE_WIDTH
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, width=width)
 
 
@@ -49,11 +56,27 @@ def one_line(text: str, limit: int = 100) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
-def styled(text: str, style: str = "") -> "Text":
-    """Safe text in a style."""
-    from rich.text import Text
+class Styled(str):
+    """Text with a style for terminals."""
 
-    return Text(safe(text), style=style)
+    __slots__ = ("style",)
+    style: str
+
+    def __new__(cls, text: str, style: str = "") -> Self:
+        made = super().__new__(cls, text)
+        made.style = style
+        return made
+
+    def __rich__(self) -> "Text":
+        """Return the text as rich prints it."""
+        from rich.text import Text
+
+        return Text(self, style=self.style)
+
+
+def styled(text: str, style: str = "") -> Styled:
+    """Safe text in a style."""
+    return Styled(safe(text), style)
 
 
 def print_json(value: Any) -> None:
@@ -88,23 +111,32 @@ def _word(value: Any) -> str:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def print_rows(out: "Console", rows: "Iterable[tuple[str | Text, ...]]", *, indent: int = 0) -> None:
+def print_rows(out: "Console", rows: Iterable[tuple[str, ...]], *, indent: int = 0) -> None:
     """Print rows in aligned columns; on a terminal the last column wraps, in a pipe every row stays one line."""
-    filled = [[styled(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
-    widths = [max(cell.cell_len for cell in column) for column in zip(*filled, strict=True)]
+    filled = [[cell if isinstance(cell, Styled) else styled(cell) for cell in row] for row in rows]
+    widths = [max(map(_cells, column)) for column in [*zip(*filled, strict=True)][:-1]]
     if out.is_terminal:
         from rich.padding import Padding
         from rich.table import Table
 
         table = Table.grid(padding=(0, 2))
-        for width in widths[:-1]:
+        for width in widths:
             table.add_column(no_wrap=True, width=width)
         table.add_column(overflow="fold")
         for row in filled:
             table.add_row(*row)
         out.print(Padding(table, (0, 0, 0, indent), expand=False))
         return
-    margin = "\n" + " " * (indent + sum(width + 2 for width in widths[:-1]))
+    margin = "\n" + " " * (indent + sum(width + 2 for width in widths))
     for *first, last in filled:
-        aligned = [cell.plain + " " * (width - cell.cell_len + 2) for cell, width in zip(first, widths, strict=False)]
-        out.print(" " * indent + "".join(aligned) + last.plain.replace("\n", margin), soft_wrap=True)
+        aligned = [cell + " " * (width - _cells(cell) + 2) for cell, width in zip(first, widths, strict=True)]
+        out.print(" " * indent + "".join(aligned) + last.replace("\n", margin), soft_wrap=True)
+
+
+def _cells(text: str) -> int:
+    """Return the width of a text in a terminal."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)

@@ -14,7 +14,7 @@ from slowwave.identity import SessionRef
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.reports.dirty import Goal, goals_of, unmet
 from slowwave_server.services.reports.why import why_waiting
-from slowwave_server.workers.cli.output import console
+from slowwave_server.workers.cli.output import rich_console
 from slowwave_server.workers.cli.sentences import complain
 from slowwave_server.workers.shared.failures import UNAVAILABLE
 from slowwave_server.workers.shared.shell import Shell
@@ -32,7 +32,7 @@ def wait_until_processed(shell: Shell, refs: Sequence[SessionRef], timeout_secon
     with shell.connection() as connection:
         left = goals_of(connection, refs)
     total = len(left)
-    err = console(stderr=True)
+    err = rich_console(stderr=True)
     with Progress(
         TextColumn("waiting for {task.description}"),
         BarColumn(),
