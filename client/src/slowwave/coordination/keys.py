@@ -81,67 +81,45 @@ class KeyKind:
         return re.fullmatch(".*".join(map(re.escape, self.pattern.split("*"))), key, re.DOTALL) is not None
 
 
-_AGENT = f"{PREFIX}{{TENANT/AGENT}}"
-_HELD = "as long as its last lease"
-OUR_KINDS = (
-    KeyKind(
+_ROWS: tuple[tuple[str, str, KeyType, str], ...] = (
+    (
         "session",
-        f"{_AGENT}:session:SESSION",
+        "{TENANT/AGENT}:session:SESSION",
         "string",
         "pending: `ticket_seconds` (60); running: `lease_seconds` (8), renewed",
     ),
-    KeyKind("running", f"{_AGENT}:running", "zset", f"session -> end of its lease in ms; {_HELD}"),
-    KeyKind("waiting", f"{_AGENT}:waiting", "zset", "session -> place; two tickets after the last ask"),
-    KeyKind(
-        "queued", f"{_AGENT}:queued:PRIORITY", "zset", "session -> end of its ticket in ms; as long as its last ticket"
-    ),
-    KeyKind("pass", f"{PREFIX}consolidate:MODE:TENANT/SCOPE", "string", "ticket of a queued pass; a minute"),
-    KeyKind("day", f"{PREFIX}day:TENANT/AGENT/SCOPE/DAY", "string", "ticket of a queued summary; a minute"),
-    KeyKind("files", f"{PREFIX}files:TENANT/SCOPE", "string", "ticket of a queued delivery; a minute"),
-    KeyKind("finalize", f"{PREFIX}finalize", "string", "ticket of the last sweep over ended days; a minute"),
-    KeyKind("swept", f"{PREFIX}swept", "string", "when the last sweep ended; a week"),
-    KeyKind("sweep link", f"{PREFIX}sweep-link", "string", "the queued link of a chain of sweeps; 10 seconds"),
-    KeyKind("task counts", f"{PREFIX}tasks", "hash", "counts of tasks; a week after the last"),
-    KeyKind("model slots", f"{PREFIX}model:slots", "zset", f"call -> end of its lease in ms; {_HELD}"),
-    KeyKind(
-        "model breaker",
-        f"{PREFIX}model:breaker:ENDPOINT",
-        "hash",
-        "consecutive failures, or the end of the pause; until an hour after it",
-    ),
-    KeyKind(
-        "forgotten", f"{PREFIX}forgotten:MESSAGE", "string", "a message that a forget removed from its queue; a week"
-    ),
-    KeyKind(
+    ("running", "{TENANT/AGENT}:running", "zset", "session -> end of its lease in ms; as long as its last lease"),
+    ("waiting", "{TENANT/AGENT}:waiting", "zset", "session -> place; two tickets after the last ask"),
+    ("queued", "{TENANT/AGENT}:queued:PRIORITY", "zset", "session -> end of its ticket in ms; as long as the last"),
+    ("pass", "consolidate:MODE:TENANT/SCOPE", "string", "ticket of a queued pass; a minute"),
+    ("day", "day:TENANT/AGENT/SCOPE/DAY", "string", "ticket of a queued summary; a minute"),
+    ("files", "files:TENANT/SCOPE", "string", "ticket of a queued delivery; a minute"),
+    ("finalize", "finalize", "string", "ticket of the last sweep over ended days; a minute"),
+    ("swept", "swept", "string", "when the last sweep ended; a week"),
+    ("sweep link", "sweep-link", "string", "the queued link of a chain of sweeps; 10 seconds"),
+    ("task counts", "tasks", "hash", "counts of tasks; a week after the last"),
+    ("model slots", "model:slots", "zset", "call -> end of its lease in ms; as long as its last lease"),
+    ("model breaker", "model:breaker:ENDPOINT", "hash", "consecutive failures, or the end of the pause; and an hour"),
+    ("forgotten", "forgotten:MESSAGE", "string", "a message that a forget removed from its queue; a week"),
+    (
         "login failures",
-        f"{PREFIX}login-failures:BY:DIGEST",
+        "login-failures:BY:DIGEST",
         "string",
         "failed logins of the console; 300 seconds from the first",
     ),
-    KeyKind("login form key", f"{PREFIX}login-form-key", "string", "signs the forms of the login page; 30 days"),
-    KeyKind(
+    ("login form key", "login-form-key", "string", "signs the forms of the login page; 30 days"),
+    (
         "rate limits",
-        f"{PREFIX}gateway:rate:BY:NAME",
+        "gateway:rate:BY:NAME",
         "string",
         "when the bucket of an API key, or of a tenant, is full again, in microseconds; a second longer than that",
     ),
-    KeyKind(
-        "quotas", f"{PREFIX}gateway:events:TENANT:DAY", "string", "events that a tenant recorded over HTTP; two days"
-    ),
-    KeyKind(
-        "kept answers",
-        f"{PREFIX}gateway:answer:TENANT:DIGEST",
-        "string",
-        "answer to a request that may be repeated; a day",
-    ),
-    KeyKind(
-        "set aside",
-        f"{PREFIX}set-aside",
-        "hash",
-        f"keys of a wrong type that were renamed to `{PREFIX}set-aside:KEY:TIME`; a week, as such a key",
-    ),
+    ("quotas", "gateway:events:TENANT:DAY", "string", "events that a tenant recorded over HTTP; two days"),
+    ("kept answers", "gateway:answer:TENANT:DIGEST", "string", "answer to a request that may be repeated; a day"),
+    ("set aside", "set-aside", "hash", "keys of a wrong type, now named `set-aside:KEY:TIME`; a week, as such a key"),
 )
-"""All kinds. The order matters, because a session may have any name: the first kind that fits decides."""
+OUR_KINDS = tuple(KeyKind(name, PREFIX + key, kind, lives) for name, key, kind, lives in _ROWS)
+"""Every kind. The order matters, because a session may have any name: the first kind that fits decides."""
 
 
 @dataclass(frozen=True, slots=True)
