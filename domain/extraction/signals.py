@@ -1,4 +1,4 @@
-"""Detect the named signals in one sentence, without weights.
+"""Detect the named signals in one sentence.
 
 Signals come from words (the lexicon), patterns of a few words, and the shape of the sentence.
 """
@@ -20,14 +20,17 @@ _HAVE = "i've ive have we've had"
 _WILL = "i'll will we'll gonna"
 
 
-def _pattern(name: str, needs: str, pattern: str) -> tuple[str, frozenset[str], re.Pattern[str]]:
-    """Build a signal of a few words. It is searched only if `needs` is empty or the text contains one of these
-    words.
+def _pattern(
+    name: str, needs: str, pattern: str, *, weight: float | None = None
+) -> tuple[str, frozenset[str], re.Pattern[str], float | None]:
+    """Build a signal of a few words. It is searched only if `needs` is empty or the text contains one of these words.
+
+    weight: its weight for the decision to keep a sentence, if it was set by hand.
     """
-    return name, frozenset(needs.split()), re.compile(pattern)
+    return name, frozenset(needs.split()), re.compile(pattern), weight
 
 
-_PATTERNS = (
+PATTERNS = (
     _pattern("i_am", _BE, r"\b(?:i'm|im|i am)\b"),
     _pattern(
         "i_am_a",
@@ -101,18 +104,21 @@ _PATTERNS = (
         r"help|use|list|find|"
         r"remove|rename|implement|translate|open|print|compare|continue|stop|forget|disregard|act|pretend)\b(?! (?:is|"
         r"was|are|of|in|time)\b)",
+        weight=-1.0,
     ),
     _pattern(
         "the_x_is",
         "the our",
         r"^(?:the|our) (?:[\w-]+ ){1,3}(?:is|are|uses|use|runs|needs|has|have|requires|expects|lives|starts|ends|opens|"
         r"closes|rotates|expires|costs|belongs|supports|contains|goes)\b",
+        weight=0.7,
     ),
     _pattern(
         "remember",
         "remember note don't keep make record fyi reference important reminder",
         r"^(?:please |and |also |so |hey |ok |okay ){0,3}(?:(?:remember|note)(?: that|,|:)|don't forget|keep in mind|"
         r"make a note|for the record|fyi|for future reference|important:|reminder:)",
+        weight=4.0,
     ),
     _pattern(
         "decision",
@@ -123,8 +129,9 @@ _PATTERNS = (
         r"let's (?:use|go with|keep|stick|switch|drop)|from now on|use [\w.-]{1,30} instead of|going with|"
         r"(?:we|i)(?:'ll| will) (?:use|switch to|migrate|stick with)|signed off on|switch(?:ed|ing) to|"
         r"no longer (?:use|need|support))\b",
+        weight=1.6,
     ),
-    _pattern("unreal", "if", r"^(?=.*\bif\b).*\b(?:would|could|might|'d)\b"),
+    _pattern("unreal", "if", r"^(?=.*\bif\b).*\b(?:would|could|might|'d)\b", weight=-1.6),
     _pattern(
         "commitment",
         "promise remind deadline due by i'll we'll will",
@@ -132,6 +139,7 @@ _PATTERNS = (
         r"by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by tomorrow|by the end of|"
         r"(?:i|we)(?:'ll| will) (?:send|finish|deliver|prepare|write|call|review|fix|deploy|"
         r"ship|have it))\b",
+        weight=1.4,
     ),
     _pattern(
         "rule",
@@ -141,6 +149,7 @@ _PATTERNS = (
         r"\b(?:is|are) (?:called|named|located|owned|hosted|stored|scheduled)\b|\b(?:runs|depends) on\b|\bbelongs to\b|"
         r"\bthe (?:api|server|service|database|repo|repository|project|client|customer|office|team|build|budget|port|"
         r"branch) (?:\w+ ){0,3}(?:is|are|uses|has|runs|needs|lives)\b",
+        weight=2.0,
     ),
     _pattern(
         "result",
@@ -151,6 +160,7 @@ _PATTERNS = (
         r"\b(?:i|i've|i have|we|we've) (?:\w+ )?(?:pushed|configured|renamed|refactored|updated the|added the|"
         r"removed the|created the)\b|"
         r"\b(?:all )?tests (?:now )?pass|\bthe (?:problem|cause|bug|issue|fix|result) (?:is|was)\b",
+        weight=1.0,
     ),
 )
 
@@ -180,7 +190,7 @@ def signals(sentence: str, seen: Seen) -> tuple[str, ...]:
             fired[name] = None
     first = not fired.keys().isdisjoint(("i", "my", "me", "we"))
     present = set(words)
-    for name, needs, pattern in _PATTERNS:
+    for name, needs, pattern, _ in PATTERNS:
         if (not needs or not needs.isdisjoint(present)) and pattern.search(low):
             fired[name] = None
     for name, holds in _shape(sentence, words, present, seen, first=first, you="you" in fired):

@@ -8,6 +8,7 @@ on the other half. `HAND_SET` covers signals that small talk lacks (decisions, d
 
 from collections.abc import Collection, Iterable
 
+from slowwave_server.domain.extraction.signals import PATTERNS
 from slowwave_server.domain.extraction.usefulness import share, usefulness
 
 THRESHOLD = -0.86
@@ -31,16 +32,8 @@ FITTED: dict[str, float] = {
     "words_1_2": -0.62, "reaction": -0.66, "agreement": -0.66,
 }  # fmt: skip
 
-HAND_SET: dict[str, float] = {
-    "remember": 4.0,
-    "decision": 1.6,
-    "rule": 2.0,
-    "commitment": 1.4,
-    "result": 1.0,
-    "the_x_is": 0.7,
-    "unreal": -1.6,
-    "imperative": -1.0,
-    "question": -8.0,
+HAND_SET: dict[str, float] = {"question": -8.0} | {
+    name: weight for name, _, _, weight in PATTERNS if weight is not None
 }
 
 KEEP: dict[str, float] = FITTED | HAND_SET

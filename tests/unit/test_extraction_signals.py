@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave_server.domain.extraction.signals import _PATTERNS, Seen, signals
+from slowwave_server.domain.extraction.signals import PATTERNS, Seen, signals
 from slowwave_server.domain.extraction.weights import (
     CONFIDENCE,
     IMPORTANCE,
@@ -55,7 +55,7 @@ def test_every_weight_belongs_to_a_signal_that_can_fire() -> None:
 
 
 def test_every_pattern_of_a_signal_has_a_weight() -> None:
-    assert {name for name, _, _ in _PATTERNS} <= KEEP.keys()
+    assert {name for name, *_ in PATTERNS} <= KEEP.keys()
 
 
 @pytest.mark.parametrize(
