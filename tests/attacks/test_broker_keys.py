@@ -57,12 +57,15 @@ def spoil(valkey: OwnValkey, key: str) -> str:
     """Give a key another type than it must have, and answer which."""
     kind = kind_of(key)
     assert kind is not None
-    valkey.client.delete(key)
-    if kind.type == "zset":
-        valkey.client.set(key, "x")
-        return "string"
-    valkey.client.zadd(key, {"x": 1})
-    return "zset"
+    # One transaction: a worker may write the key at any time.
+    with valkey.client.pipeline() as pipeline:
+        pipeline.delete(key)
+        if kind.type == "zset":
+            pipeline.set(key, "x")
+        else:
+            pipeline.zadd(key, {"x": 1})
+        pipeline.execute()
+    return "string" if kind.type == "zset" else "zset"
 
 
 def goes_on(worker: Program, memory: Memory, look: Engine) -> None:
