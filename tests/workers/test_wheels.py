@@ -190,7 +190,7 @@ def test_every_command_to_start_with_works_in_a_folder_of_hostile_names(
     worker = Program(command, clean | variables, tmp_path / "worker.log", installed.hostile)
     try:
         worker.says("more@here ready.", START_SECONDS)
-        worker.says("Scheduler: Sending due task sweep", START_SECONDS)
+        worker.says("Scheduler: Sending due task slowwave.sweep_sessions", START_SECONDS)
         checks = {
             one["name"]: one for one in json.loads(_slowwave(installed, "doctor", "--json", **variables))["checks"]
         }

@@ -28,7 +28,7 @@ from tests.workers.servers import OwnValkey
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
 Start = Callable[..., Program]
-TICK = "Scheduler: Sending due task sweep"
+TICK = "Scheduler: Sending due task slowwave.sweep_sessions"
 STOP_SECONDS = 20
 
 
