@@ -23,7 +23,7 @@ from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.domain.redaction import redact
 from slowwave_server.models import Memory, Scope
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.memories.changes import Author, changes_of_run
+from slowwave_server.services.memories.changes import Author, Ledger, changes_of_run
 from slowwave_server.services.memory_files.hand_effects import HandEffects
 from slowwave_server.services.review.cases import lock_scopes
 from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, start_run
@@ -138,7 +138,7 @@ def _in_a_run(
                 run = start_run(
                     connection, kind="review", now=now, lease_seconds=LEASE_SECONDS, scope_id=row.scope_id, by=by
                 )
-                became = change(HandEffects(connection, row.scope_id, Author(run.id, by), now), row)
+                became = change(HandEffects(Ledger(connection, Author(run.id, by), now), row.scope_id), row)
                 return _finish(connection, run, became, summary, now)
         except DBAPIError as error:
             if not left or getattr(error.orig, "sqlstate", None) not in _AGAIN:

@@ -37,7 +37,7 @@ from slowwave_server.domain.model_adjudication import (
 from slowwave_server.domain.review import Answer, ReviewedMemory, keep_both, keep_one, newer_first
 from slowwave_server.services.consolidation.asking import Asking, ModelUse, spender_of
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.memories.changes import Author, Stale
+from slowwave_server.services.memories.changes import Author, Ledger, Stale
 from slowwave_server.services.review.cases import Case, conflict_case, lock_scopes, statements
 from slowwave_server.services.review.conflict_sides import read_sides
 from slowwave_server.services.review.effects import carry_out
@@ -185,7 +185,7 @@ class Court:
         answer = _answer(docket, outcome)
         # Only the conflict's evidence stores the model's reason, so that a forget finds it.
         said = replace(answer, resolution=f"{answer.resolution}, says {self.by}")
-        carry_out(connection, case, said, author=Author(run.id, self.by), now=now)
+        carry_out(Ledger(connection, Author(run.id, self.by), now), case, said)
         stats = {"decision": verdict.holds, "decided": 1, "prompt": VERSION}
         summary = f"conflict {docket.conflict} decided: {'both hold' if outcome == 'both' else 'the later holds'}"
         finish_run(connection, run, status="completed", summary=summary, stats=stats, now=now)

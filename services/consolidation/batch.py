@@ -22,7 +22,7 @@ from slowwave_server.services.consolidation.questions import MOST_ASKED
 from slowwave_server.services.consolidation.replacing import settle_changes
 from slowwave_server.services.consolidation.witnesses import count_witnesses
 from slowwave_server.services.consolidation.world import MAX_COMPONENT, NOT_AGAIN, World
-from slowwave_server.services.memories.changes import Author, mark_checked
+from slowwave_server.services.memories.changes import Author, Ledger, mark_checked
 from slowwave_server.services.memories.triples import store_triples
 
 MAX_LINKS = 5
@@ -75,7 +75,7 @@ def thresholds_of(settings: Consolidation) -> Thresholds:
 
 def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
     """Consolidate these memories of one scope with their neighbours and merged memories. Raises Stale."""
-    effects = Effects(batch.connection, batch.scope_id, batch.author, batch.now, batch.may_ask)
+    effects = Effects(Ledger(batch.connection, batch.author, batch.now), batch.scope_id, batch.may_ask)
     index_blocks(batch.connection, batch.scope_id, memories)
     world = World(
         batch.connection,

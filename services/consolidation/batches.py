@@ -25,7 +25,7 @@ from slowwave_server.services.consolidation.relating import relate, unread
 from slowwave_server.services.consolidation.replays import Harmful, Replays
 from slowwave_server.services.consolidation.synthesis import Outcome, Pair, keep, propose
 from slowwave_server.services.consolidation.world import RESTORED
-from slowwave_server.services.memories.changes import Author, Stale, mark_checked
+from slowwave_server.services.memories.changes import Author, Ledger, Stale, mark_checked
 from slowwave_server.services.runs.store import Run, renew_run
 
 log = logging.getLogger(__name__)
@@ -135,7 +135,7 @@ class Pass:
             now = self.clock()
             if not renew_run(connection, self.run, now):
                 raise LeaseLost(f"run {self.run.id} was taken over by another worker")
-            effects = Effects(connection, self.scope_id, self.author, now, self._may_ask)
+            effects = Effects(Ledger(connection, self.author, now), self.scope_id, self._may_ask)
             effects.put_waiting()
         self.counts.update(effects.counts)
 
@@ -230,8 +230,9 @@ class Pass:
                 now = self.clock()
                 if not renew_run(connection, self.run, now):
                     raise LeaseLost(f"run {self.run.id} was taken over by another worker")
-                kept = keep(connection, pair, content, model=model, author=self.author, now=now)
-                effects = Effects(connection, self.scope_id, self.author, now)
+                ledger = Ledger(connection, self.author, now)
+                kept = keep(ledger, pair, content, model=model)
+                effects = Effects(ledger, self.scope_id)
                 promote(self._batch_in(connection, now), effects, {kept})
                 self.replays.check(connection, (pair.first.id, pair.second.id))
         except Harmful:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 
 from slowwave_server.domain.candidates import first_status
 from slowwave_server.domain.consolidation.forms import shared_form
@@ -18,7 +18,7 @@ from slowwave_server.domain.consolidation.values import Ended
 from slowwave_server.domain.review import Tier, doubtful, tier_of
 from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.consolidation.questions import MOST_ASKED, is_asked, is_settled_form, next_unasked
-from slowwave_server.services.memories.changes import Author, change_memory, note_change
+from slowwave_server.services.memories.changes import Ledger, change_memory, note_change
 from slowwave_server.services.memories.links import add_link, end_links
 from slowwave_server.services.memories.merging import merge_into, part_again
 from slowwave_server.services.review.conflicts import open_review, register_conflict
@@ -48,10 +48,8 @@ class Effects:
     memories that changed; shown_otherwise: those of them that search shows differently or no more.
     """
 
-    connection: Connection
+    ledger: Ledger
     scope_id: int
-    author: Author
-    now: datetime
     may_ask: int = MOST_ASKED
     counts: Counter[str] = field(default_factory=Counter)
     touched: set[UUID] = field(default_factory=set)
@@ -67,16 +65,7 @@ class Effects:
         part = self._fresh(part)
         if part.merged_into == into.id:
             return
-        moved = merge_into(
-            self.connection,
-            part.id,
-            part.revision,
-            into.id,
-            author=self.author,
-            reason=reason,
-            now=self.now,
-            confidence=score,
-        )
+        moved = merge_into(self.ledger, part.id, part.revision, into.id, reason=reason, confidence=score)
         # Every memory that lost or gained evidence by this merge now has a new revision.
         before = () if part.merged_into is None else (part.merged_into,)
         self._did("moved" if before else "merged", part.id, into.id, *before)
@@ -86,15 +75,7 @@ class Effects:
     def part(self, part: MemoryRevision, reason: str) -> None:
         """Revert a merge: `part` becomes independent again."""
         part = self._fresh(part)
-        part_again(
-            self.connection,
-            part.id,
-            part.revision,
-            first_status(part.type),
-            author=self.author,
-            reason=reason,
-            now=self.now,
-        )
+        part_again(self.ledger, part.id, part.revision, first_status(part.type), reason=reason)
         self._did("unmerged", part.id, *((part.merged_into,) if part.merged_into else ()))
 
     def end(self, ended: Ended) -> None:
@@ -107,11 +88,11 @@ class Effects:
             return
         if newer is None:
             self._change(older, fields, "holding", "nothing that is known ended it")
-            end_links(self.connection, "supersedes", author=self.author, target=older.id)
+            end_links(self.ledger, "supersedes", target=older.id)
             return
         self._change(older, fields, "superseded", ended.reason)
-        end_links(self.connection, "supersedes", author=self.author, target=older.id)
-        add_link(self.connection, newer.id, older.id, "supersedes", author=self.author, now=self.now)
+        end_links(self.ledger, "supersedes", target=older.id)
+        add_link(self.ledger, newer.id, older.id, "supersedes")
         self._register(newer, older, ended.reason, f"{newer.id} was said later and holds")
 
     def take_back(self, ended: Ended) -> None:
@@ -120,14 +101,14 @@ class Effects:
         fields = {"valid_to": ended.valid_to, "superseded_by": newer.id if newer else None}
         action, reason = ("superseded", ended.reason) if newer else ("reopened", "nothing ends it any more")
         self._change(older, fields, action, reason)
-        end_links(self.connection, "supersedes", author=self.author, target=older.id)
+        end_links(self.ledger, "supersedes", target=older.id)
         if newer is not None:
-            add_link(self.connection, newer.id, older.id, "supersedes", author=self.author, now=self.now)
+            add_link(self.ledger, newer.id, older.id, "supersedes")
 
     def _corrected(self, older: MemoryRevision) -> bool:
         """Return True if a conversation itself said that the memory ended. Such an end needs no newer value."""
         by = {"id": older.id, "by": str(older.superseded_by)}
-        return bool(self.connection.execute(_CORRECTED, by).scalar())
+        return bool(self.ledger.connection.execute(_CORRECTED, by).scalar())
 
     def dispute(self, newer: MemoryRevision, older: MemoryRevision, reason: str) -> None:
         """Register an open conflict, once, and ask a person about it.
@@ -141,12 +122,12 @@ class Effects:
             return
         is_claim = doubtful(newer, older) is not None
         form = None if is_claim else shared_form(newer.content, older.content)
-        if form is not None and is_settled_form(self.connection, self.scope_id, form):
+        if form is not None and is_settled_form(self.ledger.connection, self.scope_id, form):
             return
         if form is not None:
             reason = f"{reason}; of statements that differ in numbers, dates or times alone this pair is asked about"
         conflict = self._register(newer, older, reason, None, form=form)
-        if conflict is not None and (is_claim or not is_asked(self.connection, (newer.id, older.id))):
+        if conflict is not None and (is_claim or not is_asked(self.ledger.connection, (newer.id, older.id))):
             self.put(conflict, newer, older, reason)
 
     def put(self, conflict: int, newer: MemoryRevision, older: MemoryRevision, reason: str) -> None:
@@ -170,40 +151,22 @@ class Effects:
     def put_waiting(self) -> None:
         """Ask a person about contradictions that earlier runs left without a question, the oldest first."""
         after = 0
-        while self.may_ask > 0 and (row := next_unasked(self.connection, self.scope_id, after)) is not None:
+        while self.may_ask > 0 and (row := next_unasked(self.ledger.connection, self.scope_id, after)) is not None:
             after = row.id
-            known = load(self.connection, self.scope_id, [row.memory_id, row.conflicting_memory_id])
+            known = load(self.ledger.connection, self.scope_id, [row.memory_id, row.conflicting_memory_id])
             older, newer = sorted(known.values(), key=lambda one: (one.reaffirmed_at, one.order))
             self.put(row.id, newer, older, row.reason)
 
     def ask(self, why: str, tier: Tier, *, memory: UUID | None = None, conflict: int | None = None) -> None:
         """Add a question to the inbox of a person, once."""
-        item = open_review(
-            self.connection,
-            self.scope_id,
-            memory=memory,
-            conflict=conflict,
-            why=why,
-            tier=tier,
-            author=self.author,
-            now=self.now,
-        )
+        item = open_review(self.ledger, self.scope_id, memory=memory, conflict=conflict, why=why, tier=tier)
         self.counts["asked"] += item is not None
 
     def link(self, source: UUID, target: UUID, score: float) -> None:
         """Link two related memories, at `score` (0..1)."""
-        if add_link(self.connection, source, target, "related_to", author=self.author, now=self.now, confidence=score):
+        if add_link(self.ledger, source, target, "related_to", confidence=score):
             after = {"target": str(target), "predicate": "related_to", "confidence": score}
-            note_change(
-                self.connection,
-                source,
-                author=self.author,
-                action="linked",
-                before=None,
-                after=after,
-                reason="related",
-                now=self.now,
-            )
+            note_change(self.ledger, source, action="linked", before=None, after=after, reason="related")
             self.counts["linked"] += 1
 
     def promote(self, memory: MemoryRevision, evidence: str) -> None:
@@ -230,28 +193,17 @@ class Effects:
     ) -> int | None:
         """Return the conflict's number, or None if the pair was decided before. form: the shared form of both texts."""
         return register_conflict(
-            self.connection,
+            self.ledger,
             self.scope_id,
             newer.id,
             older.id,
             reason=reason,
             evidence={"newer": newer.content, "older": older.content} | ({} if form is None else {"form": form}),
-            author=self.author,
-            now=self.now,
             resolution=resolution,
         )
 
     def _change(self, memory: MemoryRevision, fields: Mapping[str, object], action: str, reason: str) -> None:
-        change_memory(
-            self.connection,
-            memory.id,
-            self._fresh(memory).revision,
-            fields,
-            author=self.author,
-            action=action,
-            reason=reason,
-            now=self.now,
-        )
+        change_memory(self.ledger, memory.id, self._fresh(memory).revision, fields, action=action, reason=reason)
         self._did(action, memory.id)
 
     def _fresh(self, memory: MemoryRevision) -> MemoryRevision:
@@ -260,7 +212,7 @@ class Effects:
         """
         if memory.id not in self.touched:
             return memory
-        return load(self.connection, self.scope_id, [memory.id])[memory.id]
+        return load(self.ledger.connection, self.scope_id, [memory.id])[memory.id]
 
     def _did(self, what: str, *memories: UUID) -> None:
         self.counts[what] += 1

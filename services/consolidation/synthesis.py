@@ -5,18 +5,15 @@ question (compare-and-swap). After any failure both memories stay as they are, l
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Literal
 from uuid import UUID
-
-from sqlalchemy import Connection
 
 from slowwave_server.domain.consolidation.groups import survivor
 from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.model_synthesis import may_stand_for, question, sentence_of
 from slowwave_server.services.consolidation.asking import Asking
 from slowwave_server.services.consolidation.neighbours import index_blocks
-from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.changes import Ledger, change_memory
 from slowwave_server.services.memories.merging import merge_into
 
 REASON = "synthesised"
@@ -49,7 +46,7 @@ def propose(asking: Asking, pair: Pair) -> str | None:
     return None
 
 
-def keep(connection: Connection, pair: Pair, content: str, *, model: str, author: Author, now: datetime) -> UUID:
+def keep(ledger: Ledger, pair: Pair, content: str, *, model: str) -> UUID:
     """Replace the survivor's text with `content`, which `model` wrote, and merge the other memory into the survivor.
 
     Return the survivor's id. Raises Stale.
@@ -57,18 +54,7 @@ def keep(connection: Connection, pair: Pair, content: str, *, model: str, author
     stays = survivor((pair.first, pair.second))
     part = pair.second if stays is pair.first else pair.first
     reason = f"{REASON} of two by {model}: {stays.content}"
-    change_memory(
-        connection,
-        stays.id,
-        stays.revision,
-        {"content": content},
-        author=author,
-        action="synthesised",
-        reason=reason,
-        now=now,
-    )
-    merge_into(
-        connection, part.id, part.revision, stays.id, author=author, reason=reason, now=now, confidence=pair.score
-    )
-    index_blocks(connection, stays.scope_id, [replace(stays, content=content)])
+    change_memory(ledger, stays.id, stays.revision, {"content": content}, action="synthesised", reason=reason)
+    merge_into(ledger, part.id, part.revision, stays.id, reason=reason, confidence=pair.score)
+    index_blocks(ledger.connection, stays.scope_id, [replace(stays, content=content)])
     return stays.id

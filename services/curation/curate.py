@@ -26,7 +26,7 @@ from slowwave_server.services.consolidation.neighbours import candidates, index_
 from slowwave_server.services.consolidation.scope_lock import lock_scope
 from slowwave_server.services.consolidation.witnesses import WITNESSES
 from slowwave_server.services.curation.notes import ELIGIBLE, IMPORTANCE, why_none
-from slowwave_server.services.memories.changes import Author, Stale, change_memory, changes_of_run
+from slowwave_server.services.memories.changes import Author, Ledger, Stale, change_memory, changes_of_run
 from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, start_run
 
 LOOKED_AT = 10
@@ -165,14 +165,12 @@ class _Pass:
         for note, _ in sorted(self._chosen.values(), key=lambda one: (one[1].type, one[1].content_hash)):
             try:
                 change_memory(
-                    self._connection,
+                    Ledger(self._connection, author, self._now),
                     note.id,
                     note.revision,
                     {"status": "active"},
-                    author=author,
                     action="curated",
                     reason=_reason(note),
-                    now=self._now,
                 )
             except Stale:
                 continue  # the note was said again just now, so the next pass scores it again

@@ -25,7 +25,7 @@ from slowwave_server.services.consolidation.effects import Effects
 from slowwave_server.services.consolidation.endings import Endings, expired, holds_any
 from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.consolidation.world import World
-from slowwave_server.services.memories.changes import Author, Stale
+from slowwave_server.services.memories.changes import Author, Ledger, Stale
 from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
 
 log = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ def _end(engine: Engine, flushed: FlushedMemories, now: datetime) -> int:
         if not planned:
             return 0
         run = start_run(connection, kind="other", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=BY)
-        effects = Effects(connection, scope_id, Author(run.id, BY), now)
+        effects = Effects(Ledger(connection, Author(run.id, BY), now), scope_id)
         for ended in planned:
             effects.take_back(ended)
         summary = f"{pluralize(len(planned), 'memory', 'memories')} ended, or held again, by what was said"

@@ -41,16 +41,17 @@ class Author:
     by: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The ledger of changes, in the caller's transaction: entries have this author and this time."""
+
+    connection: Connection
+    author: Author
+    now: datetime
+
+
 def change_memory(
-    connection: Connection,
-    memory: UUID,
-    revision: int,
-    fields: Mapping[str, Any],
-    *,
-    author: Author,
-    action: str,
-    reason: str,
-    now: datetime,
+    ledger: Ledger, memory: UUID, revision: int, fields: Mapping[str, Any], *, action: str, reason: str
 ) -> int:
     """Set `fields` (of DECIDED) and store the change, in the caller's transaction. Return the new revision.
 
@@ -59,7 +60,7 @@ def change_memory(
     if unknown := set(fields) - set(DECIDED):
         raise ValueError(f"fields must be among {', '.join(DECIDED)}, not {', '.join(sorted(unknown))}")
     columns = [getattr(Memory, name) for name in fields]
-    before = connection.execute(
+    before = ledger.connection.execute(
         select(*columns).where(Memory.id == memory, Memory.revision == revision).with_for_update()
     ).first()
     if before is None:
@@ -67,45 +68,43 @@ def change_memory(
     values = dict(fields)
     if "content" in fields:
         values["content_hash"] = content_hash(fields["content"])
-    connection.execute(update(Memory).where(Memory.id == memory).values(**values, revision=revision + 1))
+    ledger.connection.execute(update(Memory).where(Memory.id == memory).values(**values, revision=revision + 1))
     if "content" in fields:
-        kept = connection.execute(select(Memory.language, Memory.type).where(Memory.id == memory)).one()
+        kept = ledger.connection.execute(select(Memory.language, Memory.type).where(Memory.id == memory)).one()
         said = {
             "language": detect(fields["content"], kept.language),
             "profile": profile_json(fields["content"], kept.type),
         }
-        connection.execute(_REVECTOR, {"memory": memory, **said})
+        ledger.connection.execute(_REVECTOR, {"memory": memory, **said})
     old = as_json(dict(zip(fields, before, strict=True)))
     new = as_json(fields)
-    note_change(connection, memory, author=author, action=action, before=old, after=new, reason=reason, now=now)
+    note_change(ledger, memory, action=action, before=old, after=new, reason=reason)
     return revision + 1
 
 
 def note_change(
-    connection: Connection,
+    ledger: Ledger,
     memory: UUID,
     *,
-    author: Author,
     action: str,
     before: Mapping[str, Any] | None,
     after: Mapping[str, Any] | None,
     reason: str,
-    now: datetime,
 ) -> None:
     """Record a change in the ledger without an update of the memory's row.
 
     For changes of links, conflicts and sources: these are stored in tables of their own, not in the memory's row.
     """
-    connection.execute(
+    ledger.connection.execute(
         insert(MemoryChange).values(
             memory_id=memory,
-            run_id=author.run_id,
-            made_by=author.by,
+            run_id=ledger.author.run_id,
+            made_by=ledger.author.by,
             action=action,
             before=None if before is None else dict(before),
             after=None if after is None else dict(after),
             reason=reason,
-            made_at=now,
+            made_at=ledger.now,
         )
     )
 

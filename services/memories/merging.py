@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import Connection, select, text
 
 from slowwave_server.models import Memory
-from slowwave_server.services.memories.changes import Author, change_memory, note_change, weigh
+from slowwave_server.services.memories.changes import Ledger, change_memory, note_change, weigh
 from slowwave_server.services.memories.links import add_link, end_links
 
 EVIDENCE = ("memory_sources", "memory_notes", "memory_imports")
@@ -54,43 +54,33 @@ _COPY = (
 
 
 def merge_into(
-    connection: Connection,
-    part: UUID,
-    revision: int,
-    survivor: UUID,
-    *,
-    author: Author,
-    reason: str,
-    now: datetime,
-    confidence: float = 1.0,
+    ledger: Ledger, part: UUID, revision: int, survivor: UUID, *, reason: str, confidence: float = 1.0
 ) -> list[UUID]:
     """Merge `part` (at `revision`), and the memories merged into it earlier, into `survivor`. Return these memories.
 
     confidence: their similarity. Raises Stale.
     """
     fields = {"status": "archived", "archive_reason": "merged", "merged_into": survivor}
-    change_memory(connection, part, revision, fields, author=author, action="merged", reason=reason, now=now)
-    _relink(connection, part, survivor, confidence=confidence, author=author, now=now)
-    moved = connection.execute(select(Memory.id, Memory.revision).where(Memory.merged_into == part)).all()
+    change_memory(ledger, part, revision, fields, action="merged", reason=reason)
+    _relink(ledger, part, survivor, confidence=confidence)
+    moved = ledger.connection.execute(select(Memory.id, Memory.revision).where(Memory.merged_into == part)).all()
     for row in moved:
         fields = {"merged_into": survivor}
-        change_memory(connection, row.id, row.revision, fields, author=author, action="merged", reason=reason, now=now)
-        _relink(connection, row.id, survivor, confidence=confidence, author=author, now=now)
+        change_memory(ledger, row.id, row.revision, fields, action="merged", reason=reason)
+        _relink(ledger, row.id, survivor, confidence=confidence)
     for memory in (part, *(row.id for row in moved)):
-        sync_copies(connection, memory, now)
+        sync_copies(ledger.connection, memory, ledger.now)
     after = {"from": str(part), "parts": [str(row.id) for row in moved]}
-    note_change(connection, survivor, author=author, action="sourced", before=None, after=after, reason=reason, now=now)
+    note_change(ledger, survivor, action="sourced", before=None, after=after, reason=reason)
     return [row.id for row in moved]
 
 
-def part_again(
-    connection: Connection, part: UUID, revision: int, status: str, *, author: Author, reason: str, now: datetime
-) -> None:
+def part_again(ledger: Ledger, part: UUID, revision: int, status: str, *, reason: str) -> None:
     """Revert a merge: the part becomes independent again. Raises Stale."""
     fields = {"status": status, "archive_reason": None, "merged_into": None}
-    change_memory(connection, part, revision, fields, author=author, action="unmerged", reason=reason, now=now)
-    end_links(connection, "merged_into", author=author, source=part)
-    sync_copies(connection, part, now)
+    change_memory(ledger, part, revision, fields, action="unmerged", reason=reason)
+    end_links(ledger, "merged_into", source=part)
+    sync_copies(ledger.connection, part, ledger.now)
 
 
 def sync_copies(connection: Connection, part: UUID, now: datetime) -> None:
@@ -110,8 +100,6 @@ def sync_copies(connection: Connection, part: UUID, now: datetime) -> None:
         weigh(connection, memory, now)
 
 
-def _relink(
-    connection: Connection, part: UUID, survivor: UUID, *, confidence: float, author: Author, now: datetime
-) -> None:
-    end_links(connection, "merged_into", author=author, source=part)
-    add_link(connection, part, survivor, "merged_into", author=author, now=now, confidence=confidence)
+def _relink(ledger: Ledger, part: UUID, survivor: UUID, *, confidence: float) -> None:
+    end_links(ledger, "merged_into", source=part)
+    add_link(ledger, part, survivor, "merged_into", confidence=confidence)

@@ -7,15 +7,14 @@ line whose memory has changed since it was written, both texts are kept, and a q
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from slowwave_server.domain.hand_edits import Edited, KnownLine, said_as, says_the_same
 from slowwave_server.models import Memory
-from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.changes import Ledger, change_memory
 from slowwave_server.services.memories.links import add_link
 from slowwave_server.services.memory_files.disk import CURATED
 from slowwave_server.services.memory_files.hand_store import Handwritten, keep_handwritten
@@ -32,10 +31,8 @@ CLASH = "edited by hand while it changed"
 class HandEffects:
     """Carries out edits of one scope in one transaction, as part of one run, and counts them."""
 
-    connection: Connection
+    ledger: Ledger
     scope_id: int
-    author: Author
-    now: datetime
     counts: Counter[str] = field(default_factory=Counter)
 
     def typed(self, written: Handwritten) -> UUID:
@@ -117,7 +114,7 @@ class HandEffects:
 
     def _replace(self, row: Any, memory: UUID) -> None:
         self._archive(row, {"archive_reason": EDITED, "superseded_by": memory}, EDITED)
-        add_link(self.connection, memory, row.id, "supersedes", author=self.author, now=self.now)
+        add_link(self.ledger, memory, row.id, "supersedes")
 
     def _edited_before(self, row: Any, text: str) -> UUID | None:
         """Return the memory that an earlier application of this edit made, if its file has not been written again since
@@ -156,74 +153,44 @@ class HandEffects:
             return
         written = self._lock(memory)
         conflict = register_conflict(
-            self.connection,
+            self.ledger,
             self.scope_id,
             memory,
             other.id,
             reason=CLASH,
             evidence={"newer": "" if written is None else written.content, "older": other.content},
-            author=self.author,
-            now=self.now,
         )
         if conflict is not None:
-            open_review(
-                self.connection,
-                self.scope_id,
-                conflict=conflict,
-                why=CLASH,
-                tier="high",
-                author=self.author,
-                now=self.now,
-            )
+            open_review(self.ledger, self.scope_id, conflict=conflict, why=CLASH, tier="high")
 
     def _keep(self, written: Handwritten, reason: str) -> tuple[UUID, bool]:
         reason = f"{reason} in {written.file}"
-        return keep_handwritten(
-            self.connection, self.scope_id, written, author=self.author, reason=reason, now=self.now
-        )
+        return keep_handwritten(self.ledger, self.scope_id, written, reason=reason)
 
     def _archive(self, row: Any, fields: dict[str, Any], reason: str) -> None:
         """Archive a memory, and close its open questions and conflicts."""
         change_memory(
-            self.connection,
-            row.id,
-            row.revision,
-            {"status": "archived"} | fields,
-            author=self.author,
-            action="by hand",
-            reason=reason,
-            now=self.now,
+            self.ledger, row.id, row.revision, {"status": "archived"} | fields, action="by hand", reason=reason
         )
-        for conflict in open_conflicts(self.connection, self.scope_id, row.id):
+        for conflict in open_conflicts(self.ledger.connection, self.scope_id, row.id):
             noted = row.id if row.id in conflict.pair else conflict.pair[0]
             self._close(noted, conflict=conflict.id, reason=reason)
-        for item in open_items(self.connection, self.scope_id, memory=row.id):
+        for item in open_items(self.ledger.connection, self.scope_id, memory=row.id):
             self._close(row.id, item=item, reason=reason)
 
     def _close(self, noted: UUID, *, conflict: int | None = None, item: int | None = None, reason: str) -> None:
         items = [item] if item is not None else []
         if conflict is not None:
-            close_conflict(
-                self.connection,
-                self.scope_id,
-                conflict,
-                status="resolved",
-                resolution=reason,
-                memory=noted,
-                author=self.author,
-                now=self.now,
-            )
-            items += open_items(self.connection, self.scope_id, conflict=conflict)
+            close_conflict(self.ledger, self.scope_id, conflict, status="resolved", resolution=reason, memory=noted)
+            items += open_items(self.ledger.connection, self.scope_id, conflict=conflict)
         for one in items:
             close_item(
-                self.connection,
+                self.ledger,
                 self.scope_id,
                 one,
                 state="accepted" if conflict is not None else "expired",
                 reason=reason,
                 memory=noted,
-                author=self.author,
-                now=self.now,
             )
 
     def _lock(self, memory: UUID) -> Any:
@@ -242,7 +209,7 @@ class HandEffects:
             Memory.revision,
         )
         mine = (Memory.scope_id == self.scope_id, Memory.id == memory)
-        return self.connection.execute(query.where(*mine).with_for_update()).first()
+        return self.ledger.connection.execute(query.where(*mine).with_for_update()).first()
 
 
 def _has_changed(row: Any, edit: Edited) -> bool:

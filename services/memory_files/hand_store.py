@@ -16,7 +16,7 @@ from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models import Memory, MemoryImport
-from slowwave_server.services.memories.changes import Author, change_memory, note_change, weigh
+from slowwave_server.services.memories.changes import Author, Ledger, change_memory, note_change, weigh
 
 HAND_CONFIDENCE = 0.95
 """The confidence of a line that a person typed: the highest of all sources, and below 1, because people make errors."""
@@ -55,16 +55,14 @@ class Handwritten:
         return redact(self.text).text
 
 
-def keep_handwritten(
-    connection: Connection, scope_id: int, written: Handwritten, *, author: Author, reason: str, now: datetime
-) -> tuple[UUID, bool]:
+def keep_handwritten(ledger: Ledger, scope_id: int, written: Handwritten, *, reason: str) -> tuple[UUID, bool]:
     """Store a statement. Return the live memory that says it now, and True if the memory is new. Idempotent.
 
     A memory with the same statement in another form (capitals, a full stop) gets the person's form.
     """
     status = "active" if written.active else first_status(written.type)
     content = written.content
-    found = connection.execute(
+    found = ledger.connection.execute(
         _STORE,
         {
             "scope": scope_id,
@@ -76,15 +74,15 @@ def keep_handwritten(
             "importance": written.importance,
             "entities": list(entities(content, written.names)),
             "at": written.holds_from,
-            "now": now,
+            "now": ledger.now,
             "language": detect(content),
             "profile": profile_json(content, written.type),
         },
     ).scalar()
     if found is None:
-        return _hear_again(connection, scope_id, written, author=author, reason=reason, now=now), False
+        return _hear_again(ledger, scope_id, written, reason=reason), False
     memory: UUID = found
-    _add_evidence(connection, memory, written, author)
+    _add_evidence(ledger.connection, memory, written, ledger.author)
     after = {
         "status": status,
         "confidence": HAND_CONFIDENCE,
@@ -92,14 +90,12 @@ def keep_handwritten(
         "valid_from": written.holds_from.isoformat(),
         "file": written.file,
     }
-    note_change(connection, memory, author=author, action="created", before=None, after=after, reason=reason, now=now)
+    note_change(ledger, memory, action="created", before=None, after=after, reason=reason)
     return memory, True
 
 
-def _hear_again(
-    connection: Connection, scope_id: int, written: Handwritten, *, author: Author, reason: str, now: datetime
-) -> UUID:
-    row = connection.execute(
+def _hear_again(ledger: Ledger, scope_id: int, written: Handwritten, *, reason: str) -> UUID:
+    row = ledger.connection.execute(
         select(Memory.id, Memory.content, Memory.status, Memory.revision, Memory.confidence, Memory.importance)
         .where(
             Memory.scope_id == scope_id,
@@ -115,15 +111,15 @@ def _hear_again(
     if written.active and row.status in {"inbox", "episode"}:
         fields["status"] = "active"
     if fields:
-        change_memory(connection, row.id, row.revision, fields, author=author, action="by hand", reason=reason, now=now)
-    if _add_evidence(connection, row.id, written, author):
-        weigh(connection, row.id, now)
+        change_memory(ledger, row.id, row.revision, fields, action="by hand", reason=reason)
+    if _add_evidence(ledger.connection, row.id, written, ledger.author):
+        weigh(ledger.connection, row.id, ledger.now)
         before = {"confidence": row.confidence, "importance": row.importance}
-        new = connection.execute(select(Memory.confidence, Memory.importance).where(Memory.id == row.id)).mappings()
+        new = ledger.connection.execute(
+            select(Memory.confidence, Memory.importance).where(Memory.id == row.id)
+        ).mappings()
         after = dict(new.one()) | {"file": written.file}
-        note_change(
-            connection, row.id, author=author, action="repeated", before=before, after=after, reason=reason, now=now
-        )
+        note_change(ledger, row.id, action="repeated", before=before, after=after, reason=reason)
     memory: UUID = row.id
     return memory
 

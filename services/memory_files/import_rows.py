@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +11,7 @@ from sqlalchemy import Connection, text
 from slowwave_server.domain.languages import detect
 from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.statements import content_hash
-from slowwave_server.services.memories.changes import Author, as_json, note_change, weigh
+from slowwave_server.services.memories.changes import Ledger, as_json, note_change, weigh
 from slowwave_server.services.memories.merging import sync_copies
 from slowwave_server.services.memory_files.folder_reading import FileStatement
 
@@ -97,56 +96,39 @@ def new_ids(connection: Connection) -> Iterator[UUID]:
         yield from connection.execute(_NEW_IDS, {"count": CHUNK}).scalars().all()
 
 
-def add_memories(
-    connection: Connection,
-    scope_id: int,
-    new: Sequence[tuple[UUID, FileStatement]],
-    *,
-    author: Author,
-    reason: str,
-    now: datetime,
-) -> None:
+def add_memories(ledger: Ledger, scope_id: int, new: Sequence[tuple[UUID, FileStatement]], *, reason: str) -> None:
     """Insert new memories, each with its line as source."""
     if not new:
         return
-    rows = [_row(memory, said) | {"scope": scope_id, "now": now, "run": author.run_id} for memory, said in new]
+    rows = [
+        _row(memory, said) | {"scope": scope_id, "now": ledger.now, "run": ledger.author.run_id} for memory, said in new
+    ]
     made = [
-        {"id": row["id"], "run": author.run_id, "by": author.by, "reason": reason, "now": now, "after": _after(row)}
+        {
+            "id": row["id"],
+            "run": ledger.author.run_id,
+            "by": ledger.author.by,
+            "reason": reason,
+            "now": ledger.now,
+            "after": _after(row),
+        }
         for row in rows
     ]
-    connection.execute(_ADD, rows)
-    connection.execute(_REST, rows)
-    connection.execute(_CREATED, made)
+    ledger.connection.execute(_ADD, rows)
+    ledger.connection.execute(_REST, rows)
+    ledger.connection.execute(_CREATED, made)
 
 
-def add_evidence(
-    connection: Connection,
-    scope_id: int,
-    memory: UUID,
-    said: FileStatement,
-    *,
-    author: Author,
-    reason: str,
-    now: datetime,
-) -> bool:
+def add_evidence(ledger: Ledger, scope_id: int, memory: UUID, said: FileStatement, *, reason: str) -> bool:
     """Add one line as evidence of a memory. Return False if the line already is evidence."""
     key = {"id": memory, "scope": scope_id}
-    before = connection.execute(_WORTH, key).mappings().one()
-    if not connection.execute(_REST, _row(memory, said) | {"run": author.run_id}).rowcount:
+    before = ledger.connection.execute(_WORTH, key).mappings().one()
+    if not ledger.connection.execute(_REST, _row(memory, said) | {"run": ledger.author.run_id}).rowcount:
         return False
-    weigh(connection, memory, now)
-    sync_copies(connection, memory, now)
-    after = as_json({**connection.execute(_WORTH, key).mappings().one()}) | {"file": said.path}
-    note_change(
-        connection,
-        memory,
-        author=author,
-        action="repeated",
-        before=as_json({**before}),
-        after=after,
-        reason=reason,
-        now=now,
-    )
+    weigh(ledger.connection, memory, ledger.now)
+    sync_copies(ledger.connection, memory, ledger.now)
+    after = as_json({**ledger.connection.execute(_WORTH, key).mappings().one()}) | {"file": said.path}
+    note_change(ledger, memory, action="repeated", before=as_json({**before}), after=after, reason=reason)
     return True
 
 

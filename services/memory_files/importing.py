@@ -25,7 +25,7 @@ from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.consolidation.scope_lock import lock_scope
 from slowwave_server.services.lookup import find_scope
-from slowwave_server.services.memories.changes import Author, changes_of_run
+from slowwave_server.services.memories.changes import Author, Ledger, changes_of_run
 from slowwave_server.services.memory_files import import_rows
 from slowwave_server.services.memory_files.disk import Disk
 from slowwave_server.services.memory_files.folder_reading import DayPart, Folder, Problem, read_folder
@@ -186,12 +186,12 @@ class _Import:
         return owner
 
     def _write(self, scope_id: int, plan: Plan, author: Author) -> None:
-        import_rows.add_memories(self._connection, scope_id, plan.new, author=author, reason=REASON, now=self._now)
+        import_rows.add_memories(Ledger(self._connection, author, self._now), scope_id, plan.new, reason=REASON)
         self._counts["added"] += len(plan.new)
         # Use a fixed order everywhere, so that two transactions that score the same memories never deadlock.
         for memory, said in sorted(plan.evidence, key=lambda pair: pair[0]):
             got = import_rows.add_evidence(
-                self._connection, scope_id, memory, said, author=author, reason=REASON, now=self._now
+                Ledger(self._connection, author, self._now), scope_id, memory, said, reason=REASON
             )
             self._counts["repeated" if got else "unchanged"] += 1
         self._end(scope_id, plan)
@@ -212,7 +212,7 @@ class _Import:
         """Open a review for each conflict, so that a person gets the question."""
         for known in load(self._connection, scope_id, memories).values():
             open_review(
-                self._connection, scope_id, memory=known.id, why=WHY, tier=tier_of(known), author=author, now=self._now
+                Ledger(self._connection, author, self._now), scope_id, memory=known.id, why=WHY, tier=tier_of(known)
             )
 
     def _take_day(self, owner: Owner, part: DayPart, run: Run) -> None:

@@ -11,7 +11,7 @@ from slowwave_server.domain.hand_edits import Edited
 from slowwave_server.domain.local_days import bounds_of, local_day
 from slowwave_server.domain.memory_files import FileHeader
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.changes import Author, Ledger
 from slowwave_server.services.memory_files.changes import View, moved
 from slowwave_server.services.memory_files.disk import CURATED, day_of_path
 from slowwave_server.services.memory_files.hand_effects import HandEffects
@@ -50,7 +50,7 @@ def read_back(
         return done
     hold_fence(connection, owner)
     run = start_run(connection, kind="files", now=now, lease_seconds=LEASE_SECONDS, scope_id=owner.scope_id, by=by)
-    effects = HandEffects(connection, owner.scope_id, Author(run.id, by), now)
+    effects = HandEffects(Ledger(connection, Author(run.id, by), now), owner.scope_id)
     _edit(effects, views, done)
     _remove(effects, views)
     _type(effects, owner.header, views, done)
@@ -94,7 +94,7 @@ def _remove(effects: HandEffects, views: Mapping[str, View]) -> None:
 
 def _type(effects: HandEffects, header: FileHeader, views: Mapping[str, View], done: ReadBack) -> None:
     for path, view in views.items():
-        holds_from = _moment(path, header, effects.now)
+        holds_from = _moment(path, header, effects.ledger.now)
         for typed in view.edits.typed:
             written = Handwritten(typed.text, typed.type, path, holds_from, active=path == CURATED)
             done.place(path, typed.number, effects.typed(written))

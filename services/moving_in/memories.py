@@ -22,7 +22,7 @@ from slowwave_server.domain.moving_in.records import Moved, System
 from slowwave_server.domain.redaction import redact
 from slowwave_server.services.consolidation.scope_lock import lock_scope
 from slowwave_server.services.lookup import find_scope
-from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.changes import Author, Ledger
 from slowwave_server.services.memory_files import import_rows
 from slowwave_server.services.memory_files.folder_reading import (
     IMPORT_CONFIDENCE,
@@ -141,9 +141,9 @@ class MemoryWriter:
             now = self.context.clock()
             author = Author(self.runs.of(self.agent).id, self.context.by)
             reason = f"moved in from {self.system}"
-            import_rows.add_memories(connection, scope_id, plan.new, author=author, reason=reason, now=now)
+            import_rows.add_memories(Ledger(connection, author, now), scope_id, plan.new, reason=reason)
             for memory, said in sorted(plan.evidence, key=lambda pair: pair[0]):
-                import_rows.add_evidence(connection, scope_id, memory, said, author=author, reason=reason, now=now)
+                import_rows.add_evidence(Ledger(connection, author, now), scope_id, memory, said, reason=reason)
             return _counts(plan)
 
     def _enter(self, connection: Connection, scope_id: int) -> int:

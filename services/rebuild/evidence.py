@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +10,7 @@ from sqlalchemy import Connection, text
 from slowwave_server.domain.languages import detect
 from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.rebuilding import RebuiltStatement, Witness
-from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.changes import Ledger
 from slowwave_server.services.rebuild.existing import IN_WINDOWS
 
 _COLUMNS = "memory_id, session_id, seq, confidence, importance, trust, holds_from"
@@ -61,9 +60,7 @@ def give(connection: Connection, run: int, rebuild: int, rest: Mapping[UUID, Ite
     connection.execute(_NOTE, {"run": run, "rebuild": rebuild, "before": False, "ids": list(rest)})
 
 
-def create(
-    connection: Connection, new: Sequence[RebuiltStatement], *, author: Author, reason: str, now: datetime
-) -> dict[UUID, frozenset[Witness]]:
+def create(ledger: Ledger, new: Sequence[RebuiltStatement], *, reason: str) -> dict[UUID, frozenset[Witness]]:
     """Create memories of statements, without sources yet. Return the sources that each needs."""
     made: dict[UUID, frozenset[Witness]] = {}
     for statement in new:
@@ -80,16 +77,22 @@ def create(
             "trust": statement.trust,
             "entities": list(statement.entities),
             "valid_from": statement.valid_from,
-            "now": now,
+            "now": ledger.now,
         }
-        memory: UUID = connection.execute(_CREATE, values).scalar_one()
+        memory: UUID = ledger.connection.execute(_CREATE, values).scalar_one()
         after = {name: values[name] for name in ("status", "confidence", "importance")}
         after |= {
             "valid_from": statement.valid_from.isoformat(),
             "sources": sorted({witness.seq for witness in statement.witnesses}),
         }
-        change = {"id": memory, "run": author.run_id, "by": author.by, "after": json.dumps(after), "now": now}
-        connection.execute(_CREATED, change | {"reason": f"{reason}: {statement.reason}"})
+        change = {
+            "id": memory,
+            "run": ledger.author.run_id,
+            "by": ledger.author.by,
+            "after": json.dumps(after),
+            "now": ledger.now,
+        }
+        ledger.connection.execute(_CREATED, change | {"reason": f"{reason}: {statement.reason}"})
         made[memory] = statement.witnesses
     return made
 

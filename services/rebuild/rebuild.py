@@ -23,7 +23,7 @@ from slowwave_server.domain.model_calls import Unanswered
 from slowwave_server.domain.rebuilding import pairs
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.lookup import find_scope
-from slowwave_server.services.memories.changes import Author, changes_of_run
+from slowwave_server.services.memories.changes import Author, Ledger, changes_of_run
 from slowwave_server.services.rebuild.ledger import Owner, count_windows, places, read_window
 from slowwave_server.services.rebuild.staging import keep, open_staging, totals
 from slowwave_server.services.rebuild.switching import CannotSwitch, Switched, switch
@@ -180,7 +180,7 @@ class Rebuilder:
     def _compared(self, report: Report, number: int, author: Author) -> Report:
         """Return the report with the difference that a switch would make."""
         with self.engine.connect() as connection, connection.begin() as transaction:
-            done = _switch(connection, number, author, self.clock())
+            done = _switch(Ledger(connection, author, self.clock()), number)
             report = _with_difference(connection, report, done)
             transaction.rollback()
         return report
@@ -189,7 +189,7 @@ class Rebuilder:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 with self.engine.begin() as connection:
-                    done = _switch(connection, number, author, self.clock())
+                    done = _switch(Ledger(connection, author, self.clock()), number)
                     report = replace(_with_difference(connection, report, done), switched=True)
                     self._finish(connection, run, report)
             except DBAPIError as error:
@@ -223,9 +223,9 @@ def _maybe_the_window(error: TransientError) -> bool:
     return isinstance(error, Unanswered) and error.tokens is None
 
 
-def _switch(connection: Connection, number: int, author: Author, now: datetime) -> Switched:
+def _switch(ledger: Ledger, number: int) -> Switched:
     try:
-        return switch(connection, number, author=author, now=now)
+        return switch(ledger, number)
     except IntegrityError:
         raise CannotSwitch("something of these conversations was forgotten meanwhile: ask again") from None
 

@@ -21,7 +21,7 @@ from slowwave_server.services.consolidation.endings import Endings, settle_endin
 from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.consolidation.scope_lock import lock_scope
 from slowwave_server.services.consolidation.world import World
-from slowwave_server.services.memories.changes import Author, change_memory, note_change, weigh
+from slowwave_server.services.memories.changes import Ledger, change_memory, note_change, weigh
 from slowwave_server.services.memories.merging import EVIDENCE, sync_copies
 from slowwave_server.services.rebuild import evidence
 from slowwave_server.services.rebuild.existing import existing_memories, known_elsewhere, scopes_of
@@ -99,44 +99,42 @@ class Switched:
     unchanged: int
 
 
-def switch(connection: Connection, rebuild: int, *, author: Author, now: datetime) -> Switched:
+def switch(ledger: Ledger, rebuild: int) -> Switched:
     """Switch, in the caller's transaction. Raises CannotSwitch."""
-    if connection.execute(_HOLD, {"rebuild": rebuild}).first() is None:
+    if ledger.connection.execute(_HOLD, {"rebuild": rebuild}).first() is None:
         raise CannotSwitch("the rebuild is gone: its agent was forgotten, or another one took its place; ask again")
-    found, said = existing_memories(connection, rebuild), together(statements(connection, rebuild))
+    found, said = existing_memories(ledger.connection, rebuild), together(statements(ledger.connection, rebuild))
     for scope in scopes_of(found, said):
-        if not lock_scope(connection, scope):
+        if not lock_scope(ledger.connection, scope):
             raise CannotSwitch("a pass is at the same memories: ask again after it, nothing is read twice")
-    plan = compare(found, said, known_elsewhere(connection, said))
-    made = _rest(connection, rebuild, plan, author, now)
-    archived = _archive(connection, plan.rest, author, now)
-    _follow(connection, archived, author, now)
-    _end(connection, made, author, now)
+    plan = compare(found, said, known_elsewhere(ledger.connection, said))
+    made = _rest(ledger, rebuild, plan)
+    archived = _archive(ledger, plan.rest)
+    _follow(ledger, archived)
+    _end(ledger, made)
     for statement in (_REMEMBER, _LEDGER):
-        connection.execute(statement, {"rebuild": rebuild})
-    connection.execute(_DONE, {"rebuild": rebuild, "run": author.run_id})
+        ledger.connection.execute(statement, {"rebuild": rebuild})
+    ledger.connection.execute(_DONE, {"rebuild": rebuild, "run": ledger.author.run_id})
     reweighed = len(set(plan.rest) - archived)
     return Switched(frozenset(made), frozenset(archived), reweighed, len(plan.same))
 
 
-def _rest(connection: Connection, rebuild: int, plan: Plan, author: Author, now: datetime) -> Collection[UUID]:
+def _rest(ledger: Ledger, rebuild: int, plan: Plan) -> Collection[UUID]:
     """Replace the sources of memories. Return the new memories."""
-    worth = {row.id: row for row in connection.execute(_LOCK, {"ids": list(plan.rest)})}
-    evidence.take(connection, author.run_id, rebuild, plan.rest)
-    made = evidence.create(connection, plan.create, author=author, reason=REASON, now=now)
-    evidence.give(connection, author.run_id, rebuild, {**plan.rest, **made})
-    weigh_family(connection, {*plan.rest, *made}, now)
+    worth = {row.id: row for row in ledger.connection.execute(_LOCK, {"ids": list(plan.rest)})}
+    evidence.take(ledger.connection, ledger.author.run_id, rebuild, plan.rest)
+    made = evidence.create(ledger, plan.create, reason=REASON)
+    evidence.give(ledger.connection, ledger.author.run_id, rebuild, {**plan.rest, **made})
+    weigh_family(ledger.connection, {*plan.rest, *made}, ledger.now)
     for memory in sorted(worth):
-        before, after = worth[memory], connection.execute(_WORTH, {"id": memory}).one()
+        before, after = worth[memory], ledger.connection.execute(_WORTH, {"id": memory}).one()
         note_change(
-            connection,
+            ledger,
             memory,
-            author=author,
             action="sourced",
             before={"confidence": before.confidence, "importance": before.importance},
             after={"confidence": after.confidence, "importance": after.importance},
             reason=REASON,
-            now=now,
         )
     return made
 
@@ -150,50 +148,35 @@ def weigh_family(connection: Connection, memories: Iterable[UUID], now: datetime
         weigh(connection, memory, now)
 
 
-def _archive(connection: Connection, memories: Iterable[UUID], author: Author, now: datetime) -> set[UUID]:
+def _archive(ledger: Ledger, memories: Iterable[UUID]) -> set[UUID]:
     """Archive those without sources among these memories and their survivors."""
     ids = list(memories)
-    ids += connection.execute(_SURVIVORS, {"ids": ids}).scalars()
-    gone = connection.execute(_UNSAID, {"ids": ids}).all()
+    ids += ledger.connection.execute(_SURVIVORS, {"ids": ids}).scalars()
+    gone = ledger.connection.execute(_UNSAID, {"ids": ids}).all()
     for row in gone:
         fields = {"status": "archived", "archive_reason": "rebuilt"}
-        change_memory(
-            connection, row.id, row.revision, fields, author=author, action="archived", reason=REASON, now=now
-        )
+        change_memory(ledger, row.id, row.revision, fields, action="archived", reason=REASON)
     return {row.id for row in gone}
 
 
-def _end(connection: Connection, made: Collection[UUID], author: Author, now: datetime) -> None:
+def _end(ledger: Ledger, made: Collection[UUID]) -> None:
     """End memories because of the new ones, and new ones because of others, as after a flush."""
-    scopes = connection.execute(_SCOPES, {"ids": list(made)}).all() if made else []
+    scopes = ledger.connection.execute(_SCOPES, {"ids": list(made)}).all() if made else []
     for scope_id, ids in scopes:
-        world = World(connection, scope_id, Thresholds())
-        known = sorted(load(connection, scope_id, ids).values(), key=lambda memory: memory.order)
-        endings = Endings(connection, scope_id, world.pin, world.pinned)
-        settle_endings(Effects(connection, scope_id, author, now), endings, known)
+        world = World(ledger.connection, scope_id, Thresholds())
+        known = sorted(load(ledger.connection, scope_id, ids).values(), key=lambda memory: memory.order)
+        endings = Endings(ledger.connection, scope_id, world.pin, world.pinned)
+        settle_endings(Effects(ledger, scope_id), endings, known)
 
 
-def _follow(connection: Connection, archived: Collection[UUID], author: Author, now: datetime) -> None:
+def _follow(ledger: Ledger, archived: Collection[UUID]) -> None:
     """Handle references to removed memories: values that they had ended, conflicts and questions about them."""
     ids = {"ids": list(archived)}
     reason = "what it had to do with is not said any more, as another extractor reads it"
-    for row in connection.execute(_ENDED_BY, ids).all():
+    for row in ledger.connection.execute(_ENDED_BY, ids).all():
         fields = {"valid_to": None, "superseded_by": None}
-        change_memory(
-            connection, row.id, row.revision, fields, author=author, action="reopened", reason=reason, now=now
-        )
-    for row in connection.execute(_QUESTIONS, ids).all():
-        close_item(
-            connection, row.scope_id, row.id, state="expired", reason=reason, memory=row.memory, author=author, now=now
-        )
-    for row in connection.execute(_CONFLICTS, ids).all():
-        close_conflict(
-            connection,
-            row.scope_id,
-            row.id,
-            status="dismissed",
-            resolution=reason,
-            memory=row.memory,
-            author=author,
-            now=now,
-        )
+        change_memory(ledger, row.id, row.revision, fields, action="reopened", reason=reason)
+    for row in ledger.connection.execute(_QUESTIONS, ids).all():
+        close_item(ledger, row.scope_id, row.id, state="expired", reason=reason, memory=row.memory)
+    for row in ledger.connection.execute(_CONFLICTS, ids).all():
+        close_conflict(ledger, row.scope_id, row.id, status="dismissed", resolution=reason, memory=row.memory)

@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from slowwave_server.domain.endings.work import expires_at
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.services.memories.changes import Author, Stale, change_memory
+from slowwave_server.services.memories.changes import Author, Ledger, Stale, change_memory
 from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
 
 PAGE = 500
@@ -110,14 +110,12 @@ def _end(
     )
     for row, at in due:
         change_memory(
-            connection,
+            Ledger(connection, Author(run.id, by), now),
             row.id,
             row.revision,
             {"valid_to": at},
-            author=Author(run.id, by),
             action="expired",
             reason=f"open work that nobody spoke of for {pluralize(days, 'day')}",
-            now=now,
         )
     summary = f"{pluralize(len(due), 'open task')} expired"
     finish_run(connection, run, status="completed", summary=summary, stats={"expired": len(due)}, now=now)

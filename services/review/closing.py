@@ -1,80 +1,58 @@
 """Close a conflict or a question once, and store its former state so that an undo can reopen it."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Connection, select, update
+from sqlalchemy import ColumnElement, select, update
 
 from slowwave_server.domain.review import ConflictStatus, ItemState
 from slowwave_server.models import MemoryConflict, ReviewItem
-from slowwave_server.services.memories.changes import Author, as_json, note_change
+from slowwave_server.services.memories.changes import Ledger, as_json, note_change
 
 
 def close_conflict(
-    connection: Connection,
+    ledger: Ledger,
     scope_id: int,
     conflict: int,
     *,
     status: ConflictStatus,
     resolution: str,
     memory: UUID,
-    author: Author,
-    now: datetime,
     was: ConflictStatus = "open",
 ) -> bool:
     """Decide a conflict of this scope, recorded as a change of `memory`, one of its two sides. Return False if it is
     not `was`.
     """
-    after = {"status": status, "resolution": resolution, "decided_at": now, "decided_by": author.by}
+    after = {"status": status, "resolution": resolution, "decided_at": ledger.now, "decided_by": ledger.author.by}
     mine = (MemoryConflict.scope_id == scope_id) & (MemoryConflict.id == conflict) & (MemoryConflict.status == was)
-    return _close(connection, MemoryConflict, mine, after, {"conflict": conflict}, resolution, memory, author, now)
+    return _close(ledger, MemoryConflict, mine, after, {"conflict": conflict}, resolution, memory)
 
 
-def close_item(
-    connection: Connection,
-    scope_id: int,
-    item: int,
-    *,
-    state: ItemState,
-    reason: str,
-    memory: UUID,
-    author: Author,
-    now: datetime,
-) -> bool:
+def close_item(ledger: Ledger, scope_id: int, item: int, *, state: ItemState, reason: str, memory: UUID) -> bool:
     """Decide an open question of this scope, recorded as a change of `memory`, one of its memories. Return False if it
     is not open.
     """
-    after = {"state": state, "decided_at": now, "decided_by": author.by}
+    after = {"state": state, "decided_at": ledger.now, "decided_by": ledger.author.by}
     mine = (ReviewItem.scope_id == scope_id) & (ReviewItem.id == item) & (ReviewItem.state == "open")
-    return _close(connection, ReviewItem, mine, after, {"review_item": item}, reason, memory, author, now)
+    return _close(ledger, ReviewItem, mine, after, {"review_item": item}, reason, memory)
 
 
 def _close(
-    connection: Connection,
+    ledger: Ledger,
     table: type[MemoryConflict | ReviewItem],
     mine: ColumnElement[bool],
     after: dict[str, Any],
     which: dict[str, int],
     reason: str,
     memory: UUID,
-    author: Author,
-    now: datetime,
 ) -> bool:
     """Set one row to `after`, and store the former values. Return False if the row does not exist."""
     columns = [getattr(table, name) for name in after]
-    row = connection.execute(select(*columns).where(mine).with_for_update()).mappings().first()
+    row = ledger.connection.execute(select(*columns).where(mine).with_for_update()).mappings().first()
     if row is None:
         return False
-    connection.execute(update(table).where(mine).values(**after))
+    ledger.connection.execute(update(table).where(mine).values(**after))
     note_change(
-        connection,
-        memory,
-        author=author,
-        action="decided",
-        before=as_json(which | dict(row)),
-        after=as_json(which | after),
-        reason=reason,
-        now=now,
+        ledger, memory, action="decided", before=as_json(which | dict(row)), after=as_json(which | after), reason=reason
     )
     return True

@@ -1,7 +1,6 @@
 """Register conflicts: if two memories can't both be true, both stay readable, and a person is asked."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,21 +9,19 @@ from sqlalchemy.dialects.postgresql import insert
 
 from slowwave_server.domain.review import Tier, expires
 from slowwave_server.models import MaintenanceRun, Memory, MemoryChange, MemoryConflict, ReviewItem
-from slowwave_server.services.memories.changes import Author, note_change
+from slowwave_server.services.memories.changes import Ledger, note_change
 from slowwave_server.services.memories.links import add_link
 from slowwave_server.services.review.closing import close_conflict, close_item
 
 
 def register_conflict(
-    connection: Connection,
+    ledger: Ledger,
     scope_id: int,
     newer: UUID,
     older: UUID,
     *,
     reason: str,
     evidence: Mapping[str, Any],
-    author: Author,
-    now: datetime,
     resolution: str | None = None,
 ) -> int | None:
     """Register that `newer` contradicts `older`, both of this scope. Return the number of the conflict.
@@ -34,8 +31,8 @@ def register_conflict(
     None if nothing is new, because the pair is already registered in this way or a person decided it; the caller must
     then leave both memories unchanged. Raises ValueError for one memory twice, and for memories outside the scope (I8).
     """
-    pair = _pair(connection, scope_id, newer, older)
-    conflict: int | None = connection.execute(
+    pair = _pair(ledger.connection, scope_id, newer, older)
+    conflict: int | None = ledger.connection.execute(
         insert(MemoryConflict)
         .values(
             scope_id=scope_id,
@@ -43,58 +40,48 @@ def register_conflict(
             conflicting_memory_id=pair[1],
             reason=reason,
             evidence=dict(evidence),
-            run_id=author.run_id,
-            created_at=now,
-            **_decided(resolution, author, now),
+            run_id=ledger.author.run_id,
+            created_at=ledger.now,
+            **_decided(ledger, resolution),
         )
         .on_conflict_do_nothing()
         .returning(MemoryConflict.id)
     ).scalar()
     if conflict is None:
-        return _known(connection, scope_id, pair, newer, resolution, author, now)
-    add_link(connection, newer, older, "contradicts", author=author, now=now)
+        return _known(ledger, scope_id, pair, newer, resolution)
+    add_link(ledger, newer, older, "contradicts")
     after = {"conflict": conflict, "status": "open" if resolution is None else "resolved"}
     after |= {} if resolution is None else {"resolution": resolution}
     for memory, other in ((newer, older), (older, newer)):
         noted = after | {"with": str(other)}
-        note_change(
-            connection, memory, author=author, action="conflict", before=None, after=noted, reason=reason, now=now
-        )
+        note_change(ledger, memory, action="conflict", before=None, after=noted, reason=reason)
     return conflict
 
 
-def _decided(resolution: str | None, author: Author, now: datetime) -> dict[str, Any]:
+def _decided(ledger: Ledger, resolution: str | None) -> dict[str, Any]:
     if resolution is None:
         return {"status": "open"}
-    return {"status": "resolved", "resolution": resolution, "decided_at": now, "decided_by": author.by}
+    return {"status": "resolved", "resolution": resolution, "decided_at": ledger.now, "decided_by": ledger.author.by}
 
 
 def open_review(
-    connection: Connection,
-    scope_id: int,
-    *,
-    memory: UUID | None = None,
-    conflict: int | None = None,
-    why: str,
-    tier: Tier,
-    author: Author,
-    now: datetime,
+    ledger: Ledger, scope_id: int, *, memory: UUID | None = None, conflict: int | None = None, why: str, tier: Tier
 ) -> int | None:
     """Ask about a memory or about a conflict of this scope. Return the number of the question.
 
     Idempotent: for an open question its number is returned again. None: this conflict was asked about before, and the
     answer, or the expiry, stays. Raises ValueError unless exactly one of the two is given and in the scope.
     """
-    _require(connection, scope_id, memory, conflict)
+    _require(ledger.connection, scope_id, memory, conflict)
     mine = (
         ReviewItem.scope_id == scope_id,
         (ReviewItem.memory_id == memory if conflict is None else ReviewItem.conflict_id == conflict),
     )
     if conflict is not None:
-        state = connection.execute(select(ReviewItem.state).where(*mine).order_by(ReviewItem.id.desc())).scalar()
+        state = ledger.connection.execute(select(ReviewItem.state).where(*mine).order_by(ReviewItem.id.desc())).scalar()
         if state not in {None, "open"}:
             return None
-    item: int | None = connection.execute(
+    item: int | None = ledger.connection.execute(
         insert(ReviewItem)
         .values(
             scope_id=scope_id,
@@ -102,15 +89,15 @@ def open_review(
             conflict_id=conflict,
             why=why,
             tier=tier,
-            expires_at=expires(tier, now),
-            run_id=author.run_id,
-            created_at=now,
+            expires_at=expires(tier, ledger.now),
+            run_id=ledger.author.run_id,
+            created_at=ledger.now,
         )
         .on_conflict_do_nothing()
         .returning(ReviewItem.id)
     ).scalar()
     known = select(ReviewItem.id).where(*mine, ReviewItem.state == "open")
-    return connection.execute(known).scalar() if item is None else item
+    return ledger.connection.execute(known).scalar() if item is None else item
 
 
 def _pair(connection: Connection, scope_id: int, newer: UUID, older: UUID) -> tuple[UUID, UUID]:
@@ -134,40 +121,20 @@ def _require(connection: Connection, scope_id: int, memory: UUID | None, conflic
         raise ValueError(f"not of this scope: {f'memory {memory}' if memory is not None else f'conflict {conflict}'}")
 
 
-def _known(
-    connection: Connection,
-    scope_id: int,
-    pair: tuple[UUID, UUID],
-    newer: UUID,
-    resolution: str | None,
-    author: Author,
-    now: datetime,
-) -> int | None:
+def _known(ledger: Ledger, scope_id: int, pair: tuple[UUID, UUID], newer: UUID, resolution: str | None) -> int | None:
     mine = (MemoryConflict.memory_id == pair[0], MemoryConflict.conflicting_memory_id == pair[1])
     query = select(MemoryConflict.id, MemoryConflict.status, MemoryConflict.resolution)
-    row = connection.execute(query.where(MemoryConflict.scope_id == scope_id, *mine).with_for_update()).one()
+    row = ledger.connection.execute(query.where(MemoryConflict.scope_id == scope_id, *mine).with_for_update()).one()
     if resolution in {None, row.resolution} or row.status == "dismissed":
         return None
-    if row.status == "resolved" and _by_a_person(connection, pair, row.id):
+    if row.status == "resolved" and _by_a_person(ledger.connection, pair, row.id):
         return None
-    close_conflict(
-        connection,
-        scope_id,
-        row.id,
-        status="resolved",
-        resolution=resolution,
-        memory=newer,
-        author=author,
-        now=now,
-        was=row.status,
-    )
+    close_conflict(ledger, scope_id, row.id, status="resolved", resolution=resolution, memory=newer, was=row.status)
     asked = select(ReviewItem.id).where(
         ReviewItem.scope_id == scope_id, ReviewItem.conflict_id == row.id, ReviewItem.state == "open"
     )
-    for item in connection.execute(asked).scalars().all():
-        close_item(
-            connection, scope_id, item, state="accepted", reason=resolution, memory=newer, author=author, now=now
-        )
+    for item in ledger.connection.execute(asked).scalars().all():
+        close_item(ledger, scope_id, item, state="accepted", reason=resolution, memory=newer)
     return int(row.id)
 
 

@@ -15,7 +15,7 @@ from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.domain.review import Answer, ReviewedMemory
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import ReviewItem
-from slowwave_server.services.memories.changes import Author, Stale, changes_of_run
+from slowwave_server.services.memories.changes import Author, Ledger, Stale, changes_of_run
 from slowwave_server.services.review.cases import (
     Case,
     conflict_case,
@@ -212,7 +212,7 @@ def _one(
         answer = answer_to(connection, case, decision)
     except ValueError as error:
         return Decided(number, "refused", str(error))
-    carry_out(connection, case, answer, author=author, now=now)
+    carry_out(Ledger(connection, author, now), case, answer)
     return Decided(number, "decided", answer.resolution)
 
 

@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Connection
-
 from slowwave_server.domain.review import Answer, ConflictStatus, ItemState, tier_of
-from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.changes import Ledger, change_memory
 from slowwave_server.services.memories.links import add_link
 from slowwave_server.services.memories.merging import merge_into
 from slowwave_server.services.review.cases import Case, OpenConflict, open_conflicts, open_items
@@ -25,9 +22,9 @@ _CLOSES: dict[str, ItemState] = {
 """The new state of open questions about a memory, by the change of this memory."""
 
 
-def carry_out(connection: Connection, case: Case, answer: Answer, *, author: Author, now: datetime) -> None:
+def carry_out(ledger: Ledger, case: Case, answer: Answer) -> None:
     """Apply the answer. The caller holds the scope's lock. Raises Stale."""
-    effects = _Effects(connection, case.scope_id, author, now)
+    effects = _Effects(ledger, case.scope_id)
     done = effects.change(answer)
     noted = _noted_on(case, done)
     if answer.conflict != "open":
@@ -54,41 +51,22 @@ def _settled(case: Case, answer: Answer) -> list[OpenConflict]:
 
 @dataclass(frozen=True, slots=True)
 class _Effects:
-    connection: Connection
+    ledger: Ledger
     scope_id: int
-    author: Author
-    now: datetime
 
     def change(self, answer: Answer) -> dict[UUID, str]:
         """Change the memories. Return the action for each."""
         done: dict[UUID, str] = {}
         for change in answer.changes:
             change_memory(
-                self.connection,
-                change.memory,
-                change.revision,
-                change.fields,
-                author=self.author,
-                action=change.action,
-                reason=change.reason,
-                now=self.now,
+                self.ledger, change.memory, change.revision, change.fields, action=change.action, reason=change.reason
             )
             done[change.memory] = change.action
             if change.successor is not None:
-                add_link(
-                    self.connection, change.successor, change.memory, "supersedes", author=self.author, now=self.now
-                )
+                add_link(self.ledger, change.successor, change.memory, "supersedes")
         if answer.merge is not None:
             survivor, part = answer.merge
-            merge_into(
-                self.connection,
-                part.id,
-                part.revision,
-                survivor.id,
-                author=self.author,
-                reason=answer.resolution,
-                now=self.now,
-            )
+            merge_into(self.ledger, part.id, part.revision, survivor.id, reason=answer.resolution)
             done[part.id] = "merged"
         return done
 
@@ -97,48 +75,28 @@ class _Effects:
         found.
         """
         noted = noted if noted in conflict.pair else conflict.pair[0]
-        close_conflict(
-            self.connection,
-            self.scope_id,
-            conflict.id,
-            status=status,
-            resolution=reason,
-            memory=noted,
-            author=self.author,
-            now=self.now,
-        )
-        for item in open_items(self.connection, self.scope_id, conflict=conflict.id):
+        close_conflict(self.ledger, self.scope_id, conflict.id, status=status, resolution=reason, memory=noted)
+        for item in open_items(self.ledger.connection, self.scope_id, conflict=conflict.id):
             self.answer(item, state, reason, noted)
 
     def answer(self, item: int, state: ItemState, reason: str, noted: UUID) -> None:
         """Close a question, unless an earlier step has closed it."""
-        close_item(
-            self.connection,
-            self.scope_id,
-            item,
-            state=state,
-            reason=reason,
-            memory=noted,
-            author=self.author,
-            now=self.now,
-        )
+        close_item(self.ledger, self.scope_id, item, state=state, reason=reason, memory=noted)
 
     def follow(self, memory: UUID, action: str, reason: str) -> None:
         """Apply a memory's change to all other open questions and conflicts about it."""
-        for item in open_items(self.connection, self.scope_id, memory=memory):
+        for item in open_items(self.ledger.connection, self.scope_id, memory=memory):
             self.answer(item, _CLOSES[action], reason, memory)
-        for conflict in open_conflicts(self.connection, self.scope_id, memory):
+        for conflict in open_conflicts(self.ledger.connection, self.scope_id, memory):
             if action in {"rejected", "archived"}:
                 # A memory that is not in answers contradicts nothing.
                 self.close(conflict, "resolved", "accepted", reason, memory)
             elif action == "accepted":
                 # Answers contain the memory again beside a contradicting one, so this pair is the new question.
                 open_review(
-                    self.connection,
+                    self.ledger,
                     self.scope_id,
                     conflict=conflict.id,
                     why="contradicts what was accepted in review",
                     tier=tier_of(conflict.a, conflict.b),
-                    author=self.author,
-                    now=self.now,
                 )

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from slowwave_server.models import MaintenanceRun, MemoryBlock, MemoryChange, MemoryConflict, ReviewItem
 from slowwave_server.services.consolidation.neighbours import index_blocks, load
 from slowwave_server.services.memories.changed_fields import field_value, of_fields
-from slowwave_server.services.memories.changes import Author, change_memory, note_change
+from slowwave_server.services.memories.changes import Ledger, change_memory, note_change
 from slowwave_server.services.undo.checks import CannotUndo, Touched, excerpt
 from slowwave_server.services.undo.rows import Removed
 
@@ -63,9 +63,7 @@ def changes_of(connection: Connection, run_id: int) -> list[RunChange]:
     return [RunChange(*row) for row in connection.execute(query)]
 
 
-def put_back(
-    connection: Connection, memory: Touched, change: RunChange, *, author: Author, reason: str, now: datetime
-) -> None:
+def put_back(ledger: Ledger, memory: Touched, change: RunChange, *, reason: str) -> None:
     """Restore the fields of one change. Raises CannotUndo if a field has changed since."""
     before = {name: field_value(name, value) for name, value in (change.before or {}).items()}
     for name, value in (change.after or {}).items():
@@ -75,9 +73,7 @@ def put_back(
                 f" {memory.fields[name]}, and not what the run left there ({value})"
             )
     try:
-        memory.revision = change_memory(
-            connection, memory.id, memory.revision, before, author=author, action="undone", reason=reason, now=now
-        )
+        memory.revision = change_memory(ledger, memory.id, memory.revision, before, action="undone", reason=reason)
     except IntegrityError:
         raise CannotUndo(
             f"run {change.run} can't be undone: what memory {memory.id}{excerpt(memory.fields['content'])} says was"
@@ -86,9 +82,7 @@ def put_back(
     memory.fields |= before
 
 
-def reopen(
-    connection: Connection, change: RunChange, gone: Removed, *, author: Author, reason: str, now: datetime
-) -> bool:
+def reopen(ledger: Ledger, change: RunChange, gone: Removed, *, reason: str) -> bool:
     """Restore a conflict or a question to its state before the decision. Return False if the run itself had made it."""
     before, after = dict(change.before or {}), dict(change.after or {})
     item, conflict = before.get("review_item"), before.get("conflict")
@@ -110,14 +104,12 @@ def reopen(
     )
     what = f"question {item}" if item is not None else f"conflict {conflict}"
     try:
-        found = connection.execute(statement).rowcount
+        found = ledger.connection.execute(statement).rowcount
     except IntegrityError:
         raise CannotUndo(f"run {change.run} can't be undone: {what} has been asked anew since") from None
     if not found:
         raise CannotUndo(f"run {change.run} can't be undone: {what} was decided anew since")
-    note_change(
-        connection, change.memory, author=author, action="undone", before=after, after=before, reason=reason, now=now
-    )
+    note_change(ledger, change.memory, action="undone", before=after, after=before, reason=reason)
     return True
 
 

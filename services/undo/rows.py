@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Connection, insert, select, text
 
 from slowwave_server.models import Memory, MemoryChange
-from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.changes import Ledger
 from slowwave_server.services.memories.merging import sync_copies
 from slowwave_server.services.undo.saved import clear_columns, delete_rows
 
@@ -104,49 +104,47 @@ def weigh_all(connection: Connection, memories: Collection[UUID], now: datetime)
     connection.execute(_WEIGH, {"memories": sorted(memories), "now": now})
 
 
-def remove_made(
-    connection: Connection, memories: Sequence[UUID], *, undo: int, author: Author, reason: str, now: datetime
-) -> set[UUID]:
+def remove_made(ledger: Ledger, memories: Sequence[UUID], *, undo: int, reason: str) -> set[UUID]:
     """Delete memories that the run had made, and return them. A memory with evidence of later flushes stays.
 
     The changes of a deleted memory stay, and the last one has its values.
     """
     said = {"memories": list(memories)}
-    kept = set(connection.execute(_SAID, said).scalars())
+    kept = set(ledger.connection.execute(_SAID, said).scalars())
     gone = [memory for memory in memories if memory not in kept]
     values = {"memories": gone}
-    found = {row["id"]: row for row in connection.execute(select(Memory).where(Memory.id.in_(gone))).mappings()}
+    found = {row["id"]: row for row in ledger.connection.execute(select(Memory).where(Memory.id.in_(gone))).mappings()}
     # Delete copies of their evidence first: no query finds them after the memories are deleted.
-    for memory in connection.execute(_COPIED_ON, values).scalars().all():
-        sync_copies(connection, memory, now)
-    _note_all(connection, [(memory, _remembered(found[memory]), None) for memory in gone], author, reason, now)
+    for memory in ledger.connection.execute(_COPIED_ON, values).scalars().all():
+        sync_copies(ledger.connection, memory, ledger.now)
+    _note_all(ledger, [(memory, _remembered(found[memory]), None) for memory in gone], reason)
     for table in ("memory_blocks", "memory_sources", "memory_notes", "memory_imports", "triples"):
-        delete_rows(connection, undo, table, "x.memory_id = ANY(:memories)", **values)
-    delete_rows(connection, undo, "memories", "x.id = ANY(:memories)", **values)
+        delete_rows(ledger.connection, undo, table, "x.memory_id = ANY(:memories)", **values)
+    delete_rows(ledger.connection, undo, "memories", "x.id = ANY(:memories)", **values)
     return set(gone)
 
 
-def return_made(
-    connection: Connection, memories: Sequence[UUID], *, author: Author, reason: str, now: datetime
-) -> None:
+def return_made(ledger: Ledger, memories: Sequence[UUID], *, reason: str) -> None:
     """Record the return of memories that an undo had removed (services.undo.saved has written their rows back)."""
     query = select(Memory).where(Memory.id.in_(memories))
-    found = {row["id"]: row for row in connection.execute(query).mappings()}
-    _note_all(connection, [(memory, None, _remembered(found[memory])) for memory in memories], author, reason, now)
+    found = {row["id"]: row for row in ledger.connection.execute(query).mappings()}
+    _note_all(ledger, [(memory, None, _remembered(found[memory])) for memory in memories], reason)
 
 
 def _note_all(
-    connection: Connection,
-    changes: Sequence[tuple[UUID, dict[str, Any] | None, dict[str, Any] | None]],
-    author: Author,
-    reason: str,
-    now: datetime,
+    ledger: Ledger, changes: Sequence[tuple[UUID, dict[str, Any] | None, dict[str, Any] | None]], reason: str
 ) -> None:
     """Store a change (memory, before, after) of each memory, in this order."""
-    same = {"run_id": author.run_id, "made_by": author.by, "action": "undone", "reason": reason, "made_at": now}
+    same = {
+        "run_id": ledger.author.run_id,
+        "made_by": ledger.author.by,
+        "action": "undone",
+        "reason": reason,
+        "made_at": ledger.now,
+    }
     rows = [{"memory_id": memory, "before": before, "after": after, **same} for memory, before, after in changes]
     if rows:
-        connection.execute(insert(MemoryChange), rows)
+        ledger.connection.execute(insert(MemoryChange), rows)
 
 
 def _remembered(row: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import Connection, select, update
 
 from slowwave_server.models import MaintenanceRun
-from slowwave_server.services.memories.changes import Author, mark_checked, note_change
+from slowwave_server.services.memories.changes import Author, Ledger, mark_checked, note_change
 from slowwave_server.services.memories.merging import sync_copies
 from slowwave_server.services.rebuild.undoing import unswitch
 from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
@@ -87,7 +87,8 @@ def undo_run(undoing: Undoing, run_id: int, *, part_of: int | None = None) -> Un
         part_of=part_of,
         no_repeat=undoing.no_repeat,
     )
-    report = _Reverted(connection, target, Author(run.id, undoing.by), now, touched).revert(changes, made, returned)
+    ledger = Ledger(connection, Author(run.id, undoing.by), now)
+    report = _Reverted(ledger, target, touched).revert(changes, made, returned)
     report = replace(report, summary=describe(report, None if target.undoes is None else target.undoes.id))
     mark_undone(connection, target, run.id)
     saved = count_saved(connection, run.id)
@@ -130,10 +131,8 @@ def _why_nothing(connection: Connection, run_id: int) -> str:
 class _Reverted:
     """A revert in progress. reworded: memories with restored content."""
 
-    connection: Connection
+    ledger: Ledger
     target: Target
-    author: Author
-    now: datetime
     touched: Mapping[UUID, Touched]
     reworded: set[UUID] = field(default_factory=set)
     restored: set[UUID] = field(default_factory=set)
@@ -146,12 +145,12 @@ class _Reverted:
 
     def revert(self, changes: Sequence[RunChange], made: Collection[UUID], returned: Mapping[str, int]) -> UndoReport:
         """Revert all changes, and count them. returned: the rows that were written back, if an undo is being undone."""
-        connection, run_id, undo = self.connection, self.target.id, self.author.run_id
+        connection, run_id, undo = self.ledger.connection, self.target.id, self.ledger.author.run_id
         gone = remove_rows(connection, run_id, undo)
         reopened, noted = reopen_items(connection, run_id, undo)
         days, read = unread(connection, run_id, undo)
         read |= unswitch(connection, run_id)
-        aliases = restore_aliases(connection, run_id, self.author, self.now)
+        aliases = restore_aliases(connection, run_id, self.ledger.author, self.ledger.now)
         # The last change comes first, so every intermediate state existed before. Neighbours of one kind are reverted
         # together.
         for kind, several in groupby(changes, _kind):
@@ -183,33 +182,28 @@ class _Reverted:
         )
 
     def _remove(self, memories: Sequence[UUID]) -> None:
-        self.removed |= remove_made(
-            self.connection, memories, undo=self.author.run_id, author=self.author, reason=self._reason, now=self.now
-        )
+        self.removed |= remove_made(self.ledger, memories, undo=self.ledger.author.run_id, reason=self._reason)
 
     def _return(self, memories: Sequence[UUID]) -> None:
-        return_made(self.connection, memories, author=self.author, reason=self._reason, now=self.now)
+        return_made(self.ledger, memories, reason=self._reason)
 
     def _change(self, change: RunChange, gone: Removed) -> None:
         """Revert one change of any kind except the creation and removal of a memory."""
-        connection, author, reason, now = self.connection, self.author, self._reason, self.now
-        memory = change.memory
+        reason, memory = self._reason, change.memory
         if change.of_fields:
-            put_back(connection, self.touched[memory], change, author=author, reason=reason, now=now)
+            put_back(self.ledger, self.touched[memory], change, reason=reason)
             self.restored.add(memory)
             if "content" in (change.before or {}):
                 self.reworded.add(memory)
         elif change.decided:
-            self.decisions += reopen(connection, change, gone, author=author, reason=reason, now=now)
+            self.decisions += reopen(self.ledger, change, gone, reason=reason)
         elif change.action in _COPIED or change.action == "conflict":
             was = {change.action: change.after} if change.action in _COPIED else _pair(change)
-            note_change(
-                connection, memory, author=author, action="undone", before=was, after=None, reason=reason, now=now
-            )
+            note_change(self.ledger, memory, action="undone", before=was, after=None, reason=reason)
 
     def _follow(self, *, parts: set[UUID], rested: set[UUID]) -> None:
         """Update what depends on the fields: copies of sources, scores, the search index; mark memories as checked."""
-        connection, now = self.connection, self.now
+        connection, now = self.ledger.connection, self.ledger.now
         for part in sorted(parts - self.removed):
             sync_copies(connection, part, now)
         weigh_all(connection, rested - self.removed, now)

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Connection, Engine
 
-from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.changes import Author, Ledger
 from slowwave_server.services.review.conflicts import open_review, register_conflict
 from slowwave_server.services.review.decision import Decision
 from slowwave_server.services.review.decisions import decide_cases
@@ -29,14 +29,12 @@ def author_on(connection: Connection, dispute: Dispute) -> Author:
 def register(dispute: Dispute, newer: UUID, older: UUID, **more: Any) -> int | None:
     with dispute.engine.begin() as connection:
         return register_conflict(
-            connection,
+            Ledger(connection, author_on(connection, dispute), NOW),
             more.pop("scope_id", dispute.scope),
             newer,
             older,
             reason="another database",
             evidence={"attribute": "database"},
-            author=author_on(connection, dispute),
-            now=NOW,
             **more,
         )
 
@@ -88,9 +86,7 @@ def test_what_a_person_decided_no_pass_decides_again(dispute: Dispute, kind: Any
     assert dispute.state(conflict) == decided
     with dispute.engine.begin() as connection:
         author = author_on(connection, dispute)
-        asked = open_review(
-            connection, dispute.scope, conflict=conflict, why="again", tier="low", author=author, now=NOW
-        )
+        asked = open_review(Ledger(connection, author, NOW), dispute.scope, conflict=conflict, why="again", tier="low")
     assert asked is None
 
 
@@ -101,7 +97,7 @@ def test_an_open_question_is_not_asked_twice(dispute: Dispute) -> None:
         author = author_on(connection, dispute)
         about: list[dict[str, Any]] = [{"conflict": conflict}, {"memory": a}, {"memory": a}]
         asked = [
-            open_review(connection, dispute.scope, **each, why="again", tier="low", author=author, now=NOW)
+            open_review(Ledger(connection, author, NOW), dispute.scope, **each, why="again", tier="low")
             for each in about
         ]
     assert asked[0] == item
@@ -120,5 +116,5 @@ def test_i8_a_conflict_never_joins_two_scopes(dispute: Dispute) -> None:
         wrong: list[dict[str, Any]] = [{"memory": theirs}, {"conflict": conflict}, {}]
         for about in wrong:
             with pytest.raises(ValueError, match=r"of this scope|one of the two"):
-                open_review(connection, dispute.scope, **about, why="x", tier="low", author=author, now=NOW)
+                open_review(Ledger(connection, author, NOW), dispute.scope, **about, why="x", tier="low")
     assert dispute.sql("SELECT FROM slowwave.memory_conflicts WHERE scope_id = :s", s=dispute.scope) == []

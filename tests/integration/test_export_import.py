@@ -13,7 +13,7 @@ from sqlalchemy import Engine, event
 
 from slowwave.errors import SlowwaveError
 from slowwave_server.services.days.book import day_book
-from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.changes import Author, Ledger
 from slowwave_server.services.memories.merging import merge_into, part_again
 from slowwave_server.services.memory_files.disk import CURATED
 from slowwave_server.services.memory_files.export import EditedLines
@@ -279,7 +279,7 @@ def test_i9_merging_imported_memories_and_back_leaves_their_worth(scope: Scope) 
     author = Author(run, "maya")
     for part in parts:
         with scope.engine.begin() as connection:
-            merge_into(connection, part, 0, survivor, author=author, reason="alike", now=NOW)
+            merge_into(Ledger(connection, author, NOW), part, 0, survivor, reason="alike")
     merged = {row.id: row for row in scope.memories()}
     assert merged[survivor].confidence > said[survivor].confidence
     assert merged[survivor].valid_from == min(said[memory].valid_from for memory in (survivor, *parts))
@@ -287,7 +287,7 @@ def test_i9_merging_imported_memories_and_back_leaves_their_worth(scope: Scope) 
     assert scope.export().memories == 36 - len(parts)
     for part in reversed(parts):
         with scope.engine.begin() as connection:
-            part_again(connection, part, 1, said[part].status, author=author, reason="not alike", now=NOW)
+            part_again(Ledger(connection, author, NOW), part, 1, said[part].status, reason="not alike")
     after = {row.id: row for row in scope.memories()}
     for memory, before in said.items():
         # What is weighed is rounded to six digits.

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine
 
 from slowwave_server.domain.memory_files import parse_document
-from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.changes import Author, Ledger
 from slowwave_server.services.memories.merging import merge_into
 from slowwave_server.services.memory_files.disk import Disk
 from slowwave_server.services.runs.store import finish_run, start_run
@@ -112,7 +112,7 @@ class Life:
         now = self.cabinet.hearer.now
         with self.cabinet.engine.begin() as connection:
             run = start_run(connection, kind="other", now=now, lease_seconds=60)
-            merge_into(connection, part.id, part.revision, into.id, author=Author(run.id), reason="test", now=now)
+            merge_into(Ledger(connection, Author(run.id), now), part.id, part.revision, into.id, reason="test")
             finish_run(connection, run, status="completed", summary="", stats={}, now=now)
 
     def lines(self) -> list[tuple[str, str]]:

@@ -135,9 +135,7 @@ def test_i10_a_run_that_was_undone_tells_no_words_of_what_is_gone(engine: Engine
     with past.run("deep", at=day(4)) as step:
         known = load(step.connection, past.scope_id, [a, b])
         pair = Pair(known[a], known[b], 0.8)
-        keep(
-            step.connection, pair, "Maya keeps a heron and a quokka", model="model fake", author=step.author, now=day(4)
-        )
+        keep(step.ledger, pair, "Maya keeps a heron and a quokka", model="model fake")
     undo(engine, "default", step.id, by="priya", now=day(5))
     forget(engine, Target.of_session("default", "maya", session))
     found = "".join(dump_tables(engine).values())

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import Engine, text
 
-from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.changes import Author, Ledger, change_memory
 from slowwave_server.services.memories.merging import merge_into, part_again
 from slowwave_server.services.memory_files.backends import choose_backend, mismatch, registered
 from slowwave_server.services.memory_files.locks import FilesBusy, file_lock
@@ -80,19 +80,19 @@ def test_every_change_that_a_file_shows_is_queued(engine: Engine) -> None:
     _delivered(hearer)
     with engine.begin() as connection:
         author = Author(start_run(connection, kind="other", now=NOW, lease_seconds=60).id)
-        merge_into(connection, torino, 0, turin, author=author, reason="test", now=NOW)
+        merge_into(Ledger(connection, author, NOW), torino, 0, turin, reason="test")
     assert set(_waiting(hearer)) == {"Maya lives in Turin", "Maya lives in Torino"}
     _delivered(hearer)
     with engine.begin() as connection:
         revision = hearer.memory(torino).revision
-        part_again(connection, torino, revision, "inbox", author=author, reason="test", now=NOW)
+        part_again(Ledger(connection, author, NOW), torino, revision, "inbox", reason="test")
     # The survivor has no change of its own: it is weighed without what the part knew.
     assert set(_waiting(hearer)) == {"Maya lives in Turin", "Maya lives in Torino"}
     _delivered(hearer)
     with engine.begin() as connection:
         fields = {"status": "archived", "archive_reason": "test"}
         change_memory(
-            connection, turin, hearer.memory(turin).revision, fields, author=author, action="x", reason="t", now=NOW
+            Ledger(connection, author, NOW), turin, hearer.memory(turin).revision, fields, action="x", reason="t"
         )
     assert set(_waiting(hearer)) == {"Maya lives in Turin"}
 

@@ -17,7 +17,7 @@ from slowwave.settings_sections import Retention
 from slowwave_server.domain.model_calls import Spender
 from slowwave_server.services.days.finalize import finalize_ended
 from slowwave_server.services.maintenance.scheduler import JobReport, Scheduler
-from slowwave_server.services.memories.changes import Author
+from slowwave_server.services.memories.changes import Author, Ledger
 from slowwave_server.services.memories.merging import merge_into
 from slowwave_server.services.retention.events import Removal, remove_old_events
 from slowwave_server.services.retention.job import RUNNERS
@@ -150,8 +150,8 @@ def test_the_words_of_a_merged_memory_stay_as_long_as_what_it_was_merged_into(ho
     with engine.begin() as connection:
         connection.execute(text("UPDATE slowwave.memories SET status = 'inbox'"))
         run = start_run(connection, kind="light", now=house.scene.clock(), lease_seconds=60, scope_id=part.scope_id)
-        merge_into(connection, part.id, part.revision, survivor.id, author=Author(run.id), reason="the same",
-                   now=house.scene.clock())  # fmt: skip
+        ledger = Ledger(connection, Author(run.id), house.scene.clock())
+        merge_into(ledger, part.id, part.revision, survivor.id, reason="the same")
         connection.execute(text("UPDATE slowwave.memories SET status = 'archived' WHERE content = :c"), {"c": LINES[2]})
     assert house.retain().events == 1
     assert house.events() == {("s1", 1), ("s1", 2)}

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.memories.changes import Author, Stale, change_memory
+from slowwave_server.services.memories.changes import Author, Ledger, Stale, change_memory
 from slowwave_server.services.undo.checks import CannotUndo
 from slowwave_server.services.undo.report import UndoReport
 from slowwave_server.services.undo.undo import undo
@@ -317,12 +317,9 @@ def test_mistake_26_a_snapshot_that_is_stale_is_not_written_back(past: Past) -> 
     with past.run(at=day(8)) as run:
         run.set(lisbon, "promoted", status="active")
     with past.run(at=day(9)) as late, pytest.raises(Stale, match="changed after it was read"):
-        change_memory(
-            late.connection, lisbon, revision, {"status": "archived"}, author=Author(late.id), action="archived",
-            reason="too late", now=day(9),
-        )  # fmt: skip
+        change_memory(late.ledger, lisbon, revision, {"status": "archived"}, action="archived", reason="too late")
     assert past.row(lisbon)["status"] == "active"
     with past.engine.begin() as connection, pytest.raises(ValueError, match="fields must be among"):
         change_memory(
-            connection, uuid4(), 0, {"confidence": 1.0}, author=Author(run.id), action="edited", reason="", now=day(9)
+            Ledger(connection, Author(run.id), day(9)), uuid4(), 0, {"confidence": 1.0}, action="edited", reason=""
         )

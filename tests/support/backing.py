@@ -19,7 +19,7 @@ from slowwave_server.services.forget.forget import Forgetter, Report
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.mem0_backend.choosing import feed_chosen
 from slowwave_server.services.mem0_backend.delivery import Mem0Report, deliver_to_mem0
-from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.changes import Author, Ledger, change_memory
 from slowwave_server.services.memory_files.delivery import DeliveryReport, FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk
 from slowwave_server.services.runs.store import finish_run, start_run
@@ -167,9 +167,7 @@ class World:
         with self.engine.begin() as connection:
             run = start_run(connection, kind="other", now=hearer.now, lease_seconds=60)
             revision, author = hearer.memory(memory).revision, Author(run.id, "test")
-            change_memory(
-                connection, memory, revision, fields, author=author, action="x", reason="test", now=hearer.now
-            )
+            change_memory(Ledger(connection, author, hearer.now), memory, revision, fields, action="x", reason="test")
             finish_run(connection, run, status="completed", summary="", stats={}, now=hearer.now)
         return run.id
 

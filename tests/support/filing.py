@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Engine
 
 from slowwave_server.domain.memory_files import parse_document
-from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.changes import Author, Ledger, change_memory
 from slowwave_server.services.memory_files.backends import choose_backend
 from slowwave_server.services.memory_files.delivery import DeliveryReport, FileRules, deliver
 from slowwave_server.services.memory_files.disk import Disk
@@ -85,7 +85,7 @@ class Cabinet:
             revision = self.hearer.memory(memory).revision
             author = Author(run.id, "test")
             change_memory(
-                connection, memory, revision, fields, author=author, action="x", reason="test", now=self.hearer.now
+                Ledger(connection, author, self.hearer.now), memory, revision, fields, action="x", reason="test"
             )
             finish_run(connection, run, status="completed", summary="", stats={}, now=self.hearer.now)
 

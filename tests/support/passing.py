@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, insert, select, text, update
 from slowwave_server.domain.profile import profile_json
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models import Agent, Event, Flush, Memory, MemoryNote, Scope, Session, Triple, WorkingItem
-from slowwave_server.services.memories.changes import Author, change_memory, note_change, weigh
+from slowwave_server.services.memories.changes import Author, Ledger, change_memory, note_change, weigh
 from slowwave_server.services.memories.links import add_link
 from slowwave_server.services.memories.merging import merge_into, part_again, sync_copies
 from slowwave_server.services.review.closing import close_conflict, close_item
@@ -142,7 +142,7 @@ class Step:
             self.connection, kind=self._kind, now=self._at, lease_seconds=60, scope_id=self._past.scope_id, by=self._by
         )
         self.id = self._run.id
-        self.author = Author(self.id, self._by)
+        self.ledger = Ledger(self.connection, Author(self.id, self._by), self._at)
         return self
 
     def __exit__(
@@ -154,31 +154,28 @@ class Step:
 
     def set(self, memory: UUID, action: str, **fields: Any) -> None:
         change_memory(
-            self.connection, memory, self._revision(memory), fields, author=self.author, action=action,
-            reason=f"{action} by the test", now=self._at,
+            self.ledger, memory, self._revision(memory), fields, action=action,
+            reason=f"{action} by the test"
         )  # fmt: skip
 
     def merge(self, part: UUID, survivor: UUID) -> None:
-        merge_into(
-            self.connection, part, self._revision(part), survivor, author=self.author, reason="the same", now=self._at
-        )
+        merge_into(self.ledger, part, self._revision(part), survivor, reason="the same")
 
     def unmerge(self, part: UUID) -> None:
         revision = self._revision(part)
-        part_again(self.connection, part, revision, "inbox", author=self.author, reason="not the same", now=self._at)
+        part_again(self.ledger, part, revision, "inbox", reason="not the same")
 
     def supersede(self, older: UUID, newer: UUID, at: datetime) -> None:
         self.set(older, "superseded", valid_to=at, superseded_by=newer)
         self.link(newer, older, "supersedes")
 
     def link(self, source: UUID, target: UUID, predicate: str = "related_to") -> None:
-        if add_link(self.connection, source, target, predicate, confidence=0.8, author=self.author, now=self._at):
+        if add_link(self.ledger, source, target, predicate, confidence=0.8):
             self.tell(source, "linked", {"target": str(target), "predicate": predicate, "confidence": 0.8})
 
     def tell(self, memory: UUID, action: str, after: dict[str, Any]) -> None:
         note_change(
-            self.connection, memory, author=self.author, action=action, before=None, after=after, reason="told",
-            now=self._at,
+            self.ledger, memory, action=action, before=None, after=after, reason="told"
         )  # fmt: skip
 
     def triple(self, memory: UUID, *words: str) -> None:
@@ -189,26 +186,22 @@ class Step:
 
     def conflict(self, newer: UUID, older: UUID) -> int | None:
         return register_conflict(
-            self.connection, self._past.scope_id, newer, older, reason="one says Rome", evidence={}, author=self.author,
-            now=self._at,
+            self.ledger, self._past.scope_id, newer, older, reason="one says Rome", evidence={}
         )  # fmt: skip
 
     def ask(self, *, memory: UUID | None = None, conflict: int | None = None) -> int | None:
         return open_review(
-            self.connection, self._past.scope_id, memory=memory, conflict=conflict, why="which one?", tier="low",
-            author=self.author, now=self._at,
+            self.ledger, self._past.scope_id, memory=memory, conflict=conflict, why="which one?", tier="low"
         )  # fmt: skip
 
     def settle(self, conflict: int, memory: UUID) -> bool:
         return close_conflict(
-            self.connection, self._past.scope_id, conflict, status="dismissed", resolution="both hold", memory=memory,
-            author=self.author, now=self._at,
+            self.ledger, self._past.scope_id, conflict, status="dismissed", resolution="both hold", memory=memory
         )  # fmt: skip
 
     def answer(self, item: int, memory: UUID) -> bool:
         return close_item(
-            self.connection, self._past.scope_id, item, state="accepted", reason="yes", memory=memory,
-            author=self.author, now=self._at,
+            self.ledger, self._past.scope_id, item, state="accepted", reason="yes", memory=memory
         )  # fmt: skip
 
     def keep(self, item: UUID, content: str) -> UUID:

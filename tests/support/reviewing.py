@@ -9,7 +9,7 @@ from sqlalchemy import Engine, text
 
 from slowwave_server.domain.review import Tier
 from slowwave_server.domain.statements import content_hash
-from slowwave_server.services.memories.changes import Author, change_memory
+from slowwave_server.services.memories.changes import Author, Ledger, change_memory
 from slowwave_server.services.review.conflicts import open_review, register_conflict
 from slowwave_server.services.runs.store import finish_run, start_run
 from tests.support.installation import NOW, Installation, ago
@@ -43,18 +43,16 @@ class Dispute:
         with self.engine.begin() as connection:
             run, author = self._pass(connection)
             conflict = register_conflict(
-                connection,
+                Ledger(connection, author, now),
                 self.scope,
                 newer,
                 older,
                 reason="another employer",
                 evidence={"attribute": "employer"},
-                author=author,
-                now=now,
             )
             assert conflict is not None
             item = open_review(
-                connection, self.scope, conflict=conflict, why="another employer", tier=tier, author=author, now=now
+                Ledger(connection, author, now), self.scope, conflict=conflict, why="another employer", tier=tier
             )
             assert item is not None
             finish_run(connection, run, status="completed", summary="", stats={}, now=now)
@@ -65,7 +63,7 @@ class Dispute:
         with self.engine.begin() as connection:
             _, author = self._pass(connection)
             return register_conflict(
-                connection, self.scope, newer, older, reason="a claim", evidence={}, author=author, now=now
+                Ledger(connection, author, now), self.scope, newer, older, reason="a claim", evidence={}
             )
 
     def in_review(self, claim: UUID, against: UUID, *, tier: Tier = "low", now: datetime = NOW) -> tuple[int, int]:
@@ -73,20 +71,18 @@ class Dispute:
         with self.engine.begin() as connection:
             run, author = self._pass(connection)
             conflict = register_conflict(
-                connection, self.scope, claim, against, reason="a claim", evidence={}, author=author, now=now
+                Ledger(connection, author, now), self.scope, claim, against, reason="a claim", evidence={}
             )
             assert conflict is not None
             change_memory(
-                connection,
+                Ledger(connection, author, now),
                 claim,
                 self.one("SELECT revision FROM slowwave.memories WHERE id = :id", id=claim).revision,
                 {"status": "review"},
-                author=author,
                 action="review",
                 reason="contradicts what a person said",
-                now=now,
             )
-            item = open_review(connection, self.scope, memory=claim, why="a claim", tier=tier, author=author, now=now)
+            item = open_review(Ledger(connection, author, now), self.scope, memory=claim, why="a claim", tier=tier)
             assert item is not None
             finish_run(connection, run, status="completed", summary="", stats={}, now=now)
         return conflict, item
