@@ -5,7 +5,7 @@ A pair that a person added stays, unless its whole scope is forgotten.
 
 from sqlalchemy import Connection, text
 
-from slowwave_server.services.forget.gather import count_rows
+from slowwave_server.services.forget.gather import Step, count_rows
 
 _GONE = (
     "CREATE TEMP TABLE gone_aliases ON COMMIT DROP AS"
@@ -22,16 +22,13 @@ _TOUCHED = (
     " WHERE NOT EXISTS (SELECT FROM gone_scopes k WHERE k.id = r.scope_id)"
 )
 
-ALIASES: tuple[tuple[str, str], ...] = (
-    ("", "DELETE FROM slowwave.alias_sources x USING gone_sessions s WHERE s.id = x.session_id"),
-    (
-        "",
-        (
-            "DELETE FROM slowwave.alias_changes c WHERE c.alias_id IN (SELECT id FROM gone_aliases)"
-            " OR c.scope_id IN (SELECT id FROM gone_scopes)"
-        ),
+ALIASES: tuple[Step, ...] = (
+    Step("DELETE FROM slowwave.alias_sources x USING gone_sessions s WHERE s.id = x.session_id"),
+    Step(
+        "DELETE FROM slowwave.alias_changes c WHERE c.alias_id IN (SELECT id FROM gone_aliases)"
+        " OR c.scope_id IN (SELECT id FROM gone_scopes)"
     ),
-    ("aliases", "DELETE FROM slowwave.aliases p USING gone_aliases g WHERE g.id = p.id"),
+    Step("DELETE FROM slowwave.aliases p USING gone_aliases g WHERE g.id = p.id", "aliases"),
 )
 """What goes, before the sessions that said it."""
 

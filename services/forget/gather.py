@@ -8,6 +8,8 @@ Order of locks: the scopes' passes and cycles, agents, scopes, sessions. Other t
 so a forget that waits too long for a lock gives up and is retried as a whole.
 """
 
+from typing import NamedTuple
+
 from sqlalchemy import Connection, text
 
 from slowwave_server.services.forget.target import Target
@@ -139,6 +141,13 @@ _LOCK_ROWS = (
     "SELECT k.id FROM slowwave.scopes k WHERE k.id IN (SELECT id FROM gone_scopes) ORDER BY k.id FOR UPDATE",
     "SELECT s.id FROM slowwave.sessions s WHERE s.id IN (SELECT id FROM gone_sessions) ORDER BY s.id FOR UPDATE",
 )
+
+
+class Step(NamedTuple):
+    """A statement over the temporary tables. label: the name under which a receipt counts its rows; "" for none."""
+
+    statement: str
+    label: str = ""
 
 
 def gather(connection: Connection, target: Target) -> None:

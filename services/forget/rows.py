@@ -8,7 +8,7 @@ from collections import Counter
 
 from sqlalchemy import Connection, text
 
-from slowwave_server.services.forget.gather import count_rows
+from slowwave_server.services.forget.gather import Step, count_rows
 
 # The history of remaining memories keeps numbers, times and ids, but no words.
 _WORDLESS = (
@@ -64,213 +64,153 @@ _TOMBSTONES = (
     " FROM touched_runs t"
 )
 
-MEMORIES: tuple[tuple[str, str], ...] = (
-    (
-        "",
-        # Prompts and answers of a model may contain words of any memory of the scope.
-        (
-            "DELETE FROM slowwave.window_answers w USING slowwave.sessions s WHERE s.id = w.session_id AND"
-            " (s.scope_id IN (SELECT id FROM near_scopes) OR s.id IN (SELECT id FROM gone_sessions))"
-        ),
+MEMORIES: tuple[Step, ...] = (
+    # Prompts and answers of a model may contain words of any memory of the scope.
+    Step(
+        "DELETE FROM slowwave.window_answers w USING slowwave.sessions s WHERE s.id = w.session_id AND"
+        " (s.scope_id IN (SELECT id FROM near_scopes) OR s.id IN (SELECT id FROM gone_sessions))"
     ),
     # The rows saved by an undo may contain words of any memory of its scope: these undos stay.
-    ("", "DELETE FROM slowwave.undone_rows u USING near_scopes k WHERE k.id = u.scope_id"),
-    (
-        "outbox",
-        "DELETE FROM slowwave.outbox o USING gone_scopes k WHERE k.id = o.scope_id AND o.backend <> 'mem0'",
-    ),
+    Step("DELETE FROM slowwave.undone_rows u USING near_scopes k WHERE k.id = u.scope_id"),
+    Step("DELETE FROM slowwave.outbox o USING gone_scopes k WHERE k.id = o.scope_id AND o.backend <> 'mem0'", "outbox"),
     # Queue the changes for the process that feeds mem0, if any: it must learn of the memories that it knows. The rows
     # stay until then.
-    (
+    Step(
+        "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL, forgotten = true"
+        " FROM gone_memories g WHERE o.memory_id = g.id AND o.backend = 'mem0' AND o.delivered > 0",
         "copies in mem0",
-        (
-            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL, forgotten = true"
-            " FROM gone_memories g WHERE o.memory_id = g.id AND o.backend = 'mem0' AND o.delivered > 0"
-        ),
     ),
-    (
-        "",
-        (
-            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL, forgotten = true"
-            " FROM gone_memories g WHERE o.memory_id = g.id AND o.backend = 'mem0' AND o.delivered = 0"
-        ),
+    Step(
+        "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL, forgotten = true"
+        " FROM gone_memories g WHERE o.memory_id = g.id AND o.backend = 'mem0' AND o.delivered = 0"
     ),
-    (
-        "",
-        (
-            "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL, forgotten = true"
-            " FROM (SELECT id FROM hurt UNION SELECT id FROM related) AS h"
-            " WHERE o.memory_id = h.id AND o.backend = 'mem0'"
-        ),
+    Step(
+        "UPDATE slowwave.outbox o SET changes = o.changes + 1, not_before = NULL, forgotten = true"
+        " FROM (SELECT id FROM hurt UNION SELECT id FROM related) AS h"
+        " WHERE o.memory_id = h.id AND o.backend = 'mem0'"
     ),
-    (
-        "",
-        (
-            "INSERT INTO slowwave.outbox AS o (memory_id, backend, scope_id) SELECT g.id, b.name, g.scope_id"
-            " FROM gone_memories g CROSS JOIN (SELECT 'file' AS name) AS b"
-            " WHERE g.scope_id NOT IN (SELECT id FROM gone_scopes) AND (b.name IN"
-            " (SELECT name FROM slowwave.memory_backends) OR EXISTS ("
-            "SELECT FROM slowwave.memory_file_lines l WHERE l.memory_id = g.id))"
-            " ON CONFLICT (memory_id, backend) DO UPDATE SET changes = o.changes + 1, not_before = NULL"
-        ),
+    Step(
+        "INSERT INTO slowwave.outbox AS o (memory_id, backend, scope_id) SELECT g.id, b.name, g.scope_id"
+        " FROM gone_memories g CROSS JOIN (SELECT 'file' AS name) AS b"
+        " WHERE g.scope_id NOT IN (SELECT id FROM gone_scopes) AND (b.name IN"
+        " (SELECT name FROM slowwave.memory_backends) OR EXISTS ("
+        "SELECT FROM slowwave.memory_file_lines l WHERE l.memory_id = g.id))"
+        " ON CONFLICT (memory_id, backend) DO UPDATE SET changes = o.changes + 1, not_before = NULL"
     ),
-    ("file lines", "DELETE FROM slowwave.memory_file_lines l USING gone_scopes k WHERE k.id = l.scope_id"),
-    ("file states", "DELETE FROM slowwave.memory_files f USING gone_scopes k WHERE k.id = f.scope_id"),
-    (
+    Step("DELETE FROM slowwave.memory_file_lines l USING gone_scopes k WHERE k.id = l.scope_id", "file lines"),
+    Step("DELETE FROM slowwave.memory_files f USING gone_scopes k WHERE k.id = f.scope_id", "file states"),
+    Step(
+        "DELETE FROM slowwave.review_items i WHERE i.id IN ("
+        "SELECT q.id FROM gone_memories g JOIN slowwave.review_items q ON q.memory_id = g.id"
+        f" UNION SELECT q.id FROM ({_CONFLICTS_OF.format('gone_memories')}) AS c"
+        "  JOIN slowwave.review_items q ON q.conflict_id = c.id)",
         "questions",
-        (
-            "DELETE FROM slowwave.review_items i WHERE i.id IN ("
-            "SELECT q.id FROM gone_memories g JOIN slowwave.review_items q ON q.memory_id = g.id"
-            f" UNION SELECT q.id FROM ({_CONFLICTS_OF.format('gone_memories')}) AS c"
-            "  JOIN slowwave.review_items q ON q.conflict_id = c.id)"
-        ),
     ),
-    (
-        "",
-        (
-            "UPDATE slowwave.review_items i SET why = :reason WHERE i.id IN ("
-            "SELECT q.id FROM related r JOIN slowwave.review_items q ON q.memory_id = r.id"
-            f" UNION SELECT q.id FROM ({_CONFLICTS_OF.format('reworded')}) AS c"
-            "  JOIN slowwave.review_items q ON q.conflict_id = c.id)"
-        ),
+    Step(
+        "UPDATE slowwave.review_items i SET why = :reason WHERE i.id IN ("
+        "SELECT q.id FROM related r JOIN slowwave.review_items q ON q.memory_id = r.id"
+        f" UNION SELECT q.id FROM ({_CONFLICTS_OF.format('reworded')}) AS c"
+        "  JOIN slowwave.review_items q ON q.conflict_id = c.id)"
     ),
-    (
-        "conflicts",
-        f"DELETE FROM slowwave.memory_conflicts c WHERE c.id IN ({_CONFLICTS_OF.format('gone_memories')})",
+    Step(
+        f"DELETE FROM slowwave.memory_conflicts c WHERE c.id IN ({_CONFLICTS_OF.format('gone_memories')})", "conflicts"
     ),
-    (
-        "",
-        (
-            "UPDATE slowwave.memory_conflicts c SET evidence = '{}', reason = :reason, resolution = CASE WHEN"
-            f" c.resolution IS NOT NULL THEN :reason END WHERE c.id IN ({_CONFLICTS_OF.format('reworded')})"
-        ),
+    Step(
+        "UPDATE slowwave.memory_conflicts c SET evidence = '{}', reason = :reason, resolution = CASE WHEN"
+        f" c.resolution IS NOT NULL THEN :reason END WHERE c.id IN ({_CONFLICTS_OF.format('reworded')})"
     ),
-    (
-        "",
-        # A model's sentence about two memories was made from all evidence of both.
-        (
-            "UPDATE slowwave.memory_conflicts c SET evidence = c.evidence #- '{asked,why}'"
-            f" WHERE c.evidence ? 'asked' AND c.id IN ({_CONFLICTS_OF.format(_HURT_OR_RELATED)})"
-        ),
+    # A model's sentence about two memories was made from all evidence of both.
+    Step(
+        "UPDATE slowwave.memory_conflicts c SET evidence = c.evidence #- '{asked,why}'"
+        f" WHERE c.evidence ? 'asked' AND c.id IN ({_CONFLICTS_OF.format(_HURT_OR_RELATED)})"
     ),
-    (
+    Step(
+        "DELETE FROM slowwave.memory_links l WHERE l.id IN ("
+        "SELECT x.id FROM gone_memories g JOIN slowwave.memory_links x ON x.source_id = g.id"
+        " UNION SELECT x.id FROM gone_memories g JOIN slowwave.memory_links x ON x.target_id = g.id)",
         "links",
-        (
-            "DELETE FROM slowwave.memory_links l WHERE l.id IN ("
-            "SELECT x.id FROM gone_memories g JOIN slowwave.memory_links x ON x.source_id = g.id"
-            " UNION SELECT x.id FROM gone_memories g JOIN slowwave.memory_links x ON x.target_id = g.id)"
-        ),
     ),
-    ("relations", f"DELETE FROM slowwave.triples t WHERE t.memory_id {_GONE}"),
-    ("", f"DELETE FROM slowwave.memory_blocks b WHERE b.memory_id {_GONE}"),
-    ("sources", f"DELETE FROM slowwave.memory_sources x WHERE x.memory_id {_GONE}"),
-    ("sources", f"DELETE FROM slowwave.memory_imports x WHERE x.memory_id {_GONE}"),
-    (
-        "",
-        # A note with nearly the same words: the note returns to working memory, and becomes a memory in its own words.
-        (
-            "UPDATE slowwave.working_memory w SET outcome = NULL, settled_at = NULL, run_id = NULL, error = NULL,"
-            " marked = true, expires_at = greatest(w.expires_at, CAST(:now AS timestamptz) + interval '7 days')"
-            f" FROM slowwave.memory_notes n WHERE n.memory_id {_GONE} AND n.via IS NULL AND w.id = n.working_id"
-            " AND w.id NOT IN (SELECT id FROM gone_items) AND w.scope_id NOT IN (SELECT id FROM gone_scopes)"
-        ),
+    Step(f"DELETE FROM slowwave.triples t WHERE t.memory_id {_GONE}", "relations"),
+    Step(f"DELETE FROM slowwave.memory_blocks b WHERE b.memory_id {_GONE}"),
+    Step(f"DELETE FROM slowwave.memory_sources x WHERE x.memory_id {_GONE}", "sources"),
+    Step(f"DELETE FROM slowwave.memory_imports x WHERE x.memory_id {_GONE}", "sources"),
+    # A note with nearly the same words: the note returns to working memory, and becomes a memory in its own words.
+    Step(
+        "UPDATE slowwave.working_memory w SET outcome = NULL, settled_at = NULL, run_id = NULL, error = NULL,"
+        " marked = true, expires_at = greatest(w.expires_at, CAST(:now AS timestamptz) + interval '7 days')"
+        f" FROM slowwave.memory_notes n WHERE n.memory_id {_GONE} AND n.via IS NULL AND w.id = n.working_id"
+        " AND w.id NOT IN (SELECT id FROM gone_items) AND w.scope_id NOT IN (SELECT id FROM gone_scopes)"
     ),
-    ("sources", f"DELETE FROM slowwave.memory_notes x WHERE x.memory_id {_GONE}"),
-    (
+    Step(f"DELETE FROM slowwave.memory_notes x WHERE x.memory_id {_GONE}", "sources"),
+    Step(
+        "DELETE FROM slowwave.memory_changes c WHERE c.id IN ("
+        "SELECT x.id FROM (SELECT id FROM gone_memories UNION SELECT id FROM orphans) AS g"
+        "  JOIN slowwave.memory_changes x ON x.memory_id = g.id"
+        f" UNION SELECT x.id FROM ({_CHANGES_BY_ORIGIN}) AS x"
+        f" UNION SELECT x.id FROM ({_CHANGES_BY_NOTE}) AS x JOIN hurt h ON h.id = x.memory_id)",
         "changes",
-        (
-            "DELETE FROM slowwave.memory_changes c WHERE c.id IN ("
-            "SELECT x.id FROM (SELECT id FROM gone_memories UNION SELECT id FROM orphans) AS g"
-            "  JOIN slowwave.memory_changes x ON x.memory_id = g.id"
-            f" UNION SELECT x.id FROM ({_CHANGES_BY_ORIGIN}) AS x"
-            f" UNION SELECT x.id FROM ({_CHANGES_BY_NOTE}) AS x JOIN hurt h ON h.id = x.memory_id)"
-        ),
     ),
-    (
-        "",
-        (
-            f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
-            f" after = {_STRIPPED.format('after')}"
-            " WHERE c.memory_id IN (SELECT id FROM related) AND c.run_id IS NOT NULL"
-        ),
+    Step(
+        f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
+        f" after = {_STRIPPED.format('after')}"
+        " WHERE c.memory_id IN (SELECT id FROM related) AND c.run_id IS NOT NULL"
     ),
-    (
-        "",
-        # No link from an undone run is left, but its changes contain texts of both memories.
-        (
-            f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
-            f" after = {_STRIPPED.format('after')} WHERE c.run_id IN (SELECT t.run_id FROM touched_runs t"
-            "  JOIN slowwave.maintenance_runs r ON r.id = t.run_id WHERE num_nonnulls(r.undoes, r.undone_by) > 0)"
-        ),
+    # No link from an undone run is left, but its changes contain texts of both memories.
+    Step(
+        f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
+        f" after = {_STRIPPED.format('after')} WHERE c.run_id IN (SELECT t.run_id FROM touched_runs t"
+        "  JOIN slowwave.maintenance_runs r ON r.id = t.run_id WHERE num_nonnulls(r.undoes, r.undone_by) > 0)"
     ),
-    (
-        "",
-        # Former words of such a memory may have come from the deleted data.
-        (
-            f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
-            f" after = {_STRIPPED.format('after')} WHERE c.memory_id IN (SELECT id FROM hurt) AND {_SAYS}"
-        ),
+    # Former words of such a memory may have come from the deleted data.
+    Step(
+        f"UPDATE slowwave.memory_changes c SET reason = :reason, before = {_STRIPPED.format('before')},"
+        f" after = {_STRIPPED.format('after')} WHERE c.memory_id IN (SELECT id FROM hurt) AND {_SAYS}"
     ),
-    ("memories", f"DELETE FROM slowwave.memories m WHERE m.id {_GONE}"),
+    Step(f"DELETE FROM slowwave.memories m WHERE m.id {_GONE}", "memories"),
 )
-CONVERSATIONS: tuple[tuple[str, str], ...] = (
-    ("notes in working memory", "DELETE FROM slowwave.working_memory w USING gone_items i WHERE i.id = w.id"),
+CONVERSATIONS: tuple[Step, ...] = (
+    Step("DELETE FROM slowwave.working_memory w USING gone_items i WHERE i.id = w.id", "notes in working memory"),
     # Summaries are also in the files of their days: check these files again.
-    (
-        "",
-        (
-            "UPDATE slowwave.memory_files f SET modified_ns = 0 FROM gone_days g WHERE f.scope_id = g.scope_id"
-            " AND f.path = 'daily/' || to_char(g.day, 'YYYY-MM-DD') || '.md'"
-        ),
+    Step(
+        "UPDATE slowwave.memory_files f SET modified_ns = 0 FROM gone_days g WHERE f.scope_id = g.scope_id"
+        " AND f.path = 'daily/' || to_char(g.day, 'YYYY-MM-DD') || '.md'"
     ),
-    (
+    Step(
+        "DELETE FROM slowwave.day_summaries d USING gone_days g"
+        " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)",
         "day summaries",
-        (
-            "DELETE FROM slowwave.day_summaries d USING gone_days g"
-            " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)"
-        ),
     ),
-    ("day segments", "DELETE FROM slowwave.day_segments d USING gone_sessions s WHERE s.id = d.session_id"),
-    ("", "DELETE FROM slowwave.session_days d USING gone_sessions s WHERE s.id = d.session_id"),
+    Step("DELETE FROM slowwave.day_segments d USING gone_sessions s WHERE s.id = d.session_id", "day segments"),
+    Step("DELETE FROM slowwave.session_days d USING gone_sessions s WHERE s.id = d.session_id"),
     # The remaining events of these days must be summarised again.
-    (
-        "",
-        (
-            "UPDATE slowwave.session_days d SET summarized = 0, pending = d.total_messages > 0 FROM gone_days g"
-            " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)"
-        ),
+    Step(
+        "UPDATE slowwave.session_days d SET summarized = 0, pending = d.total_messages > 0 FROM gone_days g"
+        " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)"
     ),
-    (
+    Step(
+        "DELETE FROM slowwave.days d USING gone_days g"
+        " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day) AND NOT EXISTS ("
+        " SELECT FROM slowwave.session_days x"
+        " WHERE (x.agent_id, x.scope_id, x.day) = (g.agent_id, g.scope_id, g.day))",
         "days",
-        (
-            "DELETE FROM slowwave.days d USING gone_days g"
-            " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day) AND NOT EXISTS ("
-            " SELECT FROM slowwave.session_days x"
-            " WHERE (x.agent_id, x.scope_id, x.day) = (g.agent_id, g.scope_id, g.day))"
-        ),
     ),
     # Increase the version, so that no version is ever used twice.
-    (
+    Step(
+        "UPDATE slowwave.days d SET status = 'open', last_summarized_total = 0, summarized_at = NULL,"
+        " finalized_at = NULL, attempts = 0, not_before = NULL, last_error = NULL FROM gone_days g"
+        " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)",
         "days to summarise again",
-        (
-            "UPDATE slowwave.days d SET status = 'open', last_summarized_total = 0, summarized_at = NULL,"
-            " finalized_at = NULL, attempts = 0, not_before = NULL, last_error = NULL FROM gone_days g"
-            " WHERE (d.agent_id, d.scope_id, d.day) = (g.agent_id, g.scope_id, g.day)"
-        ),
     ),
-    ("", "DELETE FROM slowwave.passages p USING gone_sessions s WHERE s.id = p.session_id"),
-    ("flushes", "DELETE FROM slowwave.flushes f USING gone_sessions s WHERE s.id = f.session_id"),
-    ("events", "DELETE FROM slowwave.events e USING gone_sessions s WHERE s.id = e.session_id"),
-    ("sessions", "DELETE FROM slowwave.sessions s USING gone_sessions g WHERE g.id = s.id"),
-    ("runs", f"DELETE FROM slowwave.maintenance_runs r WHERE r.id IN ({_RUNS})"),
-    (
-        "",
-        (
-            "UPDATE slowwave.maintenance_runs r SET error = :reason FROM near_scopes k"
-            " WHERE k.id = r.scope_id AND r.error IS NOT NULL"
-        ),
+    Step("DELETE FROM slowwave.passages p USING gone_sessions s WHERE s.id = p.session_id"),
+    Step("DELETE FROM slowwave.flushes f USING gone_sessions s WHERE s.id = f.session_id", "flushes"),
+    Step("DELETE FROM slowwave.events e USING gone_sessions s WHERE s.id = e.session_id", "events"),
+    Step("DELETE FROM slowwave.sessions s USING gone_sessions g WHERE g.id = s.id", "sessions"),
+    Step(f"DELETE FROM slowwave.maintenance_runs r WHERE r.id IN ({_RUNS})", "runs"),
+    Step(
+        "UPDATE slowwave.maintenance_runs r SET error = :reason FROM near_scopes k"
+        " WHERE k.id = r.scope_id AND r.error IS NOT NULL"
     ),
-    ("", "UPDATE slowwave.agents a SET epoch = a.epoch + 1 FROM gone_agents g WHERE g.id = a.id"),
+    Step("UPDATE slowwave.agents a SET epoch = a.epoch + 1 FROM gone_agents g WHERE g.id = a.id"),
 )
 
 
@@ -286,10 +226,10 @@ def close_runs(connection: Connection, values: dict[str, object]) -> None:
     connection.execute(text(_TOMBSTONES), values)
 
 
-def take_away(connection: Connection, steps: tuple[tuple[str, str], ...], values: dict[str, object]) -> Counter[str]:
+def take_away(connection: Connection, steps: tuple[Step, ...], values: dict[str, object]) -> Counter[str]:
     """Carry out these steps. Return the number of affected rows by name."""
     counts: Counter[str] = Counter()
-    for label, statement in steps:
+    for statement, label in steps:
         found = connection.execute(text(statement), values | {"wordless": _WORDLESS}).rowcount
         if label:
             counts[label] += found
