@@ -1,5 +1,6 @@
 """The common parts of all tables: the schema and shared column types."""
 
+from dataclasses import fields
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -23,3 +24,8 @@ class Base(DeclarativeBase):
 
     type_annotation_map = {str: Text}  # noqa: RUF012 (SQLAlchemy reads the plain dict)
     metadata = MetaData(schema=SCHEMA)
+
+
+def columns_of(table: type[Base], shape: type[Any]) -> list[Any]:
+    """Return the columns of a table that are fields of a dataclass by the same name, in the order of the fields."""
+    return [getattr(table, one.name) for one in fields(shape) if one.name in table.__table__.columns]

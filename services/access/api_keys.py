@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select
 from slowwave.errors import InvalidName, SlowwaveError, shown
 from slowwave.identity import check_name, shared_scope
 from slowwave_server.models import ApiKey
+from slowwave_server.models.base import columns_of
 
 Right = Literal["record", "read", "decide", "forget", "administer"]
 RIGHTS: tuple[Right, ...] = get_args(Right)
@@ -26,21 +27,6 @@ LONGEST = timedelta(days=3650)
 USED_EVERY = timedelta(minutes=1)
 """How exactly a key says when it was used last: more would be a write for each request."""
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
-
-_COLUMNS = (
-    ApiKey.id,
-    ApiKey.tenant,
-    ApiKey.name,
-    ApiKey.prefix,
-    ApiKey.agents,
-    ApiKey.scopes,
-    ApiKey.rights,
-    ApiKey.created_at,
-    ApiKey.created_by,
-    ApiKey.expires_at,
-    ApiKey.revoked_at,
-    ApiKey.last_used_at,
-)
 
 
 class InvalidKey(SlowwaveError):
@@ -69,6 +55,9 @@ class Key:
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now else "active"
+
+
+_COLUMNS = columns_of(ApiKey, Key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Literal, TypedDict
 from sqlalchemy import Connection, Engine, delete, func, insert, select
 
 from slowwave_server.models import AuditEntry
+from slowwave_server.models.base import columns_of
 
 Action = Literal["login", "failed login", "export", "reveal", "role", "key"]
 Via = Literal["console", "shell", "http"]
@@ -62,22 +63,14 @@ def list_acts(
     limit: int,
 ) -> list[Entry]:
     """List the acts of a tenant, newest first. nobodys: True to include acts on no single tenant."""
-    query = select(
-        AuditEntry.id,
-        AuditEntry.done_at,
-        AuditEntry.tenant,
-        AuditEntry.action,
-        AuditEntry.actor,
-        AuditEntry.via,
-        AuditEntry.what,
-    )
+    query = select(*columns_of(AuditEntry, Entry))
     mine = AuditEntry.tenant == tenant
     query = query.where(mine | AuditEntry.tenant.is_(None) if nobodys else mine)
     if action is not None:
         query = query.where(AuditEntry.action == action)
     if before is not None:
         query = query.where(AuditEntry.id < before)
-    return [Entry(*row) for row in connection.execute(query.order_by(AuditEntry.id.desc()).limit(limit))]
+    return [Entry(**row) for row in connection.execute(query.order_by(AuditEntry.id.desc()).limit(limit)).mappings()]
 
 
 def remove_old_acts(

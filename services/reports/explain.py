@@ -21,6 +21,7 @@ from slowwave_server.models import (
     Scope,
     Session,
 )
+from slowwave_server.models.base import columns_of
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memories.file_lines import ReadLine, lines_of
 from slowwave_server.services.memories.masking import masked, masked_values
@@ -134,23 +135,8 @@ class Explanation:
 def _query(tenant: str, memory: UUID) -> Select[*tuple[Any, ...]]:
     return (
         select(
-            Memory.id,
-            Memory.type,
-            Memory.status,
-            Memory.content,
-            Memory.confidence,
-            Memory.importance,
+            *columns_of(Memory, Explanation),
             func.slowwave.learned_importance(Memory.importance, Memory.use_gain).label("learned_importance"),
-            Memory.trust,
-            Memory.entities,
-            Memory.valid_from,
-            Memory.valid_to,
-            Memory.recorded_at,
-            Memory.superseded_by,
-            Memory.archive_reason,
-            Memory.revision,
-            Memory.reaffirmed_at,
-            Memory.merged_into,
             Memory.scope_id,
             Scope.kind.label("scope_kind"),
             Scope.name.label("scope_name"),
@@ -225,14 +211,7 @@ def _unknown(connection: Connection, tenant: str, memory: UUID) -> UnknownName:
 def _sources(connection: Connection, tenant: str, memory: UUID) -> tuple[SourceEvent, ...]:
     query = (
         select(
-            Agent.name.label("agent"),
-            Session.name.label("session"),
-            Event.seq,
-            Event.role,
-            Event.name,
-            Event.content,
-            Event.happened_at,
-            MemorySource.via,
+            Agent.name.label("agent"), Session.name.label("session"), *columns_of(Event, SourceEvent), MemorySource.via
         )
         .join_from(MemorySource, Event, (Event.session_id == MemorySource.session_id) & (Event.seq == MemorySource.seq))
         .join(Session, Session.id == Event.session_id)
@@ -248,14 +227,10 @@ def _sources(connection: Connection, tenant: str, memory: UUID) -> tuple[SourceE
 def _changes(connection: Connection, memory: UUID) -> tuple[ChangeMade, ...]:
     query = (
         select(
-            MemoryChange.action,
-            MemoryChange.reason,
-            MemoryChange.made_at,
+            *columns_of(MemoryChange, ChangeMade),
             MemoryChange.flush_id.label("flush"),
             MemoryChange.run_id.label("run"),
             MemoryChange.made_by.label("by"),
-            MemoryChange.before,
-            MemoryChange.after,
         )
         .where(MemoryChange.memory_id == memory)
         .order_by(MemoryChange.id)
@@ -267,19 +242,7 @@ def _changes(connection: Connection, memory: UUID) -> tuple[ChangeMade, ...]:
 
 def _flushes(connection: Connection, tenant: str, memory: UUID) -> tuple[MemoryFlush, ...]:
     query = (
-        select(
-            Flush.id,
-            Agent.name.label("agent"),
-            Session.name.label("session"),
-            Flush.from_seq,
-            Flush.to_seq,
-            Flush.extractor,
-            Flush.extractor_version,
-            Flush.attempt,
-            Flush.committed_at,
-            Flush.fallback,
-            Flush.fallback_why,
-        )
+        select(*columns_of(Flush, MemoryFlush), Agent.name.label("agent"), Session.name.label("session"))
         .join(Session, Session.id == Flush.session_id)
         .join(Agent, Agent.id == Session.agent_id)
         .where(

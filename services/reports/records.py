@@ -9,28 +9,11 @@ from sqlalchemy import Connection, func, select
 
 from slowwave.memory_records import MemorySource
 from slowwave_server.models import Memory, Scope
+from slowwave_server.models.base import columns_of
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memories.use import UseCounts, count_uses
 from slowwave_server.services.reports.memories import ListedMemory, sources_of
-
-_NOW = (
-    Memory.id,
-    Memory.type,
-    Memory.status,
-    Memory.content,
-    Memory.confidence,
-    Memory.importance,
-    Memory.trust,
-    Memory.valid_from,
-    Memory.valid_to,
-    Memory.recorded_at,
-    Memory.superseded_by,
-    Memory.merged_into,
-    Memory.archive_reason,
-    Memory.revision,
-    func.slowwave.learned_importance(Memory.importance, Memory.use_gain).label("learned_importance"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +48,12 @@ class Record:
     used: int
     last_used_at: datetime | None
     learned_importance: float
+
+
+_NOW = (
+    *columns_of(Memory, Record),
+    func.slowwave.learned_importance(Memory.importance, Memory.use_gain).label("learned_importance"),
+)
 
 
 def read_record(connection: Connection, tenant: str, memory: UUID, reach: Reach) -> Record:

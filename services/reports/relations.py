@@ -21,6 +21,7 @@ from slowwave_server.models import (
     Triple,
     WorkingItem,
 )
+from slowwave_server.models.base import columns_of
 
 READ = 200
 """The largest number of rows of each kind."""
@@ -132,12 +133,10 @@ def links_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[Linke
     query = (
         select(
             case((MemoryLink.source_id == memory, "to"), else_="from").label("direction"),
-            MemoryLink.predicate,
+            *columns_of(MemoryLink, LinkedMemory),
             Memory.id.label("memory"),
             Memory.content,
-            MemoryLink.confidence,
             MemoryLink.run_id.label("run"),
-            MemoryLink.ended_by,
         )
         .join(Memory, Memory.id == other)
         .where(Memory.scope_id == scope_id, or_(MemoryLink.source_id == memory, MemoryLink.target_id == memory))
@@ -152,17 +151,10 @@ def conflicts_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[C
     first, second = MemoryConflict.memory_id, MemoryConflict.conflicting_memory_id
     query = (
         select(
-            MemoryConflict.id,
+            *columns_of(MemoryConflict, Conflict),
             Memory.id.label("memory"),
             Memory.content,
-            MemoryConflict.reason,
-            MemoryConflict.evidence,
-            MemoryConflict.status,
-            MemoryConflict.resolution,
             MemoryConflict.run_id.label("run"),
-            MemoryConflict.created_at,
-            MemoryConflict.decided_at,
-            MemoryConflict.decided_by,
         )
         .join(Memory, Memory.id == case((first == memory, second), else_=first))
         .where(MemoryConflict.scope_id == scope_id, or_(first == memory, second == memory))
@@ -180,15 +172,9 @@ def questions_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[M
     )
     query = (
         select(
-            ReviewItem.id,
+            *columns_of(ReviewItem, MemoryQuestion),
             ReviewItem.conflict_id.label("conflict"),
-            ReviewItem.why,
-            ReviewItem.tier,
-            ReviewItem.state,
-            ReviewItem.expires_at,
             ReviewItem.run_id.label("run"),
-            ReviewItem.decided_at,
-            ReviewItem.decided_by,
         )
         .where(ReviewItem.scope_id == scope_id, or_(ReviewItem.memory_id == memory, ReviewItem.conflict_id.in_(mine)))
         .order_by(ReviewItem.id)
@@ -200,16 +186,7 @@ def questions_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[M
 def notes_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[WorkingNote, ...]:
     """Return the agent's notes that are evidence for it, oldest first."""
     query = (
-        select(
-            WorkingItem.id.label("item"),
-            WorkingItem.session,
-            WorkingItem.content,
-            WorkingItem.importance,
-            WorkingItem.marked,
-            WorkingItem.said_at,
-            WorkingItem.outcome,
-            MemoryNote.via,
-        )
+        select(WorkingItem.id.label("item"), *columns_of(WorkingItem, WorkingNote), MemoryNote.via)
         .join(MemoryNote, MemoryNote.working_id == WorkingItem.id)
         .where(WorkingItem.scope_id == scope_id, MemoryNote.memory_id == memory)
         .order_by(WorkingItem.said_at, WorkingItem.id)
@@ -256,15 +233,7 @@ def runs_of(connection: Connection, memory: UUID) -> tuple[MemoryRun, ...]:
     """Return the runs that changed it, oldest first."""
     changed = select(MemoryChange.run_id).where(MemoryChange.memory_id == memory, MemoryChange.run_id.is_not(None))
     query = (
-        select(
-            MaintenanceRun.id,
-            MaintenanceRun.kind,
-            MaintenanceRun.status,
-            MaintenanceRun.started_by.label("by"),
-            MaintenanceRun.started_at,
-            MaintenanceRun.summary,
-            MaintenanceRun.undone_by,
-        )
+        select(*columns_of(MaintenanceRun, MemoryRun), MaintenanceRun.started_by.label("by"))
         .where(MaintenanceRun.id.in_(changed))
         .order_by(MaintenanceRun.id)
         .limit(READ)
@@ -275,14 +244,7 @@ def runs_of(connection: Connection, memory: UUID) -> tuple[MemoryRun, ...]:
 def triples_of(connection: Connection, scope_id: int, memory: UUID) -> tuple[MemoryRelation, ...]:
     """Return the triples that it states."""
     query = (
-        select(
-            Triple.subject,
-            Triple.subject_type,
-            Triple.predicate,
-            Triple.object,
-            Triple.object_type,
-            Triple.confidence,
-        )
+        select(*columns_of(Triple, MemoryRelation))
         .where(Triple.scope_id == scope_id, Triple.memory_id == memory)
         .order_by(Triple.id)
         .limit(READ)

@@ -62,7 +62,7 @@ _LAST_HOUR = (
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """Seconds from the arrival of a window's oldest event to the commit of its memories, in flushes of the last hour."""
+    """Seconds from the arrival of an event to the commit of its memories, in flushes of the last hour."""
 
     p50_seconds: float | None
     p95_seconds: float | None

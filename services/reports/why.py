@@ -15,25 +15,10 @@ from slowwave.settings import AutoFlush
 from slowwave_server.domain.waiting import waiting_for
 from slowwave_server.domain.waiting_facts import Facts, Waiting
 from slowwave_server.models import Agent, Event, Flush, Session, SourceRun
+from slowwave_server.models.base import columns_of
 from slowwave_server.services.lookup import find_session
 
-_COLUMNS = (
-    Session.last_seq,
-    Session.processed_until,
-    Session.last_turn,
-    Session.processed_turn,
-    Session.last_seen_at,
-    Session.dirty_since,
-    Session.invalidated_at,
-    Session.invalidated_by,
-    Session.flush_due_at,
-    Session.not_before,
-    Session.attempts,
-    Session.failures,
-    Session.window_limit,
-    Session.last_error,
-    Agent.deleted_at,
-)
+_COLUMNS = (*columns_of(Session, Facts), Agent.deleted_at)
 
 
 def why_waiting(

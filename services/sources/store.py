@@ -94,19 +94,8 @@ def named_runs(engine: Engine, ref: SessionRef) -> list[NamedRun]:
     """Return the unread runs of a session, including those that are not due yet."""
     names = {"tenant": ref.tenant, "agent": ref.agent, "session": ref.session}
     with engine.connect() as connection:
-        rows = connection.execute(_NAMED, names).all()
-    return [
-        NamedRun(
-            session_id=row.session_id,
-            run_id=row.run_id,
-            asked_at=row.asked_at,
-            due_at=row.due_at,
-            looks=row.looks,
-            missing_since=row.missing_since,
-            taken=tuple(row.taken),
-        )
-        for row in rows
-    ]
+        rows = connection.execute(_NAMED, names).mappings().all()
+    return [NamedRun(**{**row, "taken": tuple(row["taken"])}) for row in rows]
 
 
 def note_outcomes(engine: Engine, outcomes: Iterable[Settled | Postponed]) -> None:

@@ -19,6 +19,7 @@ from slowwave_server.domain.profile import profile_of
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.domain.working import NOTE_CONFIDENCE, NOTE_TRUST, Link, Note, Sifted
 from slowwave_server.models import MaintenanceRun, MemoryChange, MemoryLink, Scope, WorkingItem
+from slowwave_server.models.base import columns_of
 from slowwave_server.services.flush.rows import clean_error
 from slowwave_server.services.memories.changes import Author
 
@@ -133,16 +134,7 @@ def end_dead_runs(connection: Connection, scope_id: int, now: datetime) -> None:
 def due_notes(connection: Connection, scope_id: int, *, min_importance: float, limit: int, now: datetime) -> list[Note]:
     """Return open notes that are marked or important enough, oldest first, each once."""
     query = (
-        select(
-            WorkingItem.id,
-            WorkingItem.agent_id,
-            WorkingItem.session,
-            WorkingItem.type,
-            WorkingItem.content,
-            WorkingItem.importance,
-            WorkingItem.marked,
-            WorkingItem.said_at,
-        )
+        select(*columns_of(WorkingItem, Note))
         .where(
             WorkingItem.scope_id == scope_id,
             WorkingItem.outcome.is_(None),

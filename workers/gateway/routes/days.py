@@ -38,21 +38,7 @@ def list_agents_of_key(visit: Annotated[Visit, reads], limit: Limit = 50, cursor
     with visit.reading() as connection:
         found = list_agents(connection, visit.tenant, reach=visit.reach, after=after, limit=limit + 1)
     agents, more = page_of(found, limit, lambda one: (one.name,))
-    return shapes.AgentPage(
-        items=[
-            shapes.Agent(
-                agent=one.name,
-                timezone=one.timezone,
-                cutoff_hour=one.cutoff_hour,
-                created_at=one.created_at,
-                sessions=one.sessions,
-                dirty=one.dirty,
-                oldest_dirty_at=one.oldest_dirty_at,
-            )
-            for one in agents
-        ],
-        next_cursor=more,
-    )
+    return shapes.AgentPage(items=[shapes.Agent.model_validate(one) for one in agents], next_cursor=more)
 
 
 @router.get("/v1/agents/{agent}/days", responses=responses(404))

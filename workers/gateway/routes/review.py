@@ -13,7 +13,6 @@ from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.conflicts import ListedConflict
 from slowwave_server.services.reports.review import (
     Asked,
-    ListedQuestion,
     Place,
     Question,
     list_questions,
@@ -57,7 +56,7 @@ def list_reviews(
         asked = Asked(place, tier, state, reach=visit.reach)
         found = list_questions(connection, visit.tenant, asked, after=after, limit=limit + 1)
     questions, more = page_of(found, limit, lambda one: (one.tier, one.expires_at.isoformat(), one.id))
-    return shapes.ReviewPage(items=[_review(one) for one in questions], next_cursor=more)
+    return shapes.ReviewPage(items=[shapes.Review.model_validate(one) for one in questions], next_cursor=more)
 
 
 @router.get("/v1/reviews/{number}", responses=responses(404))
@@ -66,7 +65,7 @@ def get_review(number: ReviewNumber, visit: Annotated[Visit, decides]) -> shapes
     with visit.reading() as connection:
         found = _question(connection, visit, number)
         return shapes.ReviewDetail(
-            review=_review(found.question),
+            review=shapes.Review.model_validate(found.question),
             choices=_choices(connection, visit, found),
             seen=revisions_of(connection, visit.tenant, "item", number),
         )
@@ -95,23 +94,6 @@ def _question(connection: Connection, visit: Visit, number: int) -> Question:
         return read_question(connection, visit.tenant, number, reach=visit.reach)
     except UnknownName:
         raise nothing("review", number) from None
-
-
-def _review(question: ListedQuestion) -> shapes.Review:
-    return shapes.Review(
-        number=question.id,
-        scope=question.scope,
-        tier=question.tier,
-        state=question.state,
-        why=question.why,
-        run=question.run,
-        asked_at=question.asked_at,
-        expires_at=question.expires_at,
-        decided_at=question.decided_at,
-        decided_by=question.decided_by,
-        memory=None if question.memory is None else shapes.ReviewSide.model_validate(question.memory),
-        conflicts=[shapes.ReviewConflict.model_validate(one) for one in question.conflicts],
-    )
 
 
 def _choices(connection: Connection, visit: Visit, found: Question) -> list[shapes.ReviewChoice]:

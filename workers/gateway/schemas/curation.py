@@ -15,7 +15,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 class Agent(Answer):
     """One agent. The counts `sessions` and `dirty` stop at 1,000."""
 
-    agent: str
+    agent: str = Field(validation_alias="name")
     timezone: str
     cutoff_hour: int
     created_at: datetime

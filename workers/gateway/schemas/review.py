@@ -48,7 +48,7 @@ class ReviewConflict(Answer):
 class Review(Answer):
     """A question for a person, or for a program that answers instead."""
 
-    number: int
+    number: int = Field(validation_alias="id")
     scope: str
     tier: Literal["low", "medium", "high"]
     state: Literal["open", "accepted", "rejected", "merged", "expired"]
