@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from redis import Redis
 
+from slowwave.coordination.key_kinds import PRIORITIES, PRIORITY_MARK
 from slowwave.coordination.keys import OUR_KINDS, PREFIX, QUEUES, agent_keys, forgotten_key
 from slowwave_server.services.forget.forgotten import Forgotten
 from slowwave_server.services.task_payloads import PAYLOADS
@@ -24,7 +25,7 @@ FORGOTTEN_SECONDS = 7 * 86_400
 UNACKED = "unacked"
 UNACKED_INDEX = "unacked_index"
 # The suffixes under which the transport stores messages of other priorities.
-LISTS = tuple(f"{queue}{suffix}" for queue in QUEUES for suffix in ("", *(f"\x06\x16{p}" for p in (3, 6, 9))))
+LISTS = tuple(f"{queue}{suffix}" for queue in QUEUES for suffix in ("", *(f"{PRIORITY_MARK}{p}" for p in PRIORITIES)))
 MAX_PASSES = 20
 
 
