@@ -4,35 +4,23 @@ docs/reference/tasks.md lists it. Ticks are idempotent and expire with their per
 worker does no harm.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from slowwave.settings import Settings
 from slowwave_server.tasks import all_tasks
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """One periodic task: its name, its period in seconds, its queue."""
+def schedule(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Return every tick by the name of its task, in the form of Celery's `beat_schedule`.
 
-    task: str
-    seconds: float
-    queue: str
-
-
-def schedule(settings: Settings) -> dict[str, Tick]:
-    """Every tick by the name of its task. Some tasks are periodic only with a setting, such as an embedding model."""
-    periods = ((task, task.seconds(settings)) for task in all_tasks().values())
-    return {task.name: Tick(task.name, seconds, task.queue) for task, seconds in periods if seconds is not None}
-
-
-def celery_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
-    """The ticks in the form of Celery's `beat_schedule`."""
+    Some tasks are periodic only with a setting, such as an embedding model.
+    """
     return {
-        name: {
-            "task": tick.task,
-            "schedule": tick.seconds,
-            "options": {"queue": tick.queue, "expires": tick.seconds},
+        task.name: {
+            "task": task.name,
+            "schedule": seconds,
+            "options": {"queue": task.queue, "expires": seconds},
         }
-        for name, tick in schedule(settings).items()
+        for task in all_tasks().values()
+        if (seconds := task.seconds(settings)) is not None
     }

@@ -7,7 +7,7 @@ from kombu import Queue
 from slowwave.coordination.broker import sentinels_of, tls_options
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Settings
-from slowwave_server.beat_schedule import celery_schedule
+from slowwave_server.beat_schedule import schedule
 from slowwave_server.tasks import all_tasks
 
 # After this time, the message of a dead worker returns to its queue: more than twice the longest task. The sweep has
@@ -99,6 +99,6 @@ def celery_settings(settings: Settings) -> dict[str, Any]:
             "task_queues": [Queue(name, exchange="", routing_key=name) for name in QUEUES],
             "task_time_limit": longest,
             "task_soft_time_limit": longest - 15,
-            "beat_schedule": celery_schedule(settings),
+            "beat_schedule": schedule(settings),
         }
     )

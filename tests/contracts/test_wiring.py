@@ -9,7 +9,7 @@ from celery.schedules import crontab
 from slowwave.coordination.keys import CAPTURE_QUEUE, QUEUES
 from slowwave.messages import SWEEP_SESSIONS
 from slowwave.settings import Settings
-from slowwave_server.beat_schedule import celery_schedule, schedule
+from slowwave_server.beat_schedule import schedule
 from slowwave_server.tasks import all_tasks
 from slowwave_server.workers.admission import ON_CAPTURE
 from slowwave_server.workers.app import SlowwaveApp, make_app
@@ -44,13 +44,13 @@ def test_tasks_on_capture_are_those_that_workers_admit_there() -> None:
 def test_i3_sweeps_stand_behind_no_other_work(app: SlowwaveApp) -> None:
     """Nothing else finds what is quiet or was lost. Behind a backlog of days its ticks would all expire, for hours."""
     first = QUEUES[0]
-    assert schedule(Settings())[SWEEP_SESSIONS].queue == first
+    assert schedule(Settings())[SWEEP_SESSIONS]["options"]["queue"] == first
     assert app.conf.task_routes[SWEEP_SESSIONS]["queue"] == first
     assert all_tasks()[SWEEP_SESSIONS].at_start
 
 
 def test_mistake_33_ticks_expire_with_their_period_and_none_is_a_loose_crontab() -> None:
-    for name, entry in celery_schedule(Settings()).items():
+    for name, entry in schedule(Settings()).items():
         assert entry["options"]["expires"] == entry["schedule"] > 0, name
         assert not isinstance(entry["schedule"], crontab), name
 

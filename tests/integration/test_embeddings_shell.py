@@ -49,7 +49,7 @@ def test_vectors_from_settings_to_search(database_url: str, valkey_url: str, tmp
             spool=tmp_path,
             memory=MemorySettings(embeddings=embeddings),
         )
-        assert schedule(settings)["slowwave.index_vectors"].seconds == 15
+        assert schedule(settings)["slowwave.index_vectors"]["schedule"] == 15
         assert "slowwave.index_vectors" not in schedule(Settings())
         workers = make_app(settings)
         try:
