@@ -63,12 +63,6 @@ def test_a_day_says_what_its_lines_rest_on_and_what_two_versions_differ_in(conso
     assert MARKUP not in shown
     first = console.get(f"{address}&version=1").text
     assert ("version 1" in first, "cabin" in first) == (True, False)
-    differing = console.get(f"{address}&version=2&against=1").text
-    assert "<ins>+ " in differing
-    assert "cabin" in differing.split("<ins>+ ")[2]
-    assert differing.count("<del>- ") == 1, "nothing but the legend"
-    other = console.get(f"{address}&version=1&against=2").text
-    assert "cabin" in other.split("<del>- ")[2]
 
 
 def test_a_line_whose_event_is_gone_says_so(console: Console, diary: Diary) -> None:
@@ -82,7 +76,6 @@ def test_what_is_not_there_is_said(console: Console, diary: Diary) -> None:
     summarized(diary)
     asked = {
         f"agent=maya&day={DAY}&version=9": 404,
-        f"agent=maya&day={DAY}&against=9": 404,
         f"agent=maya&day={DAY}&version=x": 400,
         f"agent=maya&day={DAY}&scope=room:kitchen": 404,
         f"agent=maya&day={date(1999, 1, 1)}": 404,

@@ -178,7 +178,7 @@ def test_i8_what_is_another_tenants_is_not_there(filled: Console) -> None:
 
 HOSTILE = ("\0", "9" * 40, "-1", "🦊" * 60, "' OR 1=1 --", "2026-13-45")
 NAMES = """agent session tab place of at settled all into item kind scope scopes query words entity relation name
-    type status state day version against before after depth as_of known_at max_tokens days memory event
+    type status state day version before after depth as_of known_at max_tokens days memory event
     answer content reason confirm seen decision months tier next limit""".split()
 
 

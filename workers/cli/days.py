@@ -10,7 +10,6 @@ from slowwave_server.workers.cli.output import console, one_line, print_json, pr
 from slowwave_server.workers.cli.state import shell_of
 
 if TYPE_CHECKING:
-    from slowwave_server.domain.summaries.differences import Differing
     from slowwave_server.services.days.book import DayEntry
     from slowwave_server.services.reports.days import DayStory, SummaryVersion
 
@@ -75,13 +74,9 @@ def show(
     *,
     scope: Scope = None,
     version: Annotated[int | None, typer.Option(min=1, help="The version of the summary; default: the newest.")] = None,
-    against: Annotated[
-        int | None, typer.Option(min=1, help="Show only the lines that differ from this version.")
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show the summary of a day, each line with its source event."""
-    from slowwave_server.domain.summaries.differences import compare_lines
     from slowwave_server.services.reports.days import read_day
 
     if scope is not None:
@@ -89,11 +84,7 @@ def show(
     which, shell = day_option("DAY", day), shell_of(context)
     with shell.connection() as connection:
         found = read_day(connection, shell.tenant, agent, which, scope=scope, version=version)
-        older = read_day(connection, shell.tenant, agent, which, scope=scope, version=against) if against else None
-    if older is not None and older.summary is not None and found.summary is not None:
-        differing = compare_lines(older.summary.lines, found.summary.lines)
-        print_json(differing) if as_json else _show_differing(differing)
-    elif as_json:
+    if as_json:
         print_json(found)
     else:
         _show(found)
@@ -117,16 +108,6 @@ def _show(story: "DayStory") -> None:
         out.print("There is no summary yet. A summary is made after enough new messages, or after a quiet period.")
         return
     _show_lines(story.summary)
-
-
-def _show_differing(lines: "list[Differing]") -> None:
-    out, sign = console(), {"gone": "-", "new": "+"}
-    changed = [one for one in lines if one.standing != "same"]
-    for one in changed:
-        told = f"{sign[one.standing]} {safe(one.line['text'])}"
-        out.print(styled(told, "red" if one.standing == "gone" else "green"), soft_wrap=True)
-    if not changed:
-        out.print("Both versions have the same lines.")
 
 
 def _made(told: "SummaryVersion") -> str:

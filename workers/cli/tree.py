@@ -81,7 +81,7 @@ _DAY = Noun(
     "Summaries of days: list, show, make final.",
     {
         "list": Verb("days:list_days", ("day list concierge --since 2026-03-01",)),
-        "show": Verb("days:show", ("day show concierge 2026-03-05", "day show concierge 2026-03-05 --against 1")),
+        "show": Verb("days:show", ("day show concierge 2026-03-05", "day show concierge 2026-03-05 --version 1")),
         "finalize": Verb("finalize:finalize", ("day finalize concierge 2026-03-05", "day finalize --ended --dry-run")),
     },
     MEMORY,

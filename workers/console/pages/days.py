@@ -1,4 +1,4 @@
-"""Days: the list of days, one day's summary with its evidence, and the differences between two versions."""
+"""Days: the list of days, and one version of a day's summary with its evidence."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -8,11 +8,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from slowwave_server.domain.summaries.differences import Differing, compare_lines
 from slowwave_server.domain.summaries.lines import HEADINGS
 from slowwave_server.services.days.book import day_book
-from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.reports.days import DayStory, SummaryVersion, read_day, said_for
+from slowwave_server.services.reports.days import read_day, said_for
 from slowwave_server.workers.console.app_state import Link
 from slowwave_server.workers.console.request import PageError, PageRequest
 from slowwave_server.workers.console.routing import Page, reads
@@ -38,27 +36,16 @@ def book(req: PageRequest) -> Response:
 
 
 def show(req: PageRequest) -> Response:
-    """Show one day: its status, and a version of its summary or the differences between two versions."""
+    """Show one day: its status, and a version of its summary."""
     agent, day = req.word("agent"), req.word("day")
     if agent is None or day is None:
         raise PageError(HTTPStatus.BAD_REQUEST, "This page is of one day of one agent", "choose it in the book of days")
     which, scope = _day("day", day), req.word("scope")
-    version, against = req.number("version", 0), req.number("against", 0)
     with req.reading() as connection:
-        story = read_day(connection, req.tenant, agent, which, scope=scope, version=version or None)
-        if against and against not in story.versions:
-            raise UnknownName(f"{agent}/{which} has no version {against} of its summary")
-        older = read_day(connection, req.tenant, agent, which, scope=scope, version=against) if against else None
-        lines = _lines(older) + _lines(story)
+        story = read_day(connection, req.tenant, agent, which, scope=scope, version=req.number("version", 0) or None)
+        lines = [] if story.summary is None else story.summary.lines
         said = said_for(connection, req.tenant, agent, lines)
-    told = story.summary
-    return req.page(
-        "day.html",
-        story=story,
-        parts=[] if told is None else _by_facet(_compared(older, told)),
-        against=None if older is None else older.summary,
-        said=said,
-    )
+    return req.page("day.html", story=story, parts=_by_facet(lines), said=said)
 
 
 def _day(name: str, given: str) -> date:
@@ -68,22 +55,11 @@ def _day(name: str, given: str) -> date:
         raise PageError(HTTPStatus.BAD_REQUEST, f"{name} is a day like 2026-03-05, not {given!r:.40}") from None
 
 
-def _lines(story: DayStory | None) -> list[dict[str, Any]]:
-    return [] if story is None or story.summary is None else story.summary.lines
-
-
-def _compared(older: DayStory | None, told: SummaryVersion) -> list[Differing]:
-    """Return the lines of a version; with an older version, also the lines that only the older version has."""
-    if older is None or older.summary is None:
-        return [Differing("same", line) for line in told.lines]
-    return compare_lines(older.summary.lines, told.lines)
-
-
-def _by_facet(lines: Iterable[Differing]) -> list[tuple[str, list[Differing]]]:
+def _by_facet(lines: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
     """Group lines under the headings of summaries, in order."""
 
-    def heading(one: Differing) -> str:
-        facet = one.line.get("facet", "said")
+    def heading(line: dict[str, Any]) -> str:
+        facet = line.get("facet", "said")
         return str(HEADINGS.get(facet, facet))
 
     return [(title, list(group)) for title, group in groupby(lines, heading)]
