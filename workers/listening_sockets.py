@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import uvicorn
 
 from slowwave.errors import InvalidSettings
+from slowwave_server.workers.shared.header_deadline import DeadlineProtocol
 from slowwave_server.workers.shared.proxies import read_proxies
 
 BACKLOG = 128
@@ -42,6 +44,22 @@ class Serving:
         """The URL, with the port that was assigned."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http{'s' if self.tls_cert else ''}://{host}:{port}/"
+
+    def config(self, app: Any, **more: Any) -> uvicorn.Config:
+        """Return the configuration of uvicorn for an application. more: what this server needs besides."""
+        return uvicorn.Config(
+            app,
+            http=DeadlineProtocol,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            ssl_certfile=self.tls_cert,
+            ssl_keyfile=self.tls_key,
+            # If uvicorn trusted a whole chain of proxies, it would take the first entry, which a client can choose.
+            proxy_headers=False,
+            timeout_graceful_shutdown=10,
+            **more,
+        )
 
     def checked(self) -> "Serving":
         """Return the value if it is valid. Raises InvalidSettings, because passwords must not be sent unencrypted over

@@ -12,7 +12,7 @@ import redis
 import uvicorn
 
 from slowwave_server.workers.listening_sockets import listen_on
-from slowwave_server.workers.shared.header_deadline import protocol_within
+from slowwave_server.workers.shared.header_deadline import DeadlineProtocol
 from tests.gateway.conftest import RIGHTS, Doors, open_doors
 from tests.gateway.test_record import EVENTS, TURN
 
@@ -42,7 +42,7 @@ def doors(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPa
 @contextmanager
 def on_a_port(doors: Doors, header_seconds: float = 10) -> Iterator[tuple[str, int]]:
     """The gateway behind a socket, for what no well-behaved client sends."""
-    protocol = protocol_within(header_seconds)
+    protocol = type("QuickProtocol", (DeadlineProtocol,), {"header_seconds": header_seconds})
     config = uvicorn.Config(doors.app, http=protocol, log_level="critical", access_log=False, lifespan="off")
     server = uvicorn.Server(config)
     with listen_on("127.0.0.1", 0) as listening:

@@ -6,14 +6,12 @@ from datetime import datetime
 
 import uvicorn
 from redis import Redis
-from starlette.applications import Starlette
 
 from slowwave import Memory
 from slowwave.settings import Settings
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.console.app import make_app
 from slowwave_server.workers.listening_sockets import Serving, ended_by_signals, listen_on
-from slowwave_server.workers.shared.header_deadline import DeadlineProtocol
 from slowwave_server.workers.shared.proxies import BehindProxies, read_proxies
 
 CONNECTIONS = 10
@@ -31,7 +29,8 @@ def serve(
     try:
         with Memory(settings) as memory, listen_on(wanted.host, wanted.port) as listening:
             app = make_app(settings, engine, redis, clock, memory, secure=wanted.secure)
-            server = uvicorn.Server(_config(app, wanted))
+            behind = app if wanted.behind_proxy is None else BehindProxies(app, read_proxies(wanted.behind_proxy))
+            server = uvicorn.Server(wanted.config(behind, lifespan="off"))
             # Loaded modules live as long as the process, so garbage collection during a request can skip them.
             gc.freeze()
             with ended_by_signals(server):
@@ -39,19 +38,3 @@ def serve(
                 server.run(sockets=[listening])
     finally:
         engine.dispose()
-
-
-def _config(app: Starlette, wanted: Serving) -> uvicorn.Config:
-    return uvicorn.Config(
-        app if wanted.behind_proxy is None else BehindProxies(app, read_proxies(wanted.behind_proxy)),
-        http=DeadlineProtocol,
-        log_level="warning",
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        ssl_certfile=wanted.tls_cert,
-        ssl_keyfile=wanted.tls_key,
-        # If uvicorn trusted the whole chain of proxies, it would take the first entry, which a client can choose.
-        proxy_headers=False,
-        timeout_graceful_shutdown=10,
-    )

@@ -25,7 +25,6 @@ from slowwave_server.workers.gateway.request_ids import log as requests_log
 from slowwave_server.workers.gateway.walls import Walls
 from slowwave_server.workers.listening_sockets import Serving, ended_by_signals, listen_on
 from slowwave_server.workers.shared.audit_log import write_log
-from slowwave_server.workers.shared.header_deadline import DeadlineProtocol
 from slowwave_server.workers.shared.proxies import BehindProxies, read_proxies
 
 CONNECTIONS = 8
@@ -95,7 +94,14 @@ def serve(settings: Settings, wanted: Serving, workers: int, tell: Callable[[str
         require_gateway(engine)
     finally:
         engine.dispose()
-    config = _config(wanted)
+    config = wanted.config(
+        partial(process_app, wanted.behind_proxy),
+        factory=True,
+        lifespan="on",
+        log_config=None,
+        # A process that starts on a busy host answers late, and would be killed for this.
+        timeout_worker_healthcheck=60,
+    )
     with listen_on(wanted.host, wanted.port, BACKLOG) as listening:
         address = wanted.url(listening.getsockname()[1])
         if workers > 1:
@@ -107,26 +113,6 @@ def serve(settings: Settings, wanted: Serving, workers: int, tell: Callable[[str
         with ended_by_signals(server):
             tell(address)
             server.run(sockets=[listening])
-
-
-def _config(wanted: Serving) -> uvicorn.Config:
-    return uvicorn.Config(
-        partial(process_app, wanted.behind_proxy),
-        factory=True,
-        http=DeadlineProtocol,
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        lifespan="on",
-        server_header=False,
-        ssl_certfile=wanted.tls_cert,
-        ssl_keyfile=wanted.tls_key,
-        # If uvicorn trusted a whole chain of proxies, it would take the first entry, which a client can choose.
-        proxy_headers=False,
-        timeout_graceful_shutdown=10,
-        # A process that starts on a busy host answers late, and would be killed for this.
-        timeout_worker_healthcheck=60,
-    )
 
 
 def _tell(settings: Settings) -> None:

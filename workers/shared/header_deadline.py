@@ -71,8 +71,3 @@ class DeadlineProtocol(AutoHTTPProtocol):
             return
         self.transport.write(_TIMED_OUT)
         self.transport.close()
-
-
-def protocol_within(seconds: float) -> type[DeadlineProtocol]:
-    """Return the protocol class with another deadline."""
-    return type("DeadlineProtocol", (DeadlineProtocol,), {"header_seconds": seconds})
