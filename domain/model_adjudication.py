@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from slowwave.recall.rendering import Block, fenced, one_line, one_name, shorten
-from slowwave_server.domain.model_calls import Answer, Prompt
+from slowwave_server.domain.model_calls import Answer, Prompt, object_schema
 from slowwave_server.domain.prompts import prompt_text
 from slowwave_server.domain.redaction import redact
 from slowwave_server.domain.review import TESTIMONY, ReviewedMemory
@@ -28,16 +28,13 @@ Holds = Literal["first", "second", "both", "unclear"]
 Ruling = Literal["newer", "both", "open"]
 """newer: the later statement replaces the earlier one; both: there is no conflict; open: it stays a question."""
 
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
+SCHEMA: Mapping[str, Any] = object_schema(
+    {
         "holds": {"type": "string", "enum": ["first", "second", "both", "unclear"]},
         "why": {"type": "string"},
         "sources": {"type": "array", "items": {"type": "integer"}},
-    },
-    "required": ["holds", "why", "sources"],
-    "additionalProperties": False,
-}
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,16 @@ from slowwave_server.domain.failures import TransientError
 Purpose = Literal["extract", "synthesize", "adjudicate", "triples", "summarize"]
 
 
+def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object with exactly these fields, in the strict form that endpoints accept."""
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def rows_schema(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object whose only field is an array of objects with these fields."""
+    return object_schema({name: {"type": "array", "items": object_schema(fields)}})
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A prompt. version: "NAME/NUMBER" of the prompt's text, for the ledger.

@@ -16,7 +16,7 @@ from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
 from slowwave_server.domain.extraction.speech import name_of
 from slowwave_server.domain.grounding import not_said
-from slowwave_server.domain.model_calls import Answer, Prompt
+from slowwave_server.domain.model_calls import Answer, Prompt, rows_schema
 from slowwave_server.domain.noise import is_chatter, is_noise
 from slowwave_server.domain.prompts import prompt_text
 from slowwave_server.domain.redaction import redact
@@ -31,22 +31,7 @@ _LONGEST = 300
 _SHARED = 0.5
 """The share of a line's content words that must occur in its event or the one before."""
 _FIELDS = {"facet": {"type": "string", "enum": list(FACETS)}, "text": {"type": "string"}, "seq": {"type": "integer"}}
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "lines": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": _FIELDS,
-                "required": list(_FIELDS),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["lines"],
-    "additionalProperties": False,
-}
+SCHEMA: Mapping[str, Any] = rows_schema("lines", _FIELDS)
 
 
 @dataclass(frozen=True, slots=True)

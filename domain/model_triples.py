@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from slowwave.recall.rendering import Block, fenced, one_line
-from slowwave_server.domain.model_calls import Answer, Prompt
+from slowwave_server.domain.model_calls import Answer, Prompt, rows_schema
 from slowwave_server.domain.prompts import prompt_text
 from slowwave_server.domain.similarity import read
 from slowwave_server.domain.similarity.stopwords import FUNCTION_WORDS
@@ -30,22 +30,7 @@ _FIELDS = {
     "object": _TEXT,
     "object_type": _TYPE,
 }
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "relations": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": _FIELDS,
-                "required": list(_FIELDS),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["relations"],
-    "additionalProperties": False,
-}
+SCHEMA: Mapping[str, Any] = rows_schema("relations", _FIELDS)
 
 
 def question(memories: Sequence[str]) -> Prompt:

@@ -12,7 +12,7 @@ from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.speech import Speech, name_of, speeches
 from slowwave_server.domain.long_text import ends
-from slowwave_server.domain.model_calls import Prompt
+from slowwave_server.domain.model_calls import Prompt, rows_schema
 from slowwave_server.domain.model_extraction.images import captioned
 from slowwave_server.domain.model_extraction.known import KnownContext, KnownMemory
 from slowwave_server.domain.noise import is_chatter, is_noise, without_machinery
@@ -45,22 +45,7 @@ _FIELDS: dict[str, Any] = {
     "repeats": _TEXT_OR_NULL,
     "corrects": _TEXT_OR_NULL,
 }
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "memories": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": _FIELDS,
-                "required": list(_FIELDS),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["memories"],
-    "additionalProperties": False,
-}
+SCHEMA: dict[str, Any] = rows_schema("memories", _FIELDS)
 ACCEPTED: dict[str, Any] = {
     "anyOf": [
         {"type": "object", "properties": {"memories": {"type": "array"}}, "required": ["memories"]},

@@ -17,20 +17,12 @@ from slowwave_server.domain.candidates import Candidate, ExtractionContext, Extr
 from slowwave_server.domain.evaluation import Agreement, Carried, agreement, carried
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.windows import cut_window, most_events, preceding
+from slowwave_server.services.evaluation.recall_data import BadLine
 
 AGENT = "agent"
 UNDATED = datetime(2026, 1, 5, 9, tzinfo=UTC)
 """The time of the first message if none has a time; each message comes a minute after the one before."""
 FIELDS = frozenset(("session", "messages"))
-
-
-class BadConversation(ValueError):
-    """A line of a file that is no conversation. number: the line number, from 1."""
-
-    def __init__(self, number: int, reason: str) -> None:
-        super().__init__(f"line {number}: {reason}")
-        self.number = number
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +72,16 @@ def read_conversations(lines: Iterable[str]) -> Iterator[Conversation]:
     """Read conversations from JSON lines: {"session", "messages": [{"role", "content", "name"?, "at"?, "memory"?}]}.
 
     memory: the memory that a person wrote for the message; "" or absent if nothing is worth keeping. Raises
-    BadConversation.
+    BadLine.
     """
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
                 yield _conversation(json.loads(line))
             except (InvalidMessage, InvalidName, TooLarge) as error:
-                raise BadConversation(number, str(error)) from None
+                raise BadLine(number, str(error)) from None
             except (ValueError, RecursionError) as error:
-                raise BadConversation(number, f"the line is not JSON: {error}") from None
+                raise BadLine(number, f"the line is not JSON: {error}") from None
 
 
 def evaluate(conversations: Iterable[Conversation], extractor: Extractor, bounds: ExtractorSettings) -> Evaluation:

@@ -26,7 +26,7 @@ QUESTION_FIELDS = frozenset("agent question evidence before category".split())
 
 
 class BadLine(ValueError):
-    """A line that is neither event nor question. number: the line number, from 1."""
+    """A line that is not of the form that the file needs. number: the line number, from 1."""
 
     def __init__(self, number: int, reason: str) -> None:
         super().__init__(f"line {number}: {reason}")

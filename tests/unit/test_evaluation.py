@@ -14,11 +14,11 @@ from slowwave_server.domain.evaluation import Agreement, Carried, agreement, car
 from slowwave_server.domain.events import Event
 from slowwave_server.services.evaluation.extraction import (
     UNDATED,
-    BadConversation,
     evaluate,
     extract_session,
     read_conversations,
 )
+from slowwave_server.services.evaluation.recall_data import BadLine
 from slowwave_server.workers.cli.main import app
 from tests.support.shelling import CliRunner
 
@@ -110,7 +110,7 @@ def test_messages_count_by_their_place_in_the_file() -> None:
     ],
 )
 def test_a_bad_line_is_named_with_what_to_do(line: str, wrong: str) -> None:
-    with pytest.raises(BadConversation, match="line 2"):
+    with pytest.raises(BadLine, match="line 2"):
         list(read_conversations([json.dumps(TRIP), line]))
     shown = run("-", stdin=f"{json.dumps(TRIP)}\n{line}\n")
     assert shown.exit_code == 2

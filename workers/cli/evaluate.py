@@ -33,14 +33,15 @@ def extraction(
     A line has session and messages; a message has role, content, optionally name and at, and memory: the statement
     that a person would remember, or an empty text. Needs no server, and stores nothing.
     """
-    from slowwave_server.services.evaluation.extraction import BadConversation, evaluate, read_conversations
+    from slowwave_server.services.evaluation.extraction import evaluate, read_conversations
+    from slowwave_server.services.evaluation.recall_data import BadLine
     from slowwave_server.services.extraction.judging import rules_extractor
 
     settings = shell_of(context).settings
     try:
         with given_lines(file) as lines:
             found = evaluate(read_conversations(lines), rules_extractor(settings), settings.memory.auto_flush.extractor)
-    except BadConversation as error:
+    except BadLine as error:
         complain(f"line {error.number} of {file}: {error.reason}", f"correct the line; its form is {FORM}")
         raise typer.Exit(USAGE) from None
     if not found.all_messages.gold:
