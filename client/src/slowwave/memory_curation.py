@@ -7,7 +7,7 @@ from uuid import UUID
 from slowwave.errors import InvalidMessage, InvalidQuery, TooLarge, shown
 from slowwave.identity import check_name, shared_scope
 from slowwave.memory_bound import BoundMemory
-from slowwave.memory_records import Correction, ForgetPreview, ForgetReceipt, memory_id, preview_of, receipt_of
+from slowwave.memory_records import Correction, ForgetPreview, ForgetReceipt, memory_id, parsed
 from slowwave.memory_requests import ForgetTarget
 from slowwave.memory_types import MEMORY_TYPES, MemoryType
 from slowwave.messages import MAX_CONTENT_CHARACTERS
@@ -179,8 +179,8 @@ class CuratingMemory(BoundMemory):
         """
         target = forget_target(agent, session, scope, memory)
         if confirm is None:
-            return preview_of(self.backend.preview_forget(target))
-        return receipt_of(self.backend.forget(target, check_confirm(confirm)))
+            return parsed(ForgetPreview, self.backend.preview_forget(target))
+        return parsed(ForgetReceipt, self.backend.forget(target, check_confirm(confirm)))
 
 
 def used_ids(values: Iterable[str | UUID]) -> list[UUID]:

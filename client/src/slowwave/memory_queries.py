@@ -17,8 +17,7 @@ from slowwave.memory_records import (
     MemoryExplanation,
     MemoryPage,
     MemoryRecord,
-    explanation_of,
-    record_of,
+    parsed,
 )
 from slowwave.memory_requests import MemoriesRequest
 from slowwave.recall.masking import mask
@@ -38,7 +37,7 @@ def list_records(connection: Connection[Any], tenant: str, request: MemoriesRequ
     scope = scope_of(request.agent, request.scope)
     chosen = (request.status, request.type, moment, day, *_place_of(request.after), request.limit + 1)
     rows = connection.execute(_READ, (tenant, request.agent, *scope, None, *chosen))
-    records = [record_of(row[0]) for row in rows]
+    records = [parsed(MemoryRecord, row[0]) for row in rows]
     page = tuple(records[: request.limit])
     return MemoryPage(page, _after(page[-1]) if len(records) > request.limit else None)
 
@@ -58,7 +57,7 @@ def found(value: T | None, memory: UUID) -> T:
 def read_record(connection: Connection[Any], tenant: str, memory: UUID) -> MemoryRecord | None:
     """Return one memory of the tenant, or None if it does not exist."""
     row = connection.execute(_READ, (tenant, None, None, None, memory, *[None] * 6, 1)).fetchone()
-    return None if row is None else record_of(row[0])
+    return None if row is None else parsed(MemoryRecord, row[0])
 
 
 def read_explanation(connection: Connection[Any], tenant: str, memory: UUID) -> MemoryExplanation | None:
@@ -66,7 +65,7 @@ def read_explanation(connection: Connection[Any], tenant: str, memory: UUID) -> 
     row = connection.execute(_EXPLAIN, (tenant, memory)).fetchone()
     if row is None or row[0] is None:
         return None
-    told = explanation_of(row[0])
+    told = parsed(MemoryExplanation, row[0])
     return replace(
         told, sources=tuple(map(_masked_event, told.sources)), changes=tuple(map(_masked_change, told.changes))
     )

@@ -3,11 +3,17 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.memory_types import MemoryStatus, MemoryType
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,70 +228,15 @@ def memory_id(value: str | UUID) -> UUID:
         raise InvalidQuery(f"id must be the whole UUID of a memory, got {shown(value)}") from None
 
 
-def record_of(value: Mapping[str, Any]) -> MemoryRecord:
-    """Parse a memory from JSON. Fields of a newer server are ignored."""
-    return MemoryRecord(
-        **_picked(value, "id", "scope", "type", "status", "content", "confidence", "importance", "trust"),
-        **_optional(value, "superseded_by", "merged_into", "archive_reason", "revision"),
-        valid_from=datetime.fromisoformat(value["valid_from"]),
-        valid_to=_moment(value.get("valid_to")),
-        recorded_at=_moment(value.get("recorded_at")),
-        last_used_at=_moment(value.get("last_used_at")),
-        source_count=value["source_count"],
-        sources=tuple(MemorySource(**_picked(one, "agent", "session", "seq")) for one in value["sources"]),
-        used=value.get("used") or 0,
-        shown=value.get("shown") or 0,
-        learned_importance=value.get("learned_importance"),
-    )
+def parsed(shape: type[T], value: Mapping[str, Any]) -> T:
+    """Parse one of these results from JSON. Fields of a newer server are ignored."""
+    which: Any = shape
+    result: T = _parser(which).validate_python(value)
+    return result
 
 
-def explanation_of(value: Mapping[str, Any]) -> MemoryExplanation:
-    """Parse an explanation from JSON."""
-    return MemoryExplanation(
-        record_of(value["memory"]),
-        tuple(_event_of(one) for one in value["sources"]),
-        tuple(_change_of(one) for one in value["changes"]),
-    )
+@cache
+def _parser(shape: type[Any]) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter  # noqa: PLC0415 (a host that only records needs none of it)
 
-
-def correction_of(value: Mapping[str, Any]) -> Correction:
-    """Parse the outcome of a correction from JSON."""
-    return Correction(record_of(value["memory"]), value["run"])
-
-
-def preview_of(value: Mapping[str, Any]) -> ForgetPreview:
-    """Parse the preview of a forget from JSON."""
-    fields = {name: _texts(value, name) for name in ("sessions", "hints")}
-    return ForgetPreview(value["target"], value["counts"], **fields, confirm=value["confirm"])
-
-
-def receipt_of(value: Mapping[str, Any]) -> ForgetReceipt:
-    """Parse the receipt of a forget from JSON."""
-    fields = {name: _texts(value, name) for name in ("sessions", "hints", "problems")}
-    return ForgetReceipt(value["receipt"], value["target"], value["counts"], **fields)
-
-
-def _event_of(value: Mapping[str, Any]) -> MemoryEvent:
-    fields = _picked(value, "agent", "session", "seq", "role", "content") | _optional(value, "name", "via")
-    return MemoryEvent(**fields, happened_at=datetime.fromisoformat(value["happened_at"]))
-
-
-def _change_of(value: Mapping[str, Any]) -> MemoryChange:
-    fields = _picked(value, "action", "reason") | _optional(value, "flush", "run", "by", "before", "after")
-    return MemoryChange(**fields, made_at=datetime.fromisoformat(value["made_at"]))
-
-
-def _picked(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value[name] for name in names}
-
-
-def _optional(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value.get(name) for name in names}
-
-
-def _texts(value: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return tuple(value.get(name) or ())
-
-
-def _moment(value: str | None) -> datetime | None:
-    return None if value is None else datetime.fromisoformat(value)
+    return TypeAdapter(shape)

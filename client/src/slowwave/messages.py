@@ -225,7 +225,9 @@ class Message(_Payload):
         return self
 
 
-class _Named(_Payload):
+class NamedPayload(_Payload):
+    """A payload of a task. Its tenant, agent and session, if it has them, must be names."""
+
     @model_validator(mode="after")
     def _names_are_names(self) -> Self:
         for what in ("tenant", "agent", "session"):
@@ -234,7 +236,7 @@ class _Named(_Payload):
         return self
 
 
-class _OfSession(_Named):
+class _OfSession(NamedPayload):
     agent: str
     session: str
 
@@ -256,7 +258,7 @@ class PromptArrived(_OfSession):
     tenant: str | None = None
 
 
-class FlushSession(_Named):
+class FlushSession(NamedPayload):
     """The payload of `slowwave.flush_session`.
 
     A payload without a ticket requests a flush; a payload with a ticket is the flush itself.

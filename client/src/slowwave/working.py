@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
 from slowwave.errors import InvalidMessage, StoreUnavailable, TooLarge, WasForgotten, shown
 from slowwave.identity import check_name, scope_of
 from slowwave.memory_types import MEMORY_TYPES, MemoryType
-from slowwave.messages import MAX_CONTENT_CHARACTERS, PassMode, check_key, moment_of
+from slowwave.messages import MAX_CONTENT_CHARACTERS, NamedPayload, PassMode, check_key, moment_of
 from slowwave.postgres import Postgres, PreparedStatement
 from slowwave.postgres_text import clean_text
 from slowwave.settings import MemorySettings
@@ -193,10 +193,8 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-class Remember(BaseModel):
+class Remember(NamedPayload):
     """The payload of `slowwave.remember`, by name or in this order; the arguments of `Memory.remember`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     agent: str
     content: str
@@ -212,16 +210,12 @@ class Remember(BaseModel):
 
     @model_validator(mode="after")
     def _keeps_the_limits(self) -> "Remember":
-        if self.tenant is not None:
-            check_name("tenant", self.tenant)
         check_note(self)
         return self
 
 
-class OfScope(BaseModel):
+class OfScope(NamedPayload):
     """The first fields of the payload of a task over one scope: an agent (its own scope), or room:NAME or team:NAME."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     agent: str | None = None
     scope: str | None = None
@@ -239,12 +233,6 @@ class OfTenantScope(OfScope):
 
     tenant: str | None = None
 
-    @model_validator(mode="after")
-    def _names_a_tenant(self) -> Self:
-        if self.tenant is not None:
-            check_name("tenant", self.tenant)
-        return self
-
 
 class ConsolidateScope(OfScope):
     """The payload of `slowwave.consolidate_scope`: a scope, and the mode of the pass."""
@@ -252,9 +240,3 @@ class ConsolidateScope(OfScope):
     mode: PassMode = "working"
     tenant: str | None = None
     ticket: str | None = None
-
-    @model_validator(mode="after")
-    def _names_a_tenant(self) -> Self:
-        if self.tenant is not None:
-            check_name("tenant", self.tenant)
-        return self

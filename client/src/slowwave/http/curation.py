@@ -9,7 +9,7 @@ from slowwave.errors import InvalidMessage, NotAnswered
 from slowwave.http.bodies import given
 from slowwave.http.bound import BoundGateway
 from slowwave.http.wire import Answer, path_of
-from slowwave.memory_records import Correction, correction_of
+from slowwave.memory_records import Correction, parsed
 from slowwave.memory_requests import ForgetTarget
 from slowwave.worker_requests import ANSWER_SECONDS, failure_of
 
@@ -31,11 +31,11 @@ class GatewayCuration(BoundGateway):
 
     def correct(self, memory: UUID, fields: dict[str, Any]) -> Correction:
         """Have a worker edit a memory."""
-        return correction_of(self._change("PATCH", path_of("memories", str(memory)), fields).body)
+        return parsed(Correction, self._change("PATCH", path_of("memories", str(memory)), fields).body)
 
     def archive(self, memory: UUID, fields: dict[str, Any]) -> Correction:
         """Have a worker archive a memory."""
-        return correction_of(self._change("POST", path_of("memories", str(memory), "archive"), fields).body)
+        return parsed(Correction, self._change("POST", path_of("memories", str(memory), "archive"), fields).body)
 
     def preview_forget(self, target: ForgetTarget) -> dict[str, Any]:
         return self._answered(self._change("POST", path_of("forgets"), target.to_json()))

@@ -9,7 +9,7 @@ from slowwave.http.bound import BoundGateway
 from slowwave.http.contexts import context_of, hit_of
 from slowwave.http.following import GatewayFollowed, gateway_followed
 from slowwave.http.wire import path_of
-from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, explanation_of, record_of
+from slowwave.memory_records import MemoryExplanation, MemoryPage, MemoryRecord, parsed
 from slowwave.memory_requests import ChangesRequest, MemoriesRequest
 from slowwave.recall.fitting import fitted
 from slowwave.recall.trimming import budget_of
@@ -67,13 +67,15 @@ class GatewayReads(BoundGateway):
             if str(error).startswith("cursor"):
                 raise InvalidQuery(f"after must be the `next` of an earlier page, got {shown(request.after)}") from None
             raise
-        return MemoryPage(tuple(map(record_of, found["items"])), found["next_cursor"])
+        return MemoryPage(tuple(parsed(MemoryRecord, item) for item in found["items"]), found["next_cursor"])
 
     def get(self, memory: UUID) -> MemoryRecord:
-        return record_of(self.gateway.wire.call("GET", path_of("memories", str(memory))).body)
+        return parsed(MemoryRecord, self.gateway.wire.call("GET", path_of("memories", str(memory))).body)
 
     def explain(self, memory: UUID) -> MemoryExplanation:
-        return explanation_of(self.gateway.wire.call("GET", path_of("memories", str(memory), "explain")).body)
+        return parsed(
+            MemoryExplanation, self.gateway.wire.call("GET", path_of("memories", str(memory), "explain")).body
+        )
 
     def follow(self, request: ChangesRequest) -> GatewayFollowed:
         """Prepare to follow changes, without reading."""
