@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,7 +66,7 @@ def add(
         _note(shell, connection, key, f"was made with the rights {', '.join(key.rights)}")
         connection.commit()
     if as_json:
-        print_json({"id": key.id, "prefix": key.prefix, "key": secret, **_shape(key)})
+        print_json({"key": secret} | asdict(key))
         return
     until = "until it is revoked" if key.expires_at is None else f"until {key.expires_at:%Y-%m-%d %H:%M} UTC"
     told = f"{one_line(key.name)} is a key of tenant {key.tenant}: {', '.join(key.rights)}, for {_reach(key)}, {until}."
@@ -82,7 +83,7 @@ def list_all(context: typer.Context, *, as_json: Json = False) -> None:
         known = list_keys(connection, shell.tenant)
     now = shell.now()
     if as_json:
-        print_json([{"id": key.id, "prefix": key.prefix, **_shape(key), "state": key.state(now)} for key in known])
+        print_json([asdict(key) | {"state": key.state(now)} for key in known])
     elif known:
         head = ("key", "name", "rights", "access", "state", "last used", "expires")
         rows = [
@@ -137,21 +138,6 @@ def _note(shell: Shell, connection: "Connection", key: "Key", what: str) -> None
 
     told = f"key {key.name} ({key.prefix}) {what}"
     note_act(connection, "key", operator(), told, tenant=key.tenant, via="shell", now=shell.now())
-
-
-def _shape(key: "Key") -> dict[str, object]:
-    return {
-        "tenant": key.tenant,
-        "name": key.name,
-        "rights": key.rights,
-        "agents": key.agents,
-        "scopes": key.scopes,
-        "created_at": key.created_at,
-        "created_by": key.created_by,
-        "expires_at": key.expires_at,
-        "revoked_at": key.revoked_at,
-        "last_used_at": key.last_used_at,
-    }
 
 
 def _reach(key: "Key") -> str:

@@ -1629,7 +1629,7 @@ export interface components {
         };
         /**
          * Lag
-         * @description Seconds from the arrival of a window's oldest event to the commit of its memories, in flushes of the last hour.
+         * @description Seconds from the arrival of an event to the commit of its memories, in flushes of the last hour.
          */
         Lag: {
             /** P50 Seconds */
