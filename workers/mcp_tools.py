@@ -17,10 +17,15 @@ from slowwave.recall.rendering import Block, fenced, label, one_line, one_name, 
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.explain import ChangeMade, Explanation, SourceEvent
+from slowwave_server.workers.shared.json_document import document
 
 SAID_CHARACTERS = 500
 SOURCES_TOLD = 20
 CHANGES_TOLD = 20
+_TOLD = (
+    "id scope type status content confidence importance use trust valid_from valid_to signals sources changes"
+    " superseded_by merged_into"
+).split()
 
 
 class ToolAnswer(NamedTuple):
@@ -152,41 +157,14 @@ def _change_line(change: ChangeMade) -> str:
 
 
 def _explanation(found: Explanation) -> dict[str, Any]:
-    return {
-        "id": str(found.id),
-        "scope": found.scope,
-        "type": found.type,
-        "status": found.status,
-        "content": found.content,
-        "confidence": found.confidence,
-        "importance": found.importance,
-        "use": found.use,
-        "trust": found.trust,
-        "valid_from": found.valid_from.isoformat(),
-        "valid_to": found.valid_to.isoformat() if found.valid_to else None,
-        "signals": list(found.signals),
-        "sources": [
-            {
-                "agent": source.agent,
-                "session": source.session,
-                "seq": source.seq,
-                "role": source.role,
-                "name": source.name,
-                "happened_at": source.happened_at.isoformat(),
-                "content": _short(source.content),
-            }
-            for source in found.sources[:SOURCES_TOLD]
-        ],
-        "changes": [
-            {
-                "action": change.action,
-                "reason": _short(change.reason),
-                "made_at": change.made_at.isoformat(),
-                "flush": change.flush,
-                "run": change.run,
-            }
-            for change in found.changes[-CHANGES_TOLD:]
-        ],
-        "superseded_by": str(found.superseded_by) if found.superseded_by else None,
-        "merged_into": str(found.merged_into) if found.merged_into else None,
-    }
+    told: dict[str, Any] = document({name: getattr(found, name) for name in _TOLD})
+    sources, changes = told["sources"][:SOURCES_TOLD], told["changes"][-CHANGES_TOLD:]
+    told["sources"] = [
+        {name: said for name, said in source.items() if name != "via"} | {"content": _short(source["content"])}
+        for source in sources
+    ]
+    told["changes"] = [
+        {name: change[name] for name in ("action", "made_at", "flush", "run")} | {"reason": _short(change["reason"])}
+        for change in changes
+    ]
+    return told

@@ -4,17 +4,14 @@ Conversation text is untrusted. Before it reaches a terminal, control characters
 line, are replaced by visible escapes.
 """
 
-import dataclasses
 import json
 import sys
-from collections.abc import Iterable, Mapping
-from datetime import date, datetime
+from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
-from uuid import UUID
 
 from slowwave_server.workers.cli.pipe import PIPE_WIDTH, Pipe, may_show_styles
+from slowwave_server.workers.shared.json_document import document
 
 # Imported for terminals: JSON, help, errors and pipes need none of it.
 if TYPE_CHECKING:
@@ -87,28 +84,6 @@ def print_json(value: Any) -> None:
 def json_text(value: Any, indent: int | None = None) -> str:
     """The JSON text of a document, with control characters escaped for terminals."""
     return json.dumps(value, ensure_ascii=False, indent=indent).translate(_ESCAPED)
-
-
-def document(value: Any) -> Any:
-    """Return a value as JSON types: dataclasses as objects, times in ISO 8601, ids and paths as text.
-
-    Raises TypeError for a type that JSON lacks.
-    """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: document(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): document(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [document(item) for item in value]
-    return value if value is None or isinstance(value, (str, int, float)) else _word(value)
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, (datetime, date)):
-        return value.isoformat()
-    if isinstance(value, (UUID, Path)):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def print_rows(out: "Console", rows: Iterable[tuple[str, ...]], *, indent: int = 0) -> None:
