@@ -183,7 +183,7 @@ def test_every_command_to_start_with_works_in_a_folder_of_hostile_names(
     installed: Installed, stack: StackProcess, tmp_path: Path
 ) -> None:
     variables = stack.ready() | {"SLOWWAVE_SPOOL": str(tmp_path)}
-    needed = json.loads(_slowwave(installed, "migrate", "--json", **variables))
+    needed = json.loads(_slowwave(installed, "admin", "migrate", "--json", **variables))
     assert needed["before"] == needed["after"] == needed["needed"]
     command = [str(installed.server / "slowwave"), "worker", "--beat", "--concurrency", "1", "--name", "more@here"]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SLOWWAVE_")}
