@@ -9,9 +9,8 @@ language of its neighbours.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from slowwave.lazy_patterns import lazy_pattern
 
@@ -30,8 +29,7 @@ PLAINLY_ENGLISH = 0.2
 """The share of words that only English has, from which a text is English without the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(NamedTuple):
     """A language that can be recognized.
 
     Attributes:

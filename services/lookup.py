@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from slowwave.errors import SlowwaveError
 from slowwave_server.models.driver import Reads, read_rows
@@ -27,8 +27,7 @@ class UnknownName(SlowwaveError):
         self.nearest = tuple(nearest)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSession:
+class FoundSession(NamedTuple):
     """A session by its names, with its ids."""
 
     id: int

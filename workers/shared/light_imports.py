@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 _PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 _TELEMETRY = "opentelemetry"
@@ -32,8 +33,9 @@ def import_redis() -> None:
     """
     if "redis" in sys.modules or _TELEMETRY in sys.modules:
         return
-    sys.modules[_TELEMETRY] = None  # type: ignore[assignment] # the import of this name raises ModuleNotFoundError
+    modules: dict[str, Any] = sys.modules
+    modules[_TELEMETRY] = None  # the import of this name raises ModuleNotFoundError
     try:
         import redis  # noqa: F401
     finally:
-        del sys.modules[_TELEMETRY]
+        del modules[_TELEMETRY]

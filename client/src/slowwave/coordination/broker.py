@@ -5,8 +5,7 @@ same options.
 """
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from redis import Redis
@@ -27,8 +26,7 @@ SENTINEL_PORT = 26379
 _SENTINEL: Any = Sentinel  # redis-py has no types here
 
 
-@dataclass(frozen=True, slots=True)
-class Sentinels:
+class Sentinels(NamedTuple):
     """Addresses of sentinels, and the master's database, user and password."""
 
     addresses: tuple[tuple[str, int], ...]

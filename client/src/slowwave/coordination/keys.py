@@ -10,10 +10,9 @@ its name. SESSION comes last and is not encoded. The queues are lists of Celery,
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 from slowwave.identity import check_name, shared_scope
@@ -53,8 +52,7 @@ no place. A place that is lost comes back with the session's next offer."""
 KeyType = Literal["string", "list", "hash", "set", "zset"]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyKind:
+class KeyKind(NamedTuple):
     """One kind of key. key: its name, with words in capitals or stars for values; lives: how long it exists."""
 
     name: str
@@ -122,8 +120,7 @@ OUR_KINDS = tuple(KeyKind(name, PREFIX + key, kind, lives) for name, key, kind, 
 """Every kind. The order matters, because a session may have any name: the first kind that fits decides."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentKeys:
+class AgentKeys(NamedTuple):
     """The keys of one agent, and its names as `offer.lua` reads them."""
 
     session_prefix: bytes

@@ -10,8 +10,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from redis import Redis
 from redis.client import Pipeline
@@ -35,8 +34,7 @@ _WRONG = re.compile(r"(^|caused error: )WRONGTYPE ")
 Key = str | bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SetAside:
+class SetAside(NamedTuple):
     """A renamed key. key: its old name; aside: its new name; found: its type; wanted: the right type; at: seconds since
     1970.
     """
