@@ -30,6 +30,7 @@ _SCALES: dict[str, tuple[str, float]] = {
     "ounce": ("mass", 0.028349523), "stone": ("mass", 6.35029318),
     "square meter": ("area", 1.0), "square foot": ("area", 0.09290304),
     "kilobyte": ("data", 1e3), "megabyte": ("data", 1e6), "gigabyte": ("data", 1e9), "terabyte": ("data", 1e12),
+    "kb": ("data", 1e3), "mb": ("data", 1e6), "gb": ("data", 1e9), "tb": ("data", 1e12),
 }  # fmt: skip
 _UNITS = (
     {unit: unit for unit in _SCALES}

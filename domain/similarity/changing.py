@@ -11,15 +11,17 @@ from collections.abc import Sequence
 
 from slowwave_server.domain.similarity.amounts import identifiers_of
 from slowwave_server.domain.similarity.judge import are_two_subjects
-from slowwave_server.domain.similarity.meaning import CHANGED_FROM, MeaningOf
+from slowwave_server.domain.similarity.meaning import CHANGED_FROM, CHANGED_SURELY_FROM, MeaningOf
 from slowwave_server.domain.similarity.moving_on import becomes, is_passing, is_present, moves_on
 from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
 from slowwave_server.domain.similarity.reading import Reading, read
-from slowwave_server.domain.similarity.restating import OPEN, are_plain, restates
+from slowwave_server.domain.similarity.restating import are_plain, restates, restates_owned, told_apart
 from slowwave_server.domain.similarity.tokens import Token
+from slowwave_server.domain.similarity.topics import OPEN
 
 _CHANGE = re.compile(
-    r"(?i)\b(?:now(?:adays)?|these days|no longer|any ?(?:more|longer)|from now on|from (?:today|this|next|\w+day)|"
+    r"(?i)\b(?:now(?:adays)?|these days|no longer|any ?(?:more|longer)|from now on|"
+    r"from (?:today|this|next|\w+day|(?:jan|febr)uary|march|april|may|june|july|august|\w+ber)|"
     r"as of|since|starting|instead|again|by now|at the moment|new|personal best|record|ever|already|gone|"
     r"moved|shifted|switched|changed|upgraded|updated|raised|increased|lowered|reduced|cut|replaced|renewed|extended|"
     r"postponed|pushed|bumped|scaled|doubled|halved|dropped|reached|climbed|handed over|swapped|took over|"
@@ -27,12 +29,14 @@ _CHANGE = re.compile(
     r"re(?:sized|vised|scheduled|assigned|licensed|located|negotiated|placed|places)|promoted|demoted|"
     r"passed (?:the|my|his|her|their)|"
     r"took (?:\w+ )?over|tak(?:en|es) over|fell|rose|beat|smashed|pb|fastest|after all|set (?:[\w']+ ){1,4}to|handed|"
-    r"went down|finished rolling|withdrew|rejected|extension|left|quits?|stopped|gave up|"
+    r"went down|grown|got (?:married|engaged|divorced)|rewrote|rewritten|ported|converted|traded|ramped|"
+    r"finished rolling|withdrew|rejected|extension|left|quits?|stopped|gave up|"
     r"cancell?ed|joined|started|sold|broke up|took .{1,30} off)\b"
 )
 _ENDED = re.compile(
     r"(?i)(?<!\bbe )\b(?:left|quit|cancell?ed|sold|closed|retired|broke up|split up|gone|no longer|stopped|"
-    r"any ?(?:more|longer)|replaced|dropped|rejected|withdrew|switched off|moved (?:back|away|out)|took .{1,20} off|"
+    r"any ?(?:more|longer)|replaced|traded|dropped|rejected|withdrew|switched off|moved (?:back|away|out)|"
+    r"took .{1,20} off|"
     r"outgrown|gave up|resigned)\b"
 )
 _BESIDES = re.compile(r"(?i)\b(?:also|too|another|additional|as well|besides|second|both)\b")
@@ -58,36 +62,39 @@ def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
     meaning: the model, if it may be asked.
     """
     is_change = tells_change(newer.text)
-    if not is_change and not is_passing(older.text):
+    if not (is_change or is_passing(older.text) or " is " in newer.text):
         return False
     before, after = read(plain_words(older.text)), read(plain_words(newer.text))
-    if are_plain(before, after) and _says_plainly(before, after, is_change=is_change):
+    plain = are_plain(before, after)
+    if plain and _says_plainly(before, after, is_change=is_change):
         return True
     if not is_change:
         return False
     speakers = {speaker.lower() for text in (older.text, newer.text) for speaker in speakers_of(text)} | {"user"}
-    if _measures_anew(before, after) or _ends_what(before, after, speakers):
+    if (plain and _measures_anew(before, after)) or _ends_what(before, after, speakers):
         return True
-    return _gives_values(before, after, speakers) and _is_update(before, after, meaning)
+    least = _least_update(before, after, speakers)
+    return least < 1 and not told_apart(before, after) and _update(before, after, meaning) >= least
 
 
 def _says_plainly(older: Reading, newer: Reading, *, is_change: bool) -> bool:
     if not is_change:
-        return becomes(older, newer)
+        return becomes(older, newer) or restates_owned(older, newer)
     was_change = tells_change(older.text)
     return moves_on(older, newer, was_change=was_change) or restates(older, newer, was_change=was_change)
 
 
-def _is_update(older: Reading, newer: Reading, meaning: MeaningOf | None) -> bool:
-    """Return True if the model says that the newer one updates the older one."""
+def _update(older: Reading, newer: Reading, meaning: MeaningOf | None) -> float:
+    """Return the probability, by the model, that the newer one updates the older one."""
     told = None if meaning is None or are_two_subjects(older, newer) else meaning(older.text, newer.text)
     if told is None:
-        return False
-    return (told.by_first if newer.text < older.text else told.update - told.by_first) >= CHANGED_FROM
+        return 0.0
+    return told.by_first if newer.text < older.text else told.update - told.by_first
 
 
-def _gives_values(older: Reading, newer: Reading, speakers: set[str]) -> bool:
-    """Return True if each gives a name, a number or a date that the other one does not give.
+def _least_update(older: Reading, newer: Reading, speakers: set[str]) -> float:
+    """Return the least probability of an update that counts: less if each gives a name, a number or a date that the
+    other one does not give, more if the newer one also names what the older one gives, and 1 otherwise.
 
     Talk without values and lists of many are no change. A capital at the beginning makes no name.
     """
@@ -95,7 +102,9 @@ def _gives_values(older: Reading, newer: Reading, speakers: set[str]) -> bool:
         {value.partition("'")[0] for value in (r.names | r.quantities | r.dates) - {r.tokens[0].lemma}} - speakers
         for r in (older, newer)
     )
-    return all(0 < len(own) <= _MOST_VALUES for own in (one - other, other - one))
+    if not one or not 0 < len(other - one) <= _MOST_VALUES or len(one - other) > _MOST_VALUES:
+        return 1.0
+    return CHANGED_FROM if one - other else CHANGED_SURELY_FROM
 
 
 def _measures_anew(older: Reading, newer: Reading) -> bool:

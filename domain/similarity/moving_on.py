@@ -9,10 +9,13 @@ import re
 from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.lexicon import parts_of_speech, stem
 from slowwave_server.domain.similarity.reading import Reading
-from slowwave_server.domain.similarity.restating import BESIDES, OPEN, ROLES, read_clause, subject_of
+from slowwave_server.domain.similarity.restating import BESIDES
+from slowwave_server.domain.similarity.tokens import Token
+from slowwave_server.domain.similarity.topics import OPEN, ROLES, read_clause, subject_of
 
 _GIVEN_UP = re.compile(
-    r"\b(?:stop(?:s|ped)|quits?|gave up|given up|cancell?ed|sold|dropped|dumped|ditched|done with|finished with|"
+    r"\b(?:stop(?:s|ped)|quits?|gave up|given up|cancell?ed|sold|dropped|dumped|ditched|traded(?: in)?|got rid of|"
+    r"gave away|handed back|done with|finished with|"
     r"replaced|(?:took|taken) (?:[\w']+ ){0,2}off|withdrew (?:[\w']+ )?from|"
     r"(?:switched|moved|changed|migrated|upgraded|took over|taken over) (?:[\w'-]+ ){0,5}?from)\s+"
     r"(?:(?:with|doing|taking|using|learning|playing|eating|drinking|going to|the|a|an|my|our|his|her|their|user's|"
@@ -25,11 +28,14 @@ _GONE = re.compile(
 )
 _STATIONS = (
     (
-        re.compile(r"(?i)\b(?:work(?:s|ing)? (?:as|at|for|in|like|with)|employed (?:at|by)|job is|job at)\b"),
+        re.compile(
+            r"(?i)\b(?:work(?:s|ing)? (?:as|at|for|in|like|with)|employed (?:at|by)|job is|job at|"
+            r"(?:is|am) an? [\w -]+ (?:at|for) (?-i:[A-Z]))"
+        ),
         re.compile(
             r"(?i)\b(?:new (?:job|position|employer)|start(?:s|ed) (?:to work|working|work|a job|as an?)|"
             r"now works? (?:as|at|for)|works? (?:as|at|for) .{1,40} now|changed jobs?|was hired|retired|laid off|"
-            r"quits? (?:the |\w+'s )*job)\b"
+            r"joined [\w ]{2,30} as|quits? (?:the |\w+'s )*job)\b"
         ),
     ),
     (
@@ -42,9 +48,34 @@ _STATIONS = (
             r".{0,40}\b(?:school|college|university|kindergarten)\b"
         ),
     ),
+    (
+        re.compile(
+            r"(?i)\b(?:lives?|living|reside[sd]?|based|home is|address is|moved to|ship .{0,30}to|deliver .{0,30}to)\b"
+        ),
+        re.compile(r"(?i)\b(?:new (?:\w+ )?address|moved (?:house|home|flat)|relocated to|now lives? (?:in|at))\b"),
+    ),
+    (
+        re.compile(
+            r"(?i)\b(?:call|reach|phone|text|ring) .{0,20}(?:on|at) \+?\d|\b(?:phone|mobile|cell)\b.{0,20} is\b"
+        ),
+        re.compile(r"(?i)\b(?:new|changed) (?:\S+ ){0,2}(?:phone|mobile|cell|number)\b"),
+    ),
+    (
+        re.compile(r"(?i)\b(?:write|mail|e-?mail|address|reach)\b.{0,40}\S@\S|@\w+\.\w+"),
+        re.compile(r"(?i)\bnew (?:\S+ )?e-?mail\b|\b(?:e-?mail|write) .{0,30}@.{0,40}\b(?:from now on|instead|now)\b"),
+    ),
+    (
+        re.compile(r"(?i)\b(?:engaged|dating|seeing|single|in a relationship|married|living with)\b"),
+        re.compile(
+            r"(?i)\b(?:got (?:married|engaged|divorced)|broke up|split up|divorced|single now|single again|"
+            r"been (?:seeing|dating))\b"
+        ),
+    ),
 )
-"""Work and school, of which a person has one at a time: having one, and having begun another one."""
-_DENIED_ANEW = re.compile(r"(?i)\b(?:no longer|any ?more|any longer)\b")
+"""What a person has one of at a time (work, school, home, telephone, e-mail, partner): having one, and getting another.
+"""
+_OF_PERSON = frozenset(stem(word) for word in "home address number phone mobile job place flat mail e-mail".split())
+_DENIED_ANEW = re.compile(r"(?i)\b(?:no longer|any ?more|any longer|after all)\b")
 _TOLD_ANEW = re.compile(r"(?i)\b(?:again|outgrown|cleared|lifted|after all)\b")
 _MOST_TOLD = 8
 _PASSING = re.compile(
@@ -82,9 +113,13 @@ def is_present(reading: Reading) -> bool:
     """Return True if a statement tells what is, not what was."""
     verb = next((token for token in reading.tokens[reading.clause.end :] if token.kind != "negator"), None)
     if verb is None or verb.lower in _NOW:
-        return verb is not None
+        return verb is not None or not reading.tokens or not _is_past(reading.tokens[0])
     is_base = verb.lower == verb.lemma and parts_of_speech(verb.lemma).startswith("v")
     return is_base or (verb.lower.endswith("s") and verb.lower not in _ONCE)
+
+
+def _is_past(token: Token) -> bool:
+    return token.kind == "word" and token.lower != token.lemma and parts_of_speech(token.lemma).startswith("v")
 
 
 def _gives_up(older: Reading, newer: Reading, *, was_change: bool) -> bool:
@@ -108,18 +143,24 @@ def _allows_anew(older: Reading, newer: Reading) -> bool:
     if older.negated == newer.negated or turned.search(newer.text) is None or are_two_subjects(older, newer):
         return False
     nouns = ({one.stem for one in r.content if parts_of_speech(one.lemma).startswith("n")} for r in (older, newer))
-    who = {*older.names, *older.doer.names} & {*newer.names, *newer.doer.names}
+    who = (older.names | older.doer.names) & (newer.names | newer.doer.names | newer.distinct_stems)
     return bool(who) and not (set.intersection(*nouns) <= older.doer.stems) and len(older.content) <= _MOST_TOLD
 
 
 def _begins_anew(older: Reading, newer: Reading) -> bool:
-    """Return True if one person has a job or a school in the older one, and another one in the newer one."""
-    same = older.doer.names & newer.doer.names
-    return (
-        bool(same)
-        and is_present(older)
-        and any(having.search(older.text) and beginning.search(newer.text) for having, beginning in _STATIONS)
-    )
+    """Return True if one person has a job, a home … in the older one, and another one in the newer one."""
+    if not _people(older) & _people(newer):
+        return False
+    return any(having.search(older.text) and beginning.search(newer.text) for having, beginning in _STATIONS)
+
+
+def _people(reading: Reading) -> set[str]:
+    """Return the names of the people of whom a statement tells; none if it tells of somebody's assistant."""
+    head = reading.doer.head
+    if re.search(rf"(?i)\buser's (?:[\w-]+ )?{re.escape(head)}", reading.text) and head not in _OF_PERSON:
+        return set()
+    is_speaker = "user" in reading.distinct_stems or reading.text.startswith(("We ", "We'", "Our "))
+    return {*reading.doer.names, *(("user",) if is_speaker else ())}
 
 
 def _succeeds(older: Reading, newer: Reading) -> bool:
@@ -141,14 +182,18 @@ def _succeeds(older: Reading, newer: Reading) -> bool:
 
 def becomes(older: Reading, newer: Reading) -> bool:
     """Return True if `older` tells of a passing state of a certain thing, and `newer` of what became of it."""
-    subject = subject_of(older) & set(read_clause(older.text).topic)
-    values = {one.same for one in read_clause(older.text).values}
+    before = read_clause(older.text)
+    subject = subject_of(older) & set(before.topic)
+    is_certain = older.clause.definite and len(subject) > 1 and "user" not in older.doer.stems
+    is_identified = not subject.isdisjoint({one.same for one in before.values}) or subject == (
+        subject_of(newer) & set(read_clause(newer.text).topic)
+    )
     return (
-        is_passing(older.text)
-        and _BECAME.search(newer.text) is not None
-        and not subject.isdisjoint(values)
-        and len(subject) > 1
+        is_certain
+        and is_identified
         and subject <= set(read_clause(newer.text).topic)
+        and is_passing(older.text)
+        and _BECAME.search(newer.text) is not None
         and not any(OPEN.search(one.text) for one in (older, newer))
         and older.distinct_stems != newer.distinct_stems
         and len(newer.content) <= _MOST_AFTER
