@@ -12,7 +12,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, Engine, text
@@ -21,6 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from slowwave_server.domain.citations import cites
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.learned_importance import KEPT, Use, use_gain
+from slowwave_server.services.memories.use_counts import OF_MEMORIES
 
 log = logging.getLogger(__name__)
 
@@ -43,17 +44,7 @@ _PAGE = text(
     " (SELECT m.id FROM slowwave.memories m WHERE m.use_gain <> 0 AND m.id > :after ORDER BY m.id LIMIT :most)"
     ") AS h ORDER BY h.id LIMIT :most"
 )
-_OF_MEMORIES = (
-    " FROM (SELECT m.id, m.id AS part FROM unnest(CAST(:ids AS uuid[])) AS m (id)"
-    " UNION ALL SELECT p.merged_into, p.id FROM slowwave.memories p WHERE p.merged_into = ANY (:ids)) AS w"
-    " JOIN slowwave.memory_uses u ON u.memory_id = w.part"
-)
-_USES = text(f"SELECT w.id, u.session_id, u.shown_at, u.last_used_at {_OF_MEMORIES}")
-_COUNTS = text(
-    "SELECT w.id, count(DISTINCT u.session_id) FILTER (WHERE u.shown_at IS NOT NULL),"
-    " count(DISTINCT coalesce(u.session_id, 0)) FILTER (WHERE u.last_used_at IS NOT NULL), max(u.last_used_at)"
-    f" {_OF_MEMORIES} GROUP BY w.id"
-)
+_USES = text(f"SELECT w.id, u.session_id, u.shown_at, u.last_used_at {OF_MEMORIES.format(ids=':ids')}")
 _WITH_SURVIVORS = text(
     "SELECT m.id FROM slowwave.memories m WHERE m.id = ANY (:ids)"
     " UNION SELECT m.merged_into FROM slowwave.memories m WHERE m.id = ANY (:ids) AND m.merged_into IS NOT NULL"
@@ -66,25 +57,6 @@ _GAIN = text(
     " WHERE m.id = g.id AND m.use_gain <> g.gain"
 )
 _OLD = text("DELETE FROM slowwave.memory_uses u WHERE u.last_used_at IS NULL AND u.shown_at < :before")
-
-
-class UseCounts(NamedTuple):
-    """The number of conversations in which a context showed a memory and in which a reply used it; the time of the last
-    use.
-    """
-
-    shown: int = 0
-    used: int = 0
-    last_used_at: datetime | None = None
-
-
-def count_uses(connection: Connection, memories: Sequence[UUID]) -> dict[UUID, UseCounts]:
-    """Count the uses of these memories, including those of memories merged into them; memories without a use are
-    missing.
-    """
-    if not memories:
-        return {}
-    return {row.id: UseCounts(*row[1:]) for row in connection.execute(_COUNTS, {"ids": list(memories)})}
 
 
 def note_citations(engine: Engine, session_id: int, events: Sequence[Event]) -> int:

@@ -7,29 +7,48 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Select, func, select
-
 from slowwave_server.domain.spoken_time import pluralize
-from slowwave_server.models import (
-    Agent,
-    Event,
-    Flush,
-    MaintenanceRun,
-    Memory,
-    MemoryChange,
-    MemorySource,
-    Scope,
-    Session,
-)
-from slowwave_server.models.base import columns_of
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.memories.file_lines import ReadLine, lines_of
 from slowwave_server.services.memories.masking import masked, masked_values
-from slowwave_server.services.memories.use import UseCounts, count_uses
+from slowwave_server.services.memories.use_counts import UseCounts, count_uses
 from slowwave_server.services.reports import relations
 
 SOURCES_READ = 200
 CHANGES_READ = 500
+
+_MEMORY = (
+    "SELECT m.id, m.type, m.status, m.content, m.confidence, m.importance, m.trust, m.entities, m.valid_from,"
+    " m.valid_to, m.recorded_at, m.superseded_by, m.archive_reason, m.revision, m.reaffirmed_at, m.merged_into,"
+    " m.scope_id, slowwave.learned_importance(m.importance, m.use_gain) AS learned_importance,"
+    " k.kind || ':' || k.name AS scope"
+    " FROM slowwave.memories m JOIN slowwave.scopes k ON k.id = m.scope_id"
+    " WHERE m.id = %(memory)s AND k.tenant = %(tenant)s"
+)
+_TAKEN_BACK = (
+    "SELECT r.id, r.undoes FROM slowwave.maintenance_runs r JOIN slowwave.memory_changes c ON c.run_id = r.id"
+    " JOIN slowwave.scopes k ON k.id = r.scope_id"
+    " WHERE k.tenant = %(tenant)s AND r.kind = 'undo' AND c.memory_id = %(memory)s ORDER BY r.id DESC LIMIT 1"
+)
+_SOURCES = (
+    "SELECT a.name AS agent, s.name AS session, e.seq, e.role, e.name, e.content, e.happened_at, x.via"
+    " FROM slowwave.memory_sources x JOIN slowwave.events e ON e.session_id = x.session_id AND e.seq = x.seq"
+    " JOIN slowwave.sessions s ON s.id = e.session_id JOIN slowwave.agents a ON a.id = s.agent_id"
+    " WHERE a.tenant = %(tenant)s AND x.memory_id = %(memory)s ORDER BY e.happened_at, s.name, e.seq LIMIT %(most)s"
+)
+_CHANGES = (
+    "SELECT c.action, c.reason, c.made_at, c.flush_id AS flush, c.run_id AS run, c.made_by AS by, c.before, c.after"
+    " FROM slowwave.memory_changes c WHERE c.memory_id = %(memory)s ORDER BY c.id LIMIT %(most)s"
+)
+_FLUSHES = (
+    "SELECT f.id, a.name AS agent, s.name AS session, f.from_seq, f.to_seq, f.extractor, f.extractor_version,"
+    " f.attempt, f.committed_at, f.fallback, f.fallback_why"
+    " FROM slowwave.flushes f JOIN slowwave.sessions s ON s.id = f.session_id"
+    " JOIN slowwave.agents a ON a.id = s.agent_id"
+    " WHERE a.tenant = %(tenant)s AND f.id IN (SELECT c.flush_id FROM slowwave.memory_changes c"
+    " WHERE c.memory_id = %(memory)s LIMIT %(most)s) ORDER BY f.id LIMIT %(most)s"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,39 +151,22 @@ class Explanation:
         return f"shown {shown}, used {used}: importance {self.importance:.2f} → {self.learned_importance:.2f}"
 
 
-def _query(tenant: str, memory: UUID) -> Select[*tuple[Any, ...]]:
-    return (
-        select(
-            *columns_of(Memory, Explanation),
-            func.slowwave.learned_importance(Memory.importance, Memory.use_gain).label("learned_importance"),
-            Memory.scope_id,
-            Scope.kind.label("scope_kind"),
-            Scope.name.label("scope_name"),
-        )
-        .join(Scope, Scope.id == Memory.scope_id)
-        .where(Memory.id == memory, Scope.tenant == tenant)
-    )
-
-
-def explain_memory(connection: Connection, tenant: str, memory: UUID, *, reveal: bool = False) -> Explanation:
+def explain_memory(connection: Reads, tenant: str, memory: UUID, *, reveal: bool = False) -> Explanation:
     """Return all that is known about a memory of `tenant`. Raises UnknownName.
 
     reveal: True to show texts with their secrets, which only an operator may request (`masking.check_reveal`).
     """
     shown = str if reveal else masked
-    query = _query(tenant, memory)
-    row = connection.execute(query).mappings().first()
-    if row is None:
+    found = read_rows(connection, _MEMORY, {"tenant": tenant, "memory": memory})
+    if not found:
         raise _unknown(connection, tenant, memory)
-    columns = dict(row)
+    (columns,) = found
     scope_id = columns.pop("scope_id")
-    scope = f"{columns.pop('scope_kind')}:{columns.pop('scope_name')}"
     columns |= {"content": shown(columns["content"]), "entities": tuple(columns["entities"])}
     changes = _changes(connection, memory)
     created = next((change.reason for change in changes if change.action == "created" and change.flush), "")
     return Explanation(
         **columns,
-        scope=scope,
         signals=tuple(signal for signal in created.split(", ") if signal),
         sources=tuple(replace(one, content=shown(one.content)) for one in _sources(connection, tenant, memory)),
         flushes=_flushes(connection, tenant, memory),
@@ -189,68 +191,28 @@ def _masked(change: ChangeMade) -> ChangeMade:
     return replace(change, reason=masked(change.reason), before=before, after=after)
 
 
-def _unknown(connection: Connection, tenant: str, memory: UUID) -> UnknownName:
+def _unknown(connection: Reads, tenant: str, memory: UUID) -> UnknownName:
     """Explain an unknown id. An undo deletes the memories that a run made, and leaves its changes."""
-    gone = (
-        select(MaintenanceRun.id, MaintenanceRun.undoes)
-        .join(MemoryChange, MemoryChange.run_id == MaintenanceRun.id)
-        .join(Scope, Scope.id == MaintenanceRun.scope_id)
-        .where(Scope.tenant == tenant, MaintenanceRun.kind == "undo", MemoryChange.memory_id == memory)
-        .order_by(MaintenanceRun.id.desc())
-        .limit(1)
-    )
-    row = connection.execute(gone).first()
-    if row is None:
+    found = read_rows(connection, _TAKEN_BACK, {"tenant": tenant, "memory": memory})
+    if not found:
         return UnknownName(f"tenant {tenant!r} has no memory {memory}; `slowwave memory list AGENT` lists them")
+    undo, made = found[0]["id"], found[0]["undoes"]
     return UnknownName(
-        f"tenant {tenant!r} has no memory {memory} any more: run {row.undoes} had made it, and run {row.id} took that"
-        f" back; `slowwave run show {row.undoes}` tells of it"
+        f"tenant {tenant!r} has no memory {memory} any more: run {made} had made it, and run {undo} took that"
+        f" back; `slowwave run show {made}` tells of it"
     )
 
 
-def _sources(connection: Connection, tenant: str, memory: UUID) -> tuple[SourceEvent, ...]:
-    query = (
-        select(
-            Agent.name.label("agent"), Session.name.label("session"), *columns_of(Event, SourceEvent), MemorySource.via
-        )
-        .join_from(MemorySource, Event, (Event.session_id == MemorySource.session_id) & (Event.seq == MemorySource.seq))
-        .join(Session, Session.id == Event.session_id)
-        .join(Agent, Agent.id == Session.agent_id)
-        .where(Agent.tenant == tenant, MemorySource.memory_id == memory)
-        .order_by(Event.happened_at, Session.name, Event.seq)
-        .limit(SOURCES_READ)
-    )
-    rows = connection.execute(query).mappings()
-    return tuple(SourceEvent(**row) for row in rows)
+def _sources(connection: Reads, tenant: str, memory: UUID) -> tuple[SourceEvent, ...]:
+    values = {"tenant": tenant, "memory": memory, "most": SOURCES_READ}
+    return tuple(SourceEvent(**row) for row in read_rows(connection, _SOURCES, values))
 
 
-def _changes(connection: Connection, memory: UUID) -> tuple[ChangeMade, ...]:
-    query = (
-        select(
-            *columns_of(MemoryChange, ChangeMade),
-            MemoryChange.flush_id.label("flush"),
-            MemoryChange.run_id.label("run"),
-            MemoryChange.made_by.label("by"),
-        )
-        .where(MemoryChange.memory_id == memory)
-        .order_by(MemoryChange.id)
-        .limit(CHANGES_READ)
-    )
-    rows = connection.execute(query).mappings()
-    return tuple(ChangeMade(**row) for row in rows)
+def _changes(connection: Reads, memory: UUID) -> tuple[ChangeMade, ...]:
+    values = {"memory": memory, "most": CHANGES_READ}
+    return tuple(ChangeMade(**row) for row in read_rows(connection, _CHANGES, values))
 
 
-def _flushes(connection: Connection, tenant: str, memory: UUID) -> tuple[MemoryFlush, ...]:
-    query = (
-        select(*columns_of(Flush, MemoryFlush), Agent.name.label("agent"), Session.name.label("session"))
-        .join(Session, Session.id == Flush.session_id)
-        .join(Agent, Agent.id == Session.agent_id)
-        .where(
-            Agent.tenant == tenant,
-            Flush.id.in_(select(MemoryChange.flush_id).where(MemoryChange.memory_id == memory).limit(CHANGES_READ)),
-        )
-        .order_by(Flush.id)
-        .limit(CHANGES_READ)
-    )
-    rows = connection.execute(query).mappings()
-    return tuple(MemoryFlush(**row) for row in rows)
+def _flushes(connection: Reads, tenant: str, memory: UUID) -> tuple[MemoryFlush, ...]:
+    values = {"tenant": tenant, "memory": memory, "most": CHANGES_READ}
+    return tuple(MemoryFlush(**row) for row in read_rows(connection, _FLUSHES, values))

@@ -3,13 +3,15 @@
 import re
 from uuid import UUID
 
-from sqlalchemy import Connection, Text, cast, func, select
-
 from slowwave.errors import InvalidQuery, shown
-from slowwave_server.models import Memory, Scope
+from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import UnknownName
 
 _END = re.compile(r"[0-9a-f]{12}")
+_CALLED = (
+    "SELECT m.id FROM slowwave.memories m JOIN slowwave.scopes k ON k.id = m.scope_id"
+    " WHERE k.tenant = %(tenant)s AND right(CAST(m.id AS text), 12) = %(end)s LIMIT 2"
+)
 
 
 def check_memory_name(name: str) -> UUID | None:
@@ -22,7 +24,7 @@ def check_memory_name(name: str) -> UUID | None:
         raise InvalidQuery(f"a memory must be its id or the last twelve characters of it, got {shown(name)}") from None
 
 
-def memory_called(connection: Connection, tenant: str, name: str) -> UUID:
+def memory_called(connection: Reads, tenant: str, name: str) -> UUID:
     """Find the id of a memory.
 
     Args:
@@ -39,13 +41,12 @@ def memory_called(connection: Connection, tenant: str, name: str) -> UUID:
     """
     if (whole := check_memory_name(name)) is not None:
         return whole
-    ends = func.right(cast(Memory.id, Text), len(name)) == name
-    asked = select(Memory.id).join(Scope, Scope.id == Memory.scope_id).where(Scope.tenant == tenant, ends).limit(2)
-    found = connection.execute(asked).scalars().all()
+    found = read_rows(connection, _CALLED, {"tenant": tenant, "end": name})
     if not found:
         raise UnknownName(
             f"tenant {tenant!r} has no memory whose id ends in {name}; `slowwave memory list AGENT` lists them"
         )
     if len(found) > 1:
         raise UnknownName(f"several memories of tenant {tenant!r} have ids that end in {name}: give the whole id")
-    return found[0]
+    called: UUID = found[0]["id"]
+    return called

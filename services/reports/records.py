@@ -12,7 +12,7 @@ from slowwave_server.models import Memory, Scope
 from slowwave_server.models.base import columns_of
 from slowwave_server.services.access.reach import Reach
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.memories.use import UseCounts, count_uses
+from slowwave_server.services.memories.use_counts import UseCounts, count_uses
 from slowwave_server.services.reports.memories import ListedMemory, sources_of
 
 

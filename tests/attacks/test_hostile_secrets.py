@@ -146,7 +146,8 @@ def test_explain_masks_evidence_until_an_operator_reveals_it(scene: Scene) -> No
     scene.say("s1", f"I live in Porto. My password is {SECRET}.", trigger="idle")
     _flush(scene, "s1")
     memory = scene.sql("SELECT id FROM slowwave.memories")[0].id
-    settings = {"SLOWWAVE_DATABASE_URL": scene.engine.url.render_as_string(hide_password=False)}
+    url = scene.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    settings = {"SLOWWAVE_DATABASE_URL": url}
     shown = CliRunner().invoke(shell_app, ["memory", "show", str(memory)], env=settings)
     assert shown.exit_code == 0
     assert SECRET not in shown.output

@@ -14,9 +14,11 @@ import typer
 from typer.testing import Result
 
 from slowwave import Memory
-from slowwave.settings import Settings, known_keys
+from slowwave.identity import SessionRef
+from slowwave.settings import Settings, known_keys, load_settings
 from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.cli.tree import TREE, Noun, Verb, verbs
+from slowwave_server.workers.scratch import rules_flusher
 from tests.support.shelling import CliRunner
 
 NOWHERE = {
@@ -116,6 +118,24 @@ def test_common_reads_load_no_sqlalchemy(database_url: str, tmp_path: Path, call
     variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_SPOOL": str(tmp_path)}
     heavy = ("sqlalchemy", "alembic", "celery", "redis", "yaml", "detect_secrets", "numpy", "jinja2", "starlette")
     assert loaded(call, (*heavy, "tomllib", "rich.console"), **variables) == []
+
+
+@pytest.mark.servers
+def test_memory_show_loads_neither_sqlalchemy_nor_detect_secrets(
+    database_url: str, valkey_url: str, tmp_path: Path
+) -> None:
+    variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_SPOOL": str(tmp_path)}
+    at_once = {"SLOWWAVE_MEMORY__AUTO_FLUSH__IDLE_SECONDS": "0"}
+    settings = load_settings({**variables, **at_once, "SLOWWAVE_BROKER_URL": valkey_url})
+    session = SessionRef("default", "atlas", "monday")
+    with Memory(settings) as memory:
+        memory.turn_completed("atlas", "monday", [{"role": "user", "content": "My boat is called Heron."}])
+        with rules_flusher(settings) as flusher:
+            flusher.queue.offer(session, "high")
+            assert flusher.flush(session).stored == 1
+        (found,) = memory.memories("atlas")
+    heavy = ("sqlalchemy", "alembic", "celery", "redis", "detect_secrets", "requests", "rich.console")
+    assert loaded(f"memory show {found.id}", heavy, **variables) == []
 
 
 @pytest.mark.servers

@@ -16,9 +16,11 @@ from slowwave_server.workers.cli.options import (
     scope_parts,
 )
 from slowwave_server.workers.cli.output import console, print_json, styled
-from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.cli.state import operator, shell_of
+from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
+    from slowwave_server.services.reports.explain import Explanation
     from slowwave_server.services.reports.memories import ListedMemory
 
 OnlyStatus = Annotated[
@@ -100,26 +102,38 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a memory with its sources, the signals for keeping it, all changes, links and conflicts."""
-    from slowwave_server.services.access.audit_log import note_act
-    from slowwave_server.services.memories.masking import RevealRefused, check_reveal
     from slowwave_server.services.reports.explain import explain_memory
+    from slowwave_server.services.reports.memory_ids import check_memory_name, memory_called
     from slowwave_server.workers.cli.life import print_life
-    from slowwave_server.workers.cli.state import operator
 
+    check_memory_name(memory)  # before any connection is opened
     shell = shell_of(context)
-    which = shell.memory_id(memory)
-    with shell.connection() as connection:
-        if reveal:
-            try:
-                check_reveal(connection, f"evidence of memory {which} of tenant {shell.tenant!r}", operator())
-            except RevealRefused as refused:
-                raise typer.BadParameter(str(refused), param_hint="--reveal") from refused
-        found = explain_memory(connection, shell.tenant, which, reveal=reveal)
-        if reveal:
-            what = f"source events of memory {which}"
-            note_act(connection, "reveal", operator(), what, tenant=shell.tenant, via="shell", now=shell.now())
-            connection.commit()
+    if reveal:
+        found = _reveal(shell, memory)
+    else:
+        with shell.driver() as connection:
+            found = explain_memory(connection, shell.tenant, memory_called(connection, shell.tenant, memory))
     if as_json:
         print_json(found)
     else:
         print_life(found)
+
+
+def _reveal(shell: Shell, memory: str) -> "Explanation":
+    """Explain a memory with its secrets, and note the act. Raises BadParameter for a login that may not."""
+    from slowwave_server.services.access.audit_log import note_act
+    from slowwave_server.services.memories.masking import RevealRefused, check_reveal
+    from slowwave_server.services.reports.explain import explain_memory
+    from slowwave_server.services.reports.memory_ids import memory_called
+
+    with shell.connection() as connection:
+        which = memory_called(connection, shell.tenant, memory)
+        try:
+            check_reveal(connection, f"evidence of memory {which} of tenant {shell.tenant!r}", operator())
+        except RevealRefused as refused:
+            raise typer.BadParameter(str(refused), param_hint="--reveal") from refused
+        found = explain_memory(connection, shell.tenant, which, reveal=True)
+        what = f"source events of memory {which}"
+        note_act(connection, "reveal", operator(), what, tenant=shell.tenant, via="shell", now=shell.now())
+        connection.commit()
+    return found
