@@ -22,7 +22,7 @@ from slowwave_server.workers.scratch import scratch_servers
 BOUND_MS = 300.0
 COMMANDS = (
     *("--version", "--help", "search atlas boat", "context atlas", "memory list atlas", "session list atlas"),
-    *("agent list", "inbox list", "queue list", "status"),
+    *("day list atlas", "run list", "agent list", "inbox list", "queue list", "status"),
 )
 PROGRAM = Path(sys.executable).with_name("slowwave")
 
