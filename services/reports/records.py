@@ -1,8 +1,9 @@
 """Read memories for programs: every field, the source events, and the current status."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, func, select
@@ -56,6 +57,9 @@ _NOW = (
 )
 
 
+_LISTED = tuple(one.name for one in fields(ListedMemory) if one.name in Record.__dataclass_fields__)
+
+
 def read_record(connection: Connection, tenant: str, memory: UUID, reach: Reach) -> Record:
     """Return one memory of `tenant` within reach, including archived ones. For all others, raises the same
     UnknownName.
@@ -100,26 +104,9 @@ def _current(
 
 
 def _as_known(listed: ListedMemory, scope: str, current: Record | None) -> Record:
-    return Record(
-        id=listed.id,
-        scope=scope,
-        type=listed.type,
-        status=listed.status,
-        content=listed.content,
-        confidence=listed.confidence,
-        importance=listed.importance,
-        trust=listed.trust,
-        valid_from=listed.valid_from,
-        valid_to=listed.valid_to,
-        recorded_at=None if current is None else current.recorded_at,
-        superseded_by=None,
-        merged_into=None,
-        archive_reason=None,
-        revision=None,
-        source_count=listed.source_count,
-        sources=listed.sources,
-        shown=0 if current is None else current.shown,
-        used=0 if current is None else current.used,
-        last_used_at=None if current is None else current.last_used_at,
-        learned_importance=listed.importance if current is None else current.learned_importance,
-    )
+    same = {name: getattr(listed, name) for name in _LISTED}
+    later: dict[str, Any] = dict.fromkeys(("superseded_by", "merged_into", "archive_reason", "revision"))
+    if current is not None:
+        return replace(current, **same, **later)
+    never: dict[str, Any] = {"recorded_at": None, "last_used_at": None, "shown": 0, "used": 0}
+    return Record(**same, **later, **never, scope=scope, learned_importance=listed.importance)

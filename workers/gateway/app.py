@@ -1,11 +1,11 @@
 """The gateway as an application: its routes, and the middleware around every route."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from importlib.util import find_spec
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from redis import Redis
 from sqlalchemy import Engine
 from starlette.exceptions import HTTPException
@@ -42,8 +42,6 @@ def make_gateway(
     redis: Redis,
     clock: Callable[[], datetime],
     memory: Memory,
-    *,
-    routers: Sequence[APIRouter] = ROUTERS,
 ) -> FastAPI:
     """Return the gateway over these servers, with the rights of its own login. clock: returns an aware time.
 
@@ -64,10 +62,10 @@ def make_gateway(
     gate = Gate(settings, engine, redis, clock, memory, Keys(engine), limits, answers, Readiness(engine))
     app.state.gate, app.state.streams = gate, Streams(gate)
     app.state.running, app.state.closing = [app.state.streams.lives], []
-    for router in routers:
+    for router in ROUTERS:
         app.router.routes.extend(router.routes)
     _add_mcp(app)
-    app.state.document = document_of(routers)
+    app.state.document = document_of(ROUTERS)
     app.add_exception_handler(HTTPException, _unrouted)
     _surround(app, settings)
     return app

@@ -936,14 +936,19 @@ export interface components {
         };
         /**
          * Change
-         * @description One change of one memory. A change that is delivered twice has the same id.
+         * @description One change of one memory.
+         *
+         *     Attributes:
+         *         id: the position in the feed, for `after` of `Memory.changes`; a repeated delivery has the same id.
+         *         type: "created", "changed", "reaffirmed" (stated again), "superseded", "merged", "archived", "restored",
+         *             "linked", "disputed", "removed" (by an undo) or "forgotten".
+         *         memory: the memory as it is now; if it was removed or forgotten, only its id and scope.
+         *         reason: the reason, as a sentence.
+         *         run: the number of the run that made the change; None without a run.
+         *         at: the time of the change.
          */
         Change: {
-            /**
-             * Id
-             * @description the position in the feed
-             * @example 1042-7
-             */
+            /** Id */
             id: string;
             /**
              * Type
@@ -953,10 +958,7 @@ export interface components {
             memory: components["schemas"]["ChangedMemory"];
             /** Reason */
             reason: string;
-            /**
-             * Run
-             * @description number of the maintenance run that made the change
-             */
+            /** Run */
             run: number | null;
             /**
              * At
@@ -996,38 +998,37 @@ export interface components {
         };
         /**
          * ChangedMemory
-         * @description The memory that changed, in its state when the change is read. A deleted memory has only its id and scope.
+         * @description The memory that changed, in its state when the change is read, which may include later changes.
+         *
+         *     Attributes:
+         *         id: the memory's UUID.
+         *         scope: "agent:NAME", "room:NAME" or "team:NAME".
+         *         agent: the agent that owns the scope; None for a room or a team.
+         *         type: fact, preference, decision and so on; None for a deleted memory, like all fields below.
+         *         status: "inbox", "episode", "active", "review" or "archived".
+         *         content: the memory's text.
+         *         valid_from: the time from which it is valid.
+         *         valid_to: the time at which it ceased to be valid; None while it is valid.
+         *         revision: a number that grows with every change. A mirror ignores a revision lower than its own.
          */
         ChangedMemory: {
             /** Id */
             id: string;
-            /**
-             * Scope
-             * @example agent:support-bot
-             */
+            /** Scope */
             scope: string;
-            /**
-             * Agent
-             * @description the agent that owns the scope; null for a room or a team
-             */
+            /** Agent */
             agent: string | null;
             /** Type */
             type: string | null;
             /** Status */
-            status: ("inbox" | "episode" | "active" | "archived" | "review") | null;
-            /**
-             * Content
-             * @example Maya prefers to be called in the afternoon.
-             */
+            status: string | null;
+            /** Content */
             content: string | null;
             /** Valid From */
             valid_from: string | null;
             /** Valid To */
             valid_to: string | null;
-            /**
-             * Revision
-             * @description each change raises it; ignore a change with a lower one than you have
-             */
+            /** Revision */
             revision: number | null;
         };
         /**
@@ -2383,7 +2384,7 @@ export interface components {
             decided_at: string | null;
             /** Decided By */
             decided_by: string | null;
-            memory: components["schemas"]["ReviewSide"] | null;
+            memory: components["schemas"]["Side"] | null;
             /** Conflicts */
             conflicts: components["schemas"]["ReviewConflict"][];
         };
@@ -2426,8 +2427,8 @@ export interface components {
              * Format: date-time
              */
             noticed_at: string;
-            newer: components["schemas"]["ReviewSide"];
-            older: components["schemas"]["ReviewSide"];
+            newer: components["schemas"]["Side"];
+            older: components["schemas"]["Side"];
         };
         /**
          * ReviewDecision
@@ -2477,51 +2478,6 @@ export interface components {
             next_cursor: string | null;
             /** Items */
             items: components["schemas"]["Review"][];
-        };
-        /**
-         * ReviewSide
-         * @description A memory in question.
-         */
-        ReviewSide: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Content */
-            content: string;
-            /** Type */
-            type: string;
-            /** Status */
-            status: string;
-            /** Trust */
-            trust: string;
-            /** Confidence */
-            confidence: number;
-            /** Importance */
-            importance: number;
-            /**
-             * Valid From
-             * Format: date-time
-             */
-            valid_from: string;
-            /**
-             * Reaffirmed At
-             * Format: date-time
-             */
-            reaffirmed_at: string;
-            /** Valid To */
-            valid_to: string | null;
-            /** Superseded By */
-            superseded_by: string | null;
-            /** Merged Into */
-            merged_into: string | null;
-            /** Revision */
-            revision: number;
-            /** Source Count */
-            source_count: number;
-            /** Sources */
-            sources: components["schemas"]["QuotedEvent"][];
         };
         /**
          * Run
@@ -2678,6 +2634,60 @@ export interface components {
              * @default 0
              */
             around?: number;
+        };
+        /**
+         * Side
+         * @description One memory. sources: the newest SOURCES_SHOWN of `source_count`; noted: the number of agents' notes with it;
+         *     files: the files with lines that say it. revision: a number that grows with every change.
+         *
+         *     confidence, importance: numbers from 0 to 1. valid_to: None while it is valid.
+         */
+        Side: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Content */
+            content: string;
+            /** Type */
+            type: string;
+            /** Status */
+            status: string;
+            /** Trust */
+            trust: string;
+            /** Confidence */
+            confidence: number;
+            /** Importance */
+            importance: number;
+            /**
+             * Valid From
+             * Format: date-time
+             */
+            valid_from: string;
+            /**
+             * Reaffirmed At
+             * Format: date-time
+             */
+            reaffirmed_at: string;
+            /** Valid To */
+            valid_to: string | null;
+            /** Superseded By */
+            superseded_by: string | null;
+            /** Merged Into */
+            merged_into: string | null;
+            /** Archive Reason */
+            archive_reason: string | null;
+            /** Revision */
+            revision: number;
+            /** Source Count */
+            source_count: number;
+            /** Noted */
+            noted: number;
+            /** Sources */
+            sources: components["schemas"]["QuotedEvent"][];
+            /** Files */
+            files: string[];
         };
         /**
          * SourceEvent

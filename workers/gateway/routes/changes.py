@@ -14,7 +14,6 @@ from slowwave_server.workers.gateway.change_feeds import Stream
 from slowwave_server.workers.gateway.change_streams import Streams
 from slowwave_server.workers.gateway.problems import Problem
 from slowwave_server.workers.gateway.routing import GatewayRoute
-from slowwave_server.workers.gateway.schemas import changes as shapes
 from slowwave_server.workers.gateway.visit import Visit, reads
 
 router = APIRouter(tags=["changes"], route_class=GatewayRoute)
@@ -25,7 +24,7 @@ MOST_NAMES = 100
 _TOLD: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events named `change`. The data of an event is a Change; its id is for Last-Event-ID.",
-        "model": shapes.Change,
+        "model": Change,
     },
 }
 

@@ -6,31 +6,11 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from slowwave_server.services.review.conflict_sides import QuotedEvent
+from slowwave_server.services.review.conflict_sides import Side
 from slowwave_server.workers.gateway.schemas.curation import RunChange
-from slowwave_server.workers.gateway.schemas.shapes import Answer, Body, Page, Share
+from slowwave_server.workers.gateway.schemas.shapes import Answer, Body, Page
 
 DecisionKind = Literal["accept", "reject", "merge", "keep", "neither"]
-
-
-class ReviewSide(Answer):
-    """A memory in question."""
-
-    id: UUID
-    content: str
-    type: str
-    status: str
-    trust: str
-    confidence: Share
-    importance: Share
-    valid_from: datetime
-    reaffirmed_at: datetime
-    valid_to: datetime | None
-    superseded_by: UUID | None
-    merged_into: UUID | None
-    revision: int
-    source_count: int
-    sources: list[QuotedEvent]
 
 
 class ReviewConflict(Answer):
@@ -41,8 +21,8 @@ class ReviewConflict(Answer):
     reason: str
     resolution: str | None
     noticed_at: datetime
-    newer: ReviewSide
-    older: ReviewSide
+    newer: Side
+    older: Side
 
 
 class Review(Answer):
@@ -58,7 +38,7 @@ class Review(Answer):
     expires_at: datetime
     decided_at: datetime | None
     decided_by: str | None
-    memory: ReviewSide | None
+    memory: Side | None
     conflicts: list[ReviewConflict]
 
 

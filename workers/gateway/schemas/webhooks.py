@@ -6,9 +6,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from slowwave.changes import ChangeType
+from slowwave.changes import Change, ChangeType
 from slowwave_server.services.webhooks.delivery import MOST_CHANGES
-from slowwave_server.workers.gateway.schemas.changes import Change
 from slowwave_server.workers.gateway.schemas.shapes import Answer
 
 DeliveryState = Literal["pending", "delivered", "skipped", "dead"]
