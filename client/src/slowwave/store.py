@@ -31,6 +31,7 @@ from slowwave.tracing import hook_span, switch_on
 
 if TYPE_CHECKING:
     from slowwave.coordination.flush_queue import FlushQueue
+    from slowwave.http.store import GatewayStore
     from slowwave.mem0_backend import Mem0Connection
     from slowwave.read_routing import Source
     from slowwave.recall import Questions
@@ -43,9 +44,10 @@ OFFER_SECONDS = 2.0
 
 _BOOST = PreparedStatement(b"slowwave_boost", b"SELECT * FROM slowwave.boost_sessions($1, $2, $3, $4)")
 
-_stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
+# The stores to begin anew in a forked child, and to close at exit.
+stores: "weakref.WeakSet[Store | GatewayStore]" = weakref.WeakSet()
 # Objects that a forked child inherits and must neither use nor close: closing would use the parent's connections.
-_inherited: list[object] = []
+inherited: list[object] = []
 
 
 class Store:
@@ -76,7 +78,7 @@ class Store:
         if settings.tracing:
             switch_on()
         self._open()
-        _stores.add(self)
+        stores.add(self)
 
     def _open(self) -> None:
         settings = self.settings
@@ -226,8 +228,8 @@ class Store:
 
     def begin_anew(self) -> None:
         """In a forked child: abandon the parent's connections and queue, and start empty."""
-        _inherited.append((self.postgres, self._reads, self.offers, self.capture))
-        _inherited.append((self._spool, self._writer, self._mem0))
+        inherited.append((self.postgres, self._reads, self.offers, self.capture))
+        inherited.append((self._spool, self._writer, self._mem0))
         self._spool.abandon()
         if not self._closed:
             self._open()
@@ -238,12 +240,12 @@ def _now() -> str:
 
 
 def _after_fork() -> None:
-    for store in list(_stores):
+    for store in list(stores):
         store.begin_anew()
 
 
 def _at_exit() -> None:
-    for store in list(_stores):
+    for store in list(stores):
         store.close()
 
 

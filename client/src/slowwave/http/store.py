@@ -1,10 +1,8 @@
 """The shared state of the backend over HTTP: connection, queue, spool and writer."""
 
-import atexit
 import itertools
 import os
 import time
-import weakref
 from datetime import UTC, datetime
 
 from slowwave.background import Writer
@@ -14,11 +12,7 @@ from slowwave.http.wire import Answer, Wire
 from slowwave.offers import ThrottledLog
 from slowwave.settings import Settings
 from slowwave.spool import Spool, Spooled, spooled
-from slowwave.store import CLOSE_SECONDS, Mode, Stored
-
-_stores: "weakref.WeakSet[GatewayStore]" = weakref.WeakSet()
-# Objects that a forked child inherits and must neither use nor close.
-_inherited: list[object] = []
+from slowwave.store import CLOSE_SECONDS, Mode, Stored, inherited, stores
 
 
 class GatewayStore:
@@ -35,7 +29,7 @@ class GatewayStore:
         self._raise_errors = raise_errors
         self._throttled_log = ThrottledLog()
         self._open()
-        _stores.add(self)
+        stores.add(self)
 
     def _open(self) -> None:
         self._spool = Spool(self.settings.spool, "", names=self._names)
@@ -103,22 +97,8 @@ class GatewayStore:
 
     def begin_anew(self) -> None:
         """In a forked child: abandon the parent's connections and queue, and start empty."""
-        _inherited.append((self._spool, self._writer))
+        inherited.append((self._spool, self._writer))
         self._spool.abandon()
         if not self._closed:
             self.wire.renew()
             self._open()
-
-
-def _after_fork() -> None:
-    for store in list(_stores):
-        store.begin_anew()
-
-
-def _at_exit() -> None:
-    for store in list(_stores):
-        store.close()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-atexit.register(_at_exit)
