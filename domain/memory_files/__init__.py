@@ -10,7 +10,7 @@ from slowwave_server.domain.memory_files.documents import (
 )
 from slowwave_server.domain.memory_files.headers import FileHeader
 from slowwave_server.domain.memory_files.lines import BadMark, FileMemory, parse_line, render_line
-from slowwave_server.domain.memory_files.names import LongName, decode_name, encode_name, scope_folder
+from slowwave_server.domain.memory_files.names import encode_name, scope_folder
 from slowwave_server.domain.memory_files.rendering import render_daily, render_memory_md
 from slowwave_server.domain.memory_files.rewriting import rewrite
 from slowwave_server.domain.memory_files.summaries import FileSummary
@@ -23,9 +23,7 @@ __all__ = [
     "FileHeader",
     "FileMemory",
     "FileSummary",
-    "LongName",
     "decode_bytes",
-    "decode_name",
     "encode_document",
     "encode_name",
     "parse_document",

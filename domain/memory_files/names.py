@@ -1,4 +1,4 @@
-"""Encode any name as a folder name for every file system, and decode it again unless it was cut.
+"""Encode any name as a folder name for every file system. A URL decoder finds the name again, unless it was cut.
 
 Small letters, digits, `_` and an inner `-` stay; every byte of any other character is written as `%xx`. So a folder
 name has no separator, no dot, no device name, and no character that a file system folds (case, composed characters),
@@ -16,14 +16,9 @@ MAX_FOLDER_BYTES = 255
 _PLAIN = re.compile(r"[a-z0-9_-]")
 # `con`, `nul` and similar names open a device on Windows, in every folder.
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])")
-_ENCODED = re.compile(r"(?:[a-z0-9_-]|%[0-9a-f]{2})+")
 _EMPTY = "%"
 _CUT = "~"
 _DIGEST_CHARACTERS = 64
-
-
-class LongName(ValueError):
-    """The folder contains only a digest of a long name; the header of its files contains the full name."""
 
 
 def encode_name(name: str) -> str:
@@ -43,24 +38,6 @@ def encode_name(name: str) -> str:
             break
         kept += part
     return f"{kept}{_CUT}{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
-
-
-def decode_name(folder: str) -> str:
-    """Return the name of `folder`.
-
-    Raises LongName if the folder contains only a digest of the name, and ValueError if no name has this encoding.
-    """
-    if folder == _EMPTY:
-        return ""
-    if _CUT in folder:
-        raise LongName(f"{folder}: the full name stands in the first line of the files in this folder")
-    if not _ENCODED.fullmatch(folder):
-        raise ValueError(f"{folder!r:.80} is not the folder of a name")
-    raw = re.sub(r"%([0-9a-f]{2})", lambda found: chr(int(found[1], 16)), folder)
-    name = raw.encode("latin-1").decode("utf-8", "surrogatepass")
-    if encode_name(name) != folder:
-        raise ValueError(f"{folder!r:.80} is not how a name is encoded; {encode_name(name)!r} is meant")
-    return name
 
 
 def scope_folder(tenant: str, kind: str, name: str) -> PurePosixPath:
