@@ -29,6 +29,7 @@ from slowwave_server.domain.blocking import block_keys
 from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
 from slowwave_server.domain.similarity import Reading, read
 from slowwave_server.models import Memory
+from slowwave_server.models.base import columns_of
 
 PER_KEY = 24
 """The largest number of memories read for a key, newest first. A key that very many memories share says little."""
@@ -68,24 +69,8 @@ _INDEX = text(
     " SELECT :scope, * FROM unnest(CAST(:keys AS bigint[]), CAST(:memories AS uuid[])) ON CONFLICT DO NOTHING"
 )
 _COLUMNS = (
-    Memory.id,
-    Memory.scope_id,
-    Memory.type,
-    Memory.content,
-    Memory.content_hash,
-    Memory.status,
-    Memory.confidence,
+    *(column for column in columns_of(Memory, MemoryRevision) if column.key != "importance"),
     func.slowwave.learned_importance(Memory.importance, Memory.use_gain).label("importance"),
-    Memory.trust,
-    Memory.entities,
-    Memory.valid_from,
-    Memory.reaffirmed_at,
-    Memory.valid_to,
-    Memory.superseded_by,
-    Memory.merged_into,
-    Memory.archive_reason,
-    Memory.revision,
-    Memory.recorded_at,
 )
 _MERGED = Memory.__table__.alias("merged")
 _HAS_PARTS = exists().where(_MERGED.c.merged_into == Memory.id)

@@ -24,6 +24,7 @@ _COMMIT = (
     "SELECT * FROM slowwave.commit_extraction("
     "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 )
+_PLAIN = ("state session_id scope_id time_zone processed_until invalidated_at attempts failures window_limit").split()
 _FAIL = "SELECT slowwave.fail_flush(%s, %s, %s, %s, %s, %s, %s, %s)"
 
 
@@ -210,15 +211,7 @@ def _begun(row: Mapping[str, Any]) -> Begun:
         return Begun(row["state"])
     events = [event_of(e) for e in row["events"] or ()]
     return Begun(
-        state="begin",
-        session_id=row["session_id"],
-        scope_id=row["scope_id"],
-        time_zone=row["time_zone"],
-        processed_until=row["processed_until"],
-        invalidated_at=row["invalidated_at"],
-        attempts=row["attempts"],
-        failures=row["failures"],
-        window_limit=row["window_limit"],
+        **{name: row[name] for name in _PLAIN},
         events=tuple(e for e in events if e.seq > row["processed_until"]),
         preceding=tuple(e for e in events if e.seq <= row["processed_until"]),
     )

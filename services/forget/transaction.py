@@ -49,15 +49,7 @@ class Erased:
     elsewhere: tuple[tuple[str, str], ...] = ()
 
 
-def erase(
-    engine: Engine,
-    target: Target,
-    *,
-    clock: Callable[[], datetime],
-    by: str,
-    dry_run: bool,
-    pause: Callable[[float], None] = time.sleep,
-) -> Erased:
+def erase(engine: Engine, target: Target, *, clock: Callable[[], datetime], by: str, dry_run: bool) -> Erased:
     """Delete all rows of the target, or none. dry_run: True to delete, count, and roll back.
 
     Raises CannotForget if other transactions have locked the rows for a minute; nothing is then changed.
@@ -80,7 +72,7 @@ def erase(
                     f"{target} can't be forgotten now: a pass or other work has been at it for a minute; nothing was"
                     " deleted, try again"
                 ) from None
-        pause(rest)
+        time.sleep(rest)
         rest = min(2 * rest, LAST_PAUSE_SECONDS)
 
 

@@ -49,14 +49,7 @@ class Job:
     @property
     def schedule(self) -> Schedule:
         """The job's schedule. Raises InvalidSchedule."""
-        return Schedule(
-            cadence=self.cadence,
-            time_zone=self.time_zone,
-            interval_minutes=self.interval_minutes,
-            weekday=self.weekday,
-            window_start=self.window_start,
-            window_end=self.window_end,
-        )
+        return Schedule(**{one.name: getattr(self, one.name) for one in fields(Schedule)})
 
 
 @dataclass(frozen=True, slots=True)

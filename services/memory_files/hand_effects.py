@@ -25,6 +25,9 @@ from slowwave_server.services.review.conflicts import open_review, register_conf
 EDITED = "edited by hand"
 REMOVED = "removed by hand"
 CLASH = "edited by hand while it changed"
+_LOCKED = (
+    "id type content status importance entities valid_from valid_to superseded_by merged_into archive_reason revision"
+).split()
 
 
 @dataclass
@@ -194,20 +197,7 @@ class HandEffects:
             )
 
     def _lock(self, memory: UUID) -> Any:
-        query = select(
-            Memory.id,
-            Memory.type,
-            Memory.content,
-            Memory.status,
-            Memory.importance,
-            Memory.entities,
-            Memory.valid_from,
-            Memory.valid_to,
-            Memory.superseded_by,
-            Memory.merged_into,
-            Memory.archive_reason,
-            Memory.revision,
-        )
+        query = select(*(getattr(Memory, name) for name in _LOCKED))
         mine = (Memory.scope_id == self.scope_id, Memory.id == memory)
         return self.ledger.connection.execute(query.where(*mine).with_for_update()).first()
 

@@ -7,7 +7,7 @@ line becomes a new memory.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
@@ -39,6 +39,7 @@ REASON = "imported from files"
 WHY = "It waited for a decision where it was exported."
 TRIES = 3
 CHANGES_TOLD = 1000
+COUNTED = ("added", "repeated", "unchanged", "rejected", "reworded", "summaries", "summaries_kept")
 
 _NEW_SCOPE = text(
     "INSERT INTO slowwave.scopes (tenant, kind, name) VALUES (:tenant, :kind, :name) ON CONFLICT DO NOTHING"
@@ -168,7 +169,7 @@ class _Import:
 
     def _owner(self, days: Days) -> Owner:
         target = self._target
-        self._connection.execute(_NEW_SCOPE, _names(target))
+        self._connection.execute(_NEW_SCOPE, asdict(target))
         header = self._folder.header
         zone, cutoff = (days.timezone, days.cutoff_hour) if header is None else (header.zone, header.cutoff_hour)
         if zone not in available_timezones() or not 0 <= cutoff <= 23:  # noqa: PLR2004 - hours of a day
@@ -238,20 +239,10 @@ class _Import:
             run=run.id if changed and not dry_run else None,
             files=len(self._folder.documents),
             statements=statements,
-            added=counts["added"],
-            repeated=counts["repeated"],
-            unchanged=counts["unchanged"],
-            rejected=counts["rejected"],
-            reworded=counts["reworded"],
-            summaries=counts["summaries"],
-            summaries_kept=counts["summaries_kept"],
+            **{name: counts[name] for name in COUNTED},
             problems=tuple(self._problems),
             changes=changes,
         )
         stats = {name: counts[name] for name in sorted(counts)} | {"problems": len(self._problems)}
         finish_run(self._connection, run, status="completed", summary=report.summary, stats=stats, now=self._now)
         return report
-
-
-def _names(target: Target) -> dict[str, str]:
-    return {"tenant": target.tenant, "kind": target.kind, "name": target.name}

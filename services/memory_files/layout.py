@@ -29,7 +29,7 @@ _STANDS_FOR = text(
 )
 _SUMMARIES = text(
     "SELECT DISTINCT ON (s.day, s.agent_id) s.day, a.name AS agent, s.version, s.final, s.messages, s.segments,"
-    " s.summarizer, s.created_at, s.text, s.lines"
+    " s.summarizer, s.created_at AS made_at, s.text, s.lines"
     " FROM slowwave.day_summaries s JOIN slowwave.agents a ON a.id = s.agent_id"
     " WHERE s.scope_id = :scope AND (CAST(:days AS date[]) IS NULL OR s.day = ANY(CAST(:days AS date[])))"
     " ORDER BY s.day, s.agent_id, s.version DESC"
@@ -93,18 +93,8 @@ def summaries_of(
 ) -> dict[date, list[FileSummary]]:
     """Return the newest summaries of a scope's days, by agent: of all days with one, or of the given days."""
     days: dict[date, list[FileSummary]] = defaultdict(list, {day: [] for day in only or ()})
-    for row in connection.execute(_SUMMARIES, {"scope": scope_id, "days": None if only is None else list(only)}):
-        days[row.day].append(
-            FileSummary(
-                agent=row.agent,
-                version=row.version,
-                final=row.final,
-                messages=row.messages,
-                segments=row.segments,
-                summarizer=row.summarizer,
-                made_at=row.created_at,
-                text=row.text,
-                lines=tuple(row.lines),
-            )
-        )
+    wanted = {"scope": scope_id, "days": None if only is None else list(only)}
+    for row in connection.execute(_SUMMARIES, wanted).mappings():
+        plain = {name: value for name, value in row.items() if name != "day"}
+        days[row["day"]].append(FileSummary(**plain | {"lines": tuple(row["lines"])}))
     return {day: sorted(found, key=lambda summary: summary.agent) for day, found in days.items()}

@@ -1,7 +1,7 @@
 """Memories as lines of files, and the files of a scope in which each memory has a line."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from uuid import UUID
 
@@ -59,21 +59,8 @@ def placed_memories(
     for row in connection.execute(_READ, values):
         sources = {(session, seq) for session, seq in row.heard or ()}
         sources |= {(session, seq) for pairs in row.imported or () for session, seq in pairs}
-        memory = FileMemory(
-            id=row.id,
-            type=row.type,
-            content=row.content,
-            status=row.status,
-            confidence=row.confidence,
-            importance=row.importance,
-            trust=row.trust,
-            entities=tuple(row.entities),
-            valid_from=row.valid_from,
-            reaffirmed_at=row.reaffirmed_at,
-            valid_to=row.valid_to,
-            superseded_by=row.superseded_by,
-            contradicts=tuple(sorted(row.contradicts or ())),
-            sources=tuple(sorted(sources)),
-        )
+        plain = {one.name: getattr(row, one.name) for one in fields(FileMemory) if hasattr(row, one.name)}
+        lists = {"contradicts": sorted(row.contradicts or ()), "sources": sorted(sources), "entities": row.entities}
+        memory = FileMemory(**plain | {name: tuple(values) for name, values in lists.items()})
         found[row.id] = PlacedMemory(memory, row.revision, paths_for(row.status, row.day, append_only=append_only))
     return found

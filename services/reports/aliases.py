@@ -23,7 +23,7 @@ _CONNECTED = (
     "  JOIN slowwave.aliases p ON p.scope_id = :scope AND n.key IN (p.name_key, p.alias_key) AND p.status <> 'removed')"
 )
 _PAIRS = (
-    "SELECT p.id, p.name, p.alias, p.status, p.created_at, p.decided_by, p.decided_at,"
+    "SELECT p.id, p.name, p.alias, p.status, p.created_at AS since, p.decided_by, p.decided_at,"
     " (SELECT count(*) FROM slowwave.alias_sources s WHERE s.alias_id = p.id) AS source_count"
     f" FROM slowwave.aliases p {_SCOPE} AND (p.status <> 'removed' OR :removed)"
 )
@@ -100,21 +100,10 @@ def list_aliases(
         values["key"] = key_of(name)
         connected = " AND (p.name_key IN (SELECT key FROM near) OR p.alias_key IN (SELECT key FROM near))"
         query = f"{_CONNECTED} {_PAIRS}{connected}{_ORDER}"
-    rows = connection.execute(text(query), values).all()
-    sources = _sources(connection, [row.id for row in rows])
-    return [
-        ListedAlias(
-            row.name,
-            row.alias,
-            row.status,
-            row.created_at,
-            row.decided_by,
-            row.decided_at,
-            row.source_count,
-            tuple(sources[row.id]),
-        )
-        for row in rows
-    ]
+    rows = connection.execute(text(query), values).mappings().all()
+    sources = _sources(connection, [row["id"] for row in rows])
+    plain = ({name: value for name, value in row.items() if name != "id"} for row in rows)
+    return [ListedAlias(**one, sources=tuple(sources[row["id"]])) for one, row in zip(plain, rows, strict=True)]
 
 
 def _sources(connection: Connection, ids: Sequence[int]) -> dict[int, list[AliasEvidence]]:

@@ -1,7 +1,9 @@
 """Report the state of mem0: waiting scopes, their waiting times, failures."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -68,18 +70,8 @@ def report_copies(connection: Connection, tenant: str, backend: BackendName, *, 
         .order_by(oldest.nulls_last(), Scope.id)
         .limit(limit)
     )
-    scopes = tuple(
-        ScopeCopies(
-            scope=row.name if row.kind == "agent" else f"{row.kind}:{row.name}",
-            copies=row.copies,
-            waiting=row.waiting,
-            oldest=row.oldest,
-            attempts=row.attempts,
-            not_before=row.not_before,
-            last_error=row.last_error,
-        )
-        for row in connection.execute(query)
-    )
+    rows: Iterable[Any] = connection.execute(query)
+    scopes = tuple(ScopeCopies(name if kind == "agent" else f"{kind}:{name}", *counts) for kind, name, *counts in rows)
     identity = None if fed is None else fed.identity
     return CopiesReport(backend, fed is not None, identity, mismatch(connection, backend), scopes)
 

@@ -1,6 +1,6 @@
 """List a scope's working memory: each note, its treatment by the next cycle, and on request settled notes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -71,22 +71,8 @@ def list_notes(
 
 def _listed(row: RowMapping, settings: Consolidation, now: datetime) -> ListedNote:
     treatment, why = _treatment(row, settings, now)
-    return ListedNote(
-        id=row["id"],
-        agent=row["agent"],
-        session=row["session"],
-        type=row["type"],
-        content=redact(row["content"]).text,
-        importance=row["importance"],
-        marked=row["marked"],
-        said_at=row["said_at"],
-        expires_at=row["expires_at"],
-        outcome=row["outcome"],
-        settled_at=row["settled_at"],
-        memory=row["memory"],
-        treatment=treatment,
-        why=why,
-    )
+    plain = {one.name: row[one.name] for one in fields(ListedNote) if one.name in row}
+    return ListedNote(**plain | {"content": redact(row["content"]).text, "treatment": treatment, "why": why})
 
 
 def _treatment(row: RowMapping, settings: Consolidation, now: datetime) -> tuple[Treatment, str]:

@@ -1,5 +1,6 @@
 """Agents, their days, and why a session waits, over HTTP."""
 
+from dataclasses import asdict
 from datetime import date, timedelta
 from typing import Annotated
 
@@ -116,15 +117,4 @@ def _reached(visit: Visit, entry: DayEntry) -> bool:
 
 
 def _day(entry: DayEntry) -> shapes.Day:
-    ref = entry.ref
-    return shapes.Day(
-        agent=ref.agent,
-        scope=ref.scope,
-        day=ref.day,
-        status=entry.status,
-        version=entry.version,
-        total_messages=entry.total_messages,
-        messages_since_last_summary=entry.messages_since_last_summary,
-        finalized_at=entry.finalized_at,
-        last_error=entry.last_error,
-    )
+    return shapes.Day.model_validate(asdict(entry) | asdict(entry.ref))
