@@ -18,6 +18,8 @@ ELSEWHERE = re.compile(
     r"""<(?:script|img|iframe)[^>]+src="?https?:|<link[^>]+(?:stylesheet|preload)[^>]+href="?https?:"""
 )
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -39,7 +39,7 @@ def answer(hearer: Hearer, item: int, verdict: str) -> None:
     decide_cases(hearer.engine, "default", "item", [item], decision, by="priya", now=hearer.now)
 
 
-@pytest.mark.parametrize("lines", [30, 120])
+@pytest.mark.parametrize("lines", [30, pytest.param(120, marks=pytest.mark.long)])
 def test_a_list_of_any_length_asks_one_question(hearer: Hearer, lines: int) -> None:
     tell(hearer, *(f"I keep the green ledger number {n} in drawer {n}." for n in range(lines)))
     report = hearer.run("light")

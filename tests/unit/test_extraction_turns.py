@@ -134,6 +134,7 @@ def test_any_talk_gives_memories_with_sources_and_no_secret(turns: list[Turn]) -
             assert head not in one.content or kept in one.content or head not in source
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "junk",

@@ -97,6 +97,7 @@ def test_a_half_leak_is_a_leak() -> None:
     assert not left(case, "my password is [redacted:password]")
 
 
+@pytest.mark.long
 def test_the_page_says_which_data_sets_were_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--data", str(tmp_path), "--seed", "3"]) == 0
     told = capsys.readouterr()
