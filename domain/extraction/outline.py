@@ -44,6 +44,11 @@ _NO_NOUN = re.compile(
     re.IGNORECASE,
 )
 """Titles that are a fragment of a sentence rather than the name of a thing."""
+_JOINTS = " ,;:-\u2013\u2014"
+_PART = re.compile(
+    r"^(?:should|must|is|are|was|were|has|have|been|be)\b|\b(?:to|of|with|for|the|a|an|and|or)$", re.IGNORECASE
+)
+"""Points that are a part of a sentence."""
 _LABEL = re.compile(
     r"^(?:focus|purpose|goal|method|description|notes?|details?|features?|key features|benefits?|specialization|"
     r"track record|why|how|tips?|example|action|action for you|pros|cons|morning|afternoon|evening|objective|reason|"
@@ -250,7 +255,9 @@ def _fitting(texts: list[str]) -> list[str]:
     leads = Counter(clean(match["lead"]) for text in texts if (match := _LEAD.match(text)) is not None)
     fields = {lead for lead, times in leads.items() if times > 1}
     points = map(point, texts)
-    return list(dict.fromkeys(one for one in points if one and one.partition(":")[0] not in fields))
+    return list(
+        dict.fromkeys(one for one in points if one and one.partition(":")[0] not in fields and not _PART.search(one))
+    )
 
 
 def point(text: str) -> str:
@@ -262,7 +269,7 @@ def point(text: str) -> str:
     cut = _short(rest, MAX_POINT - len(head) - 2) if rest else ""
     if _LABEL.match(head) and (not cut or _SPECIFIC.search(cut) is None):
         return ""
-    return f"{head}: {cut.lstrip(' ,;:')}" if cut else head
+    return f"{head}: {cut.lstrip(_JOINTS)}" if cut else head
 
 
 def _short(said: str, limit: int = MAX_POINT) -> str:

@@ -44,12 +44,16 @@ _DEMANDS = re.compile(
 )
 """One-time orders of a person: readers called 65 % of such passages junk, and 11 % useful."""
 _STEP = re.compile(
-    r"\blet me\b|^(?:(?:perfect|excellent|great|good|ok|okay|alright|wait|hm+|but|now|next|first|then|so|finally)\b"
+    r"\blet me\b|\bi(?:'ll| will| need to| plan to| should|'m going to| realize)\b|"
+    r"^(?:(?:perfect|excellent|great|good|ok|okay|alright|wait|hm+|but|now|next|first|then|so|finally)\b"
     r"[\s,!.:-]{0,3}){0,3}(?:let's|i'll|i will|i'm|i am|i need|i want|i should|i have to|i see|i can see|looking at|"
     r"here's|here is|here are|but wait)\b",
     re.IGNORECASE,
 )
 """The next steps and findings of an agent while it works: a reader called 11 of 18 such passages junk."""
+_LABELLED = re.compile(r"(?:^|[.!?] )[A-Z][\w &/-]{2,40}: (?=[A-Z])")
+"""A line of a pasted list: "Study calendar: Adds a map of all days"."""
+MOST_LABELS = 1
 _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
 
 
@@ -87,10 +91,12 @@ def _blocks(text: str) -> Iterator[list[str]]:
 
 def among_people(talk: Sequence[Speech], at: int, text: str, known: Collection[str]) -> list[ScoredSentence]:
     """Return passages of a turn among people that contain a name, a number or many content words."""
+    parts = [_uncalled(part, talk) for part in sentences(text)]
     found = [
         (one, first)
-        for one, first in _passages([_uncalled(part, talk) for part in sentences(text)], by_agent=False)
-        if _is_specific(one) or len(set(content_words(one))) > 2 * LEAST_WORDS
+        for one, first in _passages(parts, by_agent=False)
+        if (_is_specific(one) or len(set(content_words(one))) > 2 * LEAST_WORDS)
+        and sum(1 for _ in _LABELLED.finditer(one)) <= MOST_LABELS
     ]
     return _best(_with_question(talk[at], found, known))
 

@@ -1,5 +1,6 @@
 """Find the speaker, the addressee and the previous turn of each event."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -8,6 +9,9 @@ from slowwave_server.domain.extraction.person import UNNAMED, Speaker
 from slowwave_server.domain.noise import is_noise
 
 MAX_NAME = 80
+_NICKNAME = re.compile(r"\S*[\d_@^|`\[\]]\S*")
+_NUMBERED = re.compile(r"[^\W\d_]{1,30}[ _]\d{1,4}")
+"""A placeholder for a name: "speaker_1"."""
 _NO_NAMES = frozenset(("", "user", "assistant", "human", "ai"))
 
 
@@ -18,7 +22,7 @@ class Speech:
     Attributes:
         is_agent: True if the speaker is an assistant without a name, which is the agent itself.
         before: the text of the previous event if another speaker said it, else None.
-        in_group: True if more than two people speak.
+        in_group: True if more than two people speak, or two whose nicknames show a channel or a forum.
     """
 
     event: Event
@@ -45,6 +49,7 @@ def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) ->
     before = [event for event in preceding if event.is_spoken and not is_noise(event)]
     spoken = [event for event in events if event.is_spoken and not is_noise(event)]
     people = sorted({name_of(event, agent) for event in (*before, *spoken)})
+    in_group = len(people) > 2 or _have_nicknames(person for person in people if person != agent)
     last = before[-1] if before else None
     for event in spoken:
         name = name_of(event, agent)
@@ -53,5 +58,13 @@ def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) ->
         heard = last.content if last is not None and name_of(last, agent) != name else None
         heard_seq = last.seq if heard is not None and last is not None else None
         is_agent = event.kind == "assistant" and name == agent
-        yield Speech(event, speaker, is_agent, heard, heard_seq, in_group=len(people) > 2)
+        yield Speech(event, speaker, is_agent, heard, heard_seq, in_group=in_group)
         last = event
+
+
+def _have_nicknames(people: Iterable[str]) -> bool:
+    """Return True if one of two people has a name with digits or marks ("bj1"), or all names begin small ("ray")."""
+    names = [person for person in people if _NUMBERED.fullmatch(person) is None]
+    if len(names) < 2:
+        return False
+    return any(map(_NICKNAME.fullmatch, names)) or all(name[:1].islower() for name in names)

@@ -10,8 +10,10 @@ from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor, said
 from slowwave_server.domain.extraction.machine_text import is_machine_text
+from slowwave_server.domain.extraction.outline import outline
 from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders
 from slowwave_server.domain.extraction.pasted import without_older_mail
+from slowwave_server.domain.extraction.speech import speeches
 from slowwave_server.domain.extraction.standing import is_instruction
 from slowwave_server.domain.extraction.tone import is_about_code, is_of_channel, is_rambling, is_technical
 from slowwave_server.domain.extraction.worth import Proposal
@@ -166,6 +168,15 @@ def test_two_people_at_work_need_more_usefulness_than_friends() -> None:
     assert kept(lambda text: 0.95 if "--no-cache" in text else 0.0, *CHANNEL) != []
 
 
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [(("ray", "ollie"), True), (("Ray", "BJ1"), True), (("Ray", "mum"), False), (("bot_0", "bot_1"), False)],
+)
+def test_nicknames_show_a_channel(names: tuple[str, str], shown: bool) -> None:
+    talk = [Event(at, "user", "user", "I bake bread.", AT, name=name) for at, name in enumerate(names, 1)]
+    assert [one.in_group for one in speeches(talk, [], "coder")] == [shown, shown]
+
+
 def test_a_rambling_transcript_is_never_kept() -> None:
     told = "Our firmware 3.2 makes the pumps catch up, and, also with, the tide table of port 7."
     plain = told.replace(", and, also with,", " with")
@@ -197,6 +208,26 @@ def test_steps_of_an_agent_are_no_passages() -> None:
     assert passages(f"Let me read reader.py and DepotCache first. {CACHE} Now I'll add a test to tests/depot.py.") == [
         CACHE
     ]
+
+
+def test_plans_of_an_agent_are_no_passages() -> None:
+    assert passages(f"{CACHE} However, I need to check tests/depot.py for the same list.") == [CACHE]
+
+
+def test_a_pasted_list_of_features_is_no_passage() -> None:
+    listed = "Tide Map: Shows all ports of the region. Pump Report: Lists the hours of each pump."
+    talk = list(speeches([Event(1, "user", "user", listed, AT)], [], "coder"))
+    assert said.among_people(talk, 0, listed, ()) == []
+    assert said.among_people(talk, 0, listed.replace(": Lists", " lists"), ()) != []
+
+
+def test_parts_of_sentences_are_no_points_of_an_outline() -> None:
+    answer = (
+        "## Move the tide screenshots\n- should be moved to\n- **Port 7**: \u2014 keeps 12 images\n- Port 9 has none\n"
+    )
+    found = outline(answer)
+    assert found is not None
+    assert found.points == ("Port 7: keeps 12 images", "Port 9 has none")
 
 
 def test_items_of_a_list_do_not_merge_with_what_follows() -> None:
