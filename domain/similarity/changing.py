@@ -34,7 +34,7 @@ _CHANGE = re.compile(
     r"cancell?ed|joined|started|sold|broke up|took .{1,30} off)\b"
 )
 _ENDED = re.compile(
-    r"(?i)(?<!\bbe )\b(?:left|quit|cancell?ed|sold|closed|retired|broke up|split up|gone|no longer|stopped|"
+    r"(?i)(?<!\bbe )\b(?:left|quit|cancell?ed|sold(?! out)|closed|retired|broke up|split up|gone|no longer|stopped|"
     r"any ?(?:more|longer)|replaced|traded|dropped|rejected|withdrew|switched off|moved (?:back|away|out)|"
     r"took .{1,20} off|"
     r"outgrown|gave up|resigned)\b"

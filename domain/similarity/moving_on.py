@@ -14,7 +14,8 @@ from slowwave_server.domain.similarity.tokens import Token
 from slowwave_server.domain.similarity.topics import OPEN, ROLES, read_clause, subject_of
 
 _GIVEN_UP = re.compile(
-    r"\b(?:stop(?:s|ped)|quits?|gave up|given up|cancell?ed|sold|dropped|dumped|ditched|traded(?: in)?|got rid of|"
+    r"\b(?:stop(?:s|ped)|quits?|gave up|given up|cancell?ed|sold(?! out)|dropped|dumped|ditched|traded(?: in)?|"
+    r"got rid of|"
     r"gave away|handed back|done with|finished with|"
     r"replaced|(?:took|taken) (?:[\w']+ ){0,2}off|withdrew (?:[\w']+ )?from|"
     r"(?:switched|moved|changed|migrated|upgraded|took over|taken over) (?:[\w'-]+ ){0,5}?from)\s+"
