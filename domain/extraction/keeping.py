@@ -14,6 +14,7 @@ from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.flaws import DISFLUENT
 from slowwave_server.domain.extraction.making import SAID, ScoredCandidate, ScoredSentence
 from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders
+from slowwave_server.domain.extraction.plain_facts import PLAIN, is_contact
 from slowwave_server.domain.extraction.standalone import content_words, is_named
 from slowwave_server.domain.extraction.worth import Proposal, Worth
 
@@ -69,7 +70,7 @@ NEVER = 2.0
 WORTHY_OF_CODER = 0.7
 """Minimum usefulness of a coding agent's passage; most of these are steps and advice."""
 SURELY_WORTHY = 0.1
-"""Minimum usefulness of a statement that is always kept without a judge."""
+"""Minimum usefulness of a statement that is always kept without a judge, and of a plain fact (`plain_facts`)."""
 SAME_WORDS = 0.7
 """Minimum share of the shorter statement's content words in the longer one that makes two statements duplicates."""
 
@@ -138,9 +139,9 @@ def _least_worth(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> flo
     in_public = turn.technical and not turn.to_agent
     if (in_group or in_public) and not is_clear_to_outsiders(statement.said, statement.asked):
         return NEVER
-    of_self = by_people.is_of_self(statement) and not in_public
+    of_self = PLAIN in statement.fired or (by_people.is_of_self(statement) and not in_public)
     if of_self or (turn.to_agent and not ALWAYS.isdisjoint(statement.fired)):
-        return WORTHY if in_group else SURELY_WORTHY
+        return WORTHY if in_group else _least_if_wanted(statement)
     if in_group or in_public:
         return WORTHY_IN_PUBLIC if in_public else WORTHY_IN_GROUP
     if SAID in statement.fired and turn.role == "assistant" and turn.to_agent:
@@ -149,6 +150,10 @@ def _least_worth(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> flo
         return WORTHY_ALONE
     first = FIRST_PASSAGE_WORTHY if SAID in statement.fired else FIRST_WORTHY
     return first if is_best and not turn.technical else WORTHY
+
+
+def _least_if_wanted(statement: ScoredSentence) -> float:
+    return 0.0 if PLAIN in statement.fired and is_contact(statement.said) else SURELY_WORTHY
 
 
 def _by_signals(made: Sequence[ScoredCandidate], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:

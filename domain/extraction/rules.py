@@ -22,6 +22,8 @@ from slowwave_server.domain.extraction.keeping import WORTH, WORTH_PERHAPS, Turn
 from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import ScoredSentence, made
 from slowwave_server.domain.extraction.pasted import without_older_mail
+from slowwave_server.domain.extraction.person import UNNAMED
+from slowwave_server.domain.extraction.plain_facts import PLAIN, plain_facts
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.speech import Speech, speeches
 from slowwave_server.domain.extraction.tone import is_about_code, is_of_channel, is_technical
@@ -117,6 +119,8 @@ class RulesExtractor:
         chosen = _best(passed, room)
         if self._worth is not None:
             chosen += _further(talk, at, text, weigh, {one.said for one in passed}, to_agent=to_agent)
+            if _tells_plainly(talk, at, text, to_agent=to_agent):
+                chosen = [replace(one, fired=(*one.fired, PLAIN)) for one in chosen or said.whole(text)]
         best = [made(one, talk[at], context) for one in chosen]
         return Turn(best, talk[at].event.role, to_agent, weigh), max(0, len(passed) - room)
 
@@ -183,6 +187,12 @@ def _further(
 def _only_states(text: str) -> bool:
     """Return True for a turn of a few sentences without a question. Its words have too few signals to be weighed."""
     return "?" not in text and len(list(sentences(text))) <= SENTENCES_ALONE
+
+
+def _tells_plainly(talk: list[Speech], at: int, text: str, *, to_agent: bool) -> bool:
+    """Return True if a person says a few sentences to an agent, or alone, and one of them states a plain fact."""
+    alone = len({one.speaker for one in talk}) == 1 and talk[at].speaker.name == UNNAMED
+    return (to_agent or alone) and not talk[at].is_agent and _only_states(text) and bool(plain_facts(text))
 
 
 def _milestone(event: Event, text: str) -> Candidate:

@@ -63,6 +63,11 @@ def of_person(speech: Speech, text: str, known: Collection[str]) -> list[ScoredS
     return _best(_with_question(speech, _passages(parts, by_agent=False), known))
 
 
+def whole(text: str) -> list[ScoredSentence]:
+    """Return a short turn as one passage, whatever its words."""
+    return [_statement(" ".join(without_marks(part) for part in own_words(text)))]
+
+
 def of_agent(text: str, known: Collection[str]) -> list[ScoredSentence]:
     """Return passages of an agent's turn that contain a name or a number. known: sentences that are candidates
     already.

@@ -264,7 +264,7 @@ def test_who_speaks_alone_of_technical_things_needs_no_more_usefulness() -> None
 
 
 @pytest.mark.parametrize(
-    "told", ["The mock server listens on port 4000.", "Grandma takes 5 mg of ramipril every morning."]
+    "told", ["Bread bakes well in a hot oven with steam.", "Walks before breakfast clear heads of all ages."]
 )
 def test_what_a_person_only_states_to_an_agent_is_judged(told: str) -> None:
     reply: Said = ("assistant", None, "Okay, noted.")

@@ -1,0 +1,132 @@
+"""Recognise a plain fact: a statement that gives a value of a thing, a place or a person.
+
+"List price of the X200 sensor: 149 EUR", "You can reach me on 555-0134", "Dana is on call for payments", "Raised the
+quota to 2,500": whoever says this to an agent and nothing else wants it remembered. Such sentences have few of the
+signals by which other statements are weighed.
+"""
+
+import re
+
+from slowwave_server.domain.extraction.acts import act_of
+from slowwave_server.domain.extraction.flaws import META
+from slowwave_server.domain.extraction.machine_text import is_machine_text
+from slowwave_server.domain.extraction.sentences import sentences
+from slowwave_server.domain.extraction.standalone import is_unreal
+from slowwave_server.domain.similarity import read, tells_change
+from slowwave_server.domain.similarity.clause import AUXILIARIES
+from slowwave_server.domain.similarity.lexicon import lemma, parts_of_speech
+
+PLAIN = "plain"
+"""The signal of a plain fact."""
+MOST_WORDS = 24
+_OPENER = re.compile(
+    r"(?i)^(?:(?:fyi|heads[- ]up|note|for the record|just so you know|by the way|btw|update)\b[\s,:-]*)+"
+)
+_WHEN = re.compile(
+    r"(?i)^(?:(?:starting|as of|from|since|effective|until|these days|nowadays|now|currently|today|yesterday|tonight|"
+    r"last \w+|this \w+|next \w+|on \w+day)\b[\w ]{0,20}?,? (?=(?-i:[A-Z])|(?:the|our|my|his|her|their|i|we)\b))"
+)
+_LABEL = re.compile(
+    r"(?P<label>[\w/][\w/.'&-]*(?: [\w/.'&()-]+){1,7}): "
+    r"(?P<value>(?:\S+ ){0,3}\S*[\d%@]\S*(?: \S+){0,3}|[A-Z][\w.'-]+(?: [A-Z][\w.'-]+)?(?: (?:until|from|"
+    r"since) .{1,30})?)"
+    r"[.!]?"
+)
+"""A line such as "Billing contact: Ada Berg"."""
+_CONTACT = re.compile(
+    r"(?i)\b(?:reach|call|phone|text|ring|page|ping|contact|e-?mail|mail|write(?: to)?|find) (?:me|us|him|her|them|"
+    r"[A-Z]\w+)"
+    r" (?:\w+ )?(?:on|at|under|via|through|by) \S*[\d@/.]\w|\b(?:mail|write|send [\w ]{1,30}) to \S+@\w"
+)
+_VALUE = re.compile(r"\d|(?<=\w )(?!I\b|[A-Z]{2}\b)[\"']?[A-Z][\w'-]|\w[@_./]\w|\b[a-z]+-[a-z]*\d|%")
+_CHANGED = re.compile(
+    r"(?i)^(?:we |i )?(?:have |just |finally |'ve )*(?:\w{3,}ed|set|cut|put|got|took|sold|left|beat|ran|"
+    r"went)\b.{0,60}\b"
+    r"(?:to|from|by|at|with|over|on)\b"
+)
+"""A change without its subject: "Bumped the timeout to 30 seconds"."""
+_BY_SPEAKER = re.compile(r"(?i)(?:i|we)\b(?!'m| am| are|'re)")
+_TELLS = frozenset(("report", "correct", "accept", "chat"))
+_NOT_PLAIN = re.compile(
+    r"(?i)\b(?:i think|i guess|i feel|i believe|sounds?|seems?|thanks?|thank you|hello|sorry|lol|haha|need|want you|"
+    r"can you|will you|tell me|show me|give me|help|let's|lets|please|wish|hope|would|could|might|if|wonder\w*|what|"
+    r"how|why|want to|have to|going to|trying|looking for|we can|resume|ready|will (?!be)|like)\b"
+)
+_LONGEST = 6
+"""The most words of a subject before a verb other than an auxiliary."""
+_VERBS = frozenset("cost run work start use lead own host need cover report end close open weigh last".split())
+"""Verbs that are more often nouns."""
+_WE_ARE = re.compile(r"(?i)(?:we|i)['\u2019](?:re|m) (?:on|in|at|with|from)\b")
+_ORDER = re.compile(r"(?i)(?:now |then |next |also |please |kindly )+[a-z]+ (?:an?|the|me|us|my|your|this|these|that) ")
+_NO_SUBJECT = re.compile(r"(?i)(?:an?|some|every|any|\w+ed|\w+ing) ")
+_POINTS = frozenset(
+    "it this that these those he she they there here you one everything something which what who someone nobody "
+    "where when".split()
+)
+_OF_SPEAKER = frozenset(("user", "we"))
+
+
+def plain_facts(text: str) -> list[str]:
+    """Return the sentences of a turn that state a plain fact; none if the turn asks for anything."""
+    parts = list(sentences(text))
+    found = [one for one in parts if is_plain_fact(one)]
+    others = (one for one in parts if one not in found)
+    tells = all(act_of(one, by_agent=False) in _TELLS and _NOT_PLAIN.search(one) is None for one in others)
+    return found if tells else []
+
+
+def is_plain_fact(sentence: str) -> bool:
+    """Return True if a sentence gives a value of something that it names, and is no request, guess or reaction."""
+    said = _WHEN.sub("", _OPENER.sub("", sentence)).strip()
+    if not said or said.endswith(("?", ":", "\u2026")) or len(said.split()) > MOST_WORDS or is_machine_text(said):
+        return False
+    if is_contact(said):
+        return True
+    if _NOT_PLAIN.search(said) or is_unreal(said) or META.search(said):
+        return False
+    if tells_change(sentence) and not _ORDER.match(said):
+        return _states(said) or _CHANGED.match(said) is not None
+    return not _is_command(said) and (_LABEL.fullmatch(said) is not None or _gives_value(said))
+
+
+def _gives_value(said: str) -> bool:
+    has_value = _VALUE.search(said) is not None or bool(read(said).doer.names - {"user"})
+    return has_value and _BY_SPEAKER.match(said) is None and _states(said)
+
+
+def is_contact(sentence: str) -> bool:
+    """Return True if a sentence gives a number or an address under which somebody is reached."""
+    return _CONTACT.search(sentence) is not None
+
+
+def _is_command(said: str) -> bool:
+    """Return True for an order ("Rewrite this title: \u2026"), but not for "the report must be in by Monday"."""
+    tokens = read(said).tokens
+    first = tokens[0].lower if tokens else ""
+    if first == lemma(first) and parts_of_speech(first).startswith("v"):
+        return True
+    return act_of(said, by_agent=False) == "instruct" and " must " not in said and _LABEL.fullmatch(said) is None
+
+
+def _states(said: str) -> bool:
+    """Return True if a certain thing or person is the subject of a finite verb."""
+    if _WE_ARE.match(said):
+        return True
+    reading = read(said)
+    clause = reading.clause
+    subject, rest = reading.tokens[clause.start : clause.end], reading.tokens[clause.end :]
+    if not subject or not rest or not clause.definite or clause.existential or _NO_SUBJECT.match(said):
+        return False
+    words, verb = {token.lower for token in subject}, rest[0]
+    if verb.kind == "word":
+        plural = subject[-1].lower.endswith("s") or not words.isdisjoint(_OF_SPEAKER)
+        base = verb.lower.removesuffix("s")  # "costs" is in the dictionary as a noun of its own
+        if base in _VERBS:
+            is_verb = base != verb.lower or plural
+        else:
+            is_verb = parts_of_speech(verb.lemma).startswith("v") and (verb.lower != verb.lemma or plural)
+        if len(subject) > _LONGEST or not is_verb or (said[0].islower() and said[-1].isalpha()):
+            return False
+    elif verb.lower not in AUXILIARIES:
+        return False
+    return words.isdisjoint(_POINTS)
