@@ -1,7 +1,8 @@
-"""Sixty written histories of values that change: which value is current, the history of the others, and each undo.
+"""A hundred written histories of values that change: which value is current, the history of the others, each undo.
 
-Print the figures with `pytest -s tests/integration/test_value_histories.py`. The rules were mended with the histories
-`learned` alone.
+Print the figures with `pytest -s tests/integration/test_value_histories.py`. The rules were mended with the sixty
+histories of `learned` and `learned_too`. The forty of `held_out` were written before these rules, and only their
+figures were read since.
 """
 
 import sys
@@ -18,7 +19,9 @@ SEEDS = (1,)
 """Each seed tells each history in another order. One order takes half a minute on an idle machine."""
 
 
-@pytest.mark.parametrize(("name", "current", "complete"), [("learned", 0.45, 0.38), ("held_out", 0.3, 0.2)])
+@pytest.mark.parametrize(
+    ("name", "current", "complete"), [("learned", 0.8, 0.75), ("learned_too", 0.75, 0.7), ("held_out", 0.55, 0.5)]
+)
 def test_i6_i9_values_change_in_any_order(
     engine: Engine, redis_client: Redis, name: str, current: float, complete: float
 ) -> None:
