@@ -4,11 +4,9 @@ The `Memory` objects of all tenants share one store. A forked child makes its ow
 belong to the parent.
 """
 
-import atexit
 import itertools
 import os
 import time
-import weakref
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -27,11 +25,11 @@ from slowwave.shown import Shown
 from slowwave.spool import Spool, spooled
 from slowwave.spool_owners import Acting, RecorderFor
 from slowwave.spooled_notes import Recorder
+from slowwave.store_hooks import inherited, stores
 from slowwave.tracing import hook_span, switch_on
 
 if TYPE_CHECKING:
     from slowwave.coordination.flush_queue import FlushQueue
-    from slowwave.http.store import GatewayStore
     from slowwave.mem0_backend import Mem0Connection
     from slowwave.read_routing import Source
     from slowwave.recall import Questions
@@ -43,11 +41,6 @@ CLOSE_SECONDS = 10.0
 OFFER_SECONDS = 2.0
 
 _BOOST = PreparedStatement(b"slowwave_boost", b"SELECT * FROM slowwave.boost_sessions($1, $2, $3, $4)")
-
-# The stores to begin anew in a forked child, and to close at exit.
-stores: "weakref.WeakSet[Store | GatewayStore]" = weakref.WeakSet()
-# Objects that a forked child inherits and must neither use nor close: closing would use the parent's connections.
-inherited: list[object] = []
 
 
 class Store:
@@ -237,17 +230,3 @@ class Store:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat()
-
-
-def _after_fork() -> None:
-    for store in list(stores):
-        store.begin_anew()
-
-
-def _at_exit() -> None:
-    for store in list(stores):
-        store.close()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-atexit.register(_at_exit)

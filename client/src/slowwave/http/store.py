@@ -12,7 +12,8 @@ from slowwave.http.wire import Answer, Wire
 from slowwave.offers import ThrottledLog
 from slowwave.settings import Settings
 from slowwave.spool import Spool, Spooled, spooled
-from slowwave.store import CLOSE_SECONDS, Mode, Stored, inherited, stores
+from slowwave.store import CLOSE_SECONDS, Mode, Stored
+from slowwave.store_hooks import inherited, stores
 
 
 class GatewayStore:
