@@ -68,7 +68,7 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "postgres_port": counts, "valkey_port": counts, "flower_port": counts, "gateway_port": counts,
     "workers": counts, "flower_auth": argument_words,
     "memory": memories, "run": runs, "a": some("1", "rules", "atlas", "1"), "b": some("1", "model", "maya", "2"),
-    "before": counts, "after": counts, "against": memories, "revision": counts, "sees": agents, "tenants": agents,
+    "before": counts, "after": counts, "revision": counts, "sees": agents, "tenants": agents,
     "listen": argument_words, "behind_proxy": argument_words, "tls_cert": paths, "tls_key": paths,
     "file": paths, "folder": paths, "output": paths, "data": paths, "names": st.one_of(agents, paths),
     "form": some("json", "text", "markdown", "prompt", "mermaid", "dot"), "kind": some("fact", "event", "flush"),

@@ -40,7 +40,7 @@ def scanned(connection: Connection, statement: str) -> set[str]:
 
 
 def test_no_statement_reads_a_growing_table_whole(gathered: Connection) -> None:
-    found = {statement: scanned(gathered, statement) for _, statement in (*MEMORIES, *CONVERSATIONS)}
+    found = {step.statement: scanned(gathered, step.statement) for step in (*MEMORIES, *CONVERSATIONS)}
     assert {statement: tables for statement, tables in found.items() if tables} == {}
     whole = (
         "DELETE FROM slowwave.memory_links l WHERE l.confidence = 2 OR l.source_id IN (SELECT id FROM gone_memories)"
