@@ -112,7 +112,7 @@ def settle(world: World, places: Sequence[Place] = PLACES) -> None:
 
 def told(answer: Any) -> str:
     """All that an answer holds, as text."""
-    from slowwave_server.workers.cli.output import document  # noqa: PLC0415 (as the shell itself prints it)
+    from slowwave_server.workers.shared.json_document import document  # noqa: PLC0415 (as the shell itself prints it)
 
     try:
         return json.dumps(document(answer), ensure_ascii=False, default=str)

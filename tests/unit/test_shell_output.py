@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from slowwave_server.domain.waiting_facts import Reason
-from slowwave_server.workers.cli.output import console, document, one_line, print_rows, rich_console, safe, styled
+from slowwave_server.workers.cli.output import console, one_line, print_rows, rich_console, safe, styled
+from slowwave_server.workers.shared.json_document import document
 
 
 @dataclass(frozen=True, slots=True)

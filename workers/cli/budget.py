@@ -7,8 +7,9 @@ import typer
 
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.workers.cli.options import Json
-from slowwave_server.workers.cli.output import console, document, print_json, print_rows, styled
+from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.json_document import document
 
 if TYPE_CHECKING:
     from slowwave_server.services.reports.budget import BudgetReport, Used, UsedFor

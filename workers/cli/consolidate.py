@@ -119,7 +119,7 @@ def _how_far(shell: Shell, scope_id: int, began: datetime) -> str:
 
 
 def _fields(report: "CycleReport | PassReport") -> dict[str, Any]:
-    from slowwave_server.workers.cli.output import document
+    from slowwave_server.workers.shared.json_document import document
 
     fields: dict[str, Any] = document(report)
     return fields | {"summary": report.summary}

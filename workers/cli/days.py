@@ -59,7 +59,7 @@ def _status(status: str, version: int) -> str:
 
 def _document(entry: "DayEntry") -> dict[str, Any]:
     """An entry without row numbers."""
-    from slowwave_server.workers.cli.output import document
+    from slowwave_server.workers.shared.json_document import document
 
     ref = entry.ref
     fields: dict[str, Any] = document(entry)

@@ -132,7 +132,7 @@ def _choose(shell: Shell) -> "ChooseSummarizer":
 
 
 def _result(report: "DayReport") -> dict[str, Any]:
-    from slowwave_server.workers.cli.output import document
+    from slowwave_server.workers.shared.json_document import document
 
     fields: dict[str, Any] = document(report)
     return fields | {"agent": report.day.agent, "scope": report.day.scope, "day": report.day.day}

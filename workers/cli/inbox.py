@@ -10,9 +10,10 @@ from slowwave_server.domain.review import Tier
 from slowwave_server.domain.spoken_time import duration_words
 from slowwave_server.workers.cli.deciding import place_of
 from slowwave_server.workers.cli.options import Json, Limit, OnlyAgent, OnlyScope, parse_duration
-from slowwave_server.workers.cli.output import console, document, one_line, print_json, print_rows, styled
+from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, styled
 from slowwave_server.workers.cli.sides import print_conflict, print_side
 from slowwave_server.workers.cli.state import shell_of
+from slowwave_server.workers.shared.json_document import document
 from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from slowwave_server.domain.spoken_time import duration_words, format_time, plur
 from slowwave_server.workers.cli.options import DryRun, Json
 from slowwave_server.workers.cli.output import (
     console,
-    document,
     json_text,
     one_line,
     print_json,
@@ -20,6 +19,7 @@ from slowwave_server.workers.cli.output import (
 from slowwave_server.workers.cli.progress import progress
 from slowwave_server.workers.cli.state import operator, shell_of
 from slowwave_server.workers.shared.failures import FOUND
+from slowwave_server.workers.shared.json_document import document
 from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:

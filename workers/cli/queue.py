@@ -7,12 +7,13 @@ import typer
 
 from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.workers.cli.options import Json, Limit
-from slowwave_server.workers.cli.output import console, document, one_line, print_json, print_rows, safe, styled
+from slowwave_server.workers.cli.output import console, one_line, print_json, print_rows, safe, styled
 from slowwave_server.workers.cli.progress import progress
 from slowwave_server.workers.cli.queue_work import EVENTS_AT_ONCE, Entries, event_id, find_entries, retry_events
 from slowwave_server.workers.cli.sentences import complain
 from slowwave_server.workers.cli.state import shell_of
 from slowwave_server.workers.shared.failures import FOUND
+from slowwave_server.workers.shared.json_document import document
 from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:

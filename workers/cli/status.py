@@ -7,9 +7,10 @@ import typer
 
 from slowwave_server.domain.spoken_time import duration_words, pluralize
 from slowwave_server.workers.cli.options import Json
-from slowwave_server.workers.cli.output import console, document, print_json, print_rows
+from slowwave_server.workers.cli.output import console, print_json, print_rows
 from slowwave_server.workers.cli.state import shell_of
 from slowwave_server.workers.shared.failures import FOUND, UNAVAILABLE
+from slowwave_server.workers.shared.json_document import document
 
 if TYPE_CHECKING:
     from slowwave.spool import Spooled
