@@ -197,6 +197,13 @@ def flower(fleet: Fleet, worker: Program, folder: Path) -> str:
     url = f"http://127.0.0.1:{port}"
     wait_until(lambda: http(f"{url}/healthcheck")[0] == 200, 40, "Flower answers")
     worker.says("Events of group {task} enabled by remote.")  # none were sent before: nobody listened
+
+    def heard() -> Any:
+        """The workers of which Flower has received an event. It may ask for events before it listens."""
+        _, answer = http(f"{url}/workers?json=1", credentials=CREDENTIALS)
+        return (answer or {}).get("data")
+
+    wait_until(heard, 40, "Flower hears the worker")
     return url
 
 
