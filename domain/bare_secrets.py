@@ -25,7 +25,7 @@ def tells_only_a_secret(content: str, names: Iterable[str] = ()) -> bool:
 
     Args:
         content: the statement, with each secret replaced by "[redacted:KIND]".
-        names: names of the people to whom the secret can belong; they alone are no content.
+        names: names of the people to whom the secret can belong; alone they do not count as content.
 
     Example:
         >>> tells_only_a_secret("Maya's API token is [redacted:github-token], please don't lose it", ["Maya"])

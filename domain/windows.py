@@ -56,7 +56,7 @@ def cut_window(events: Sequence[Event], *, max_messages: int, max_chars: int, ma
 
 
 def most_events(max_messages: int) -> int:
-    """Return the highest number of events in a window whose turns are limited by `max_messages`."""
+    """Return the highest number of events in a window of at most `max_messages` turns."""
     return max_messages * (1 + TOOL_ROOM)
 
 

@@ -1,4 +1,4 @@
-"""Recognize text that nobody said: code, commands, traces, headers and footers of mails, licences.
+"""Recognize text that no person said: code, commands, traces, headers and footers of mails, licences.
 
 The patterns look at one sentence as `sentences` returns it, so a command may begin with a capital letter.
 """

@@ -1,7 +1,7 @@
 """Recognise a plain fact: a statement that gives a value of a thing, a place or a person.
 
 "List price of the X200 sensor: 149 EUR", "You can reach me on 555-0134", "Dana is on call for payments", "Raised the
-quota to 2,500": whoever says this to an agent and nothing else wants it remembered. Such sentences have few of the
+quota to 2,500": a person who tells an agent only this wants the agent to remember it. Such sentences have few of the
 signals by which other statements are weighed.
 """
 
@@ -76,7 +76,7 @@ def plain_facts(text: str) -> list[str]:
 
 
 def is_plain_fact(sentence: str) -> bool:
-    """Return True if a sentence gives a value of something that it names, and is no request, guess or reaction."""
+    """Return True if a sentence gives a value of something that it names; False for a request, guess or reaction."""
     said = _WHEN.sub("", _OPENER.sub("", sentence)).strip()
     if not said or said.endswith(("?", ":", "\u2026")) or len(said.split()) > MOST_WORDS or is_machine_text(said):
         return False

@@ -74,7 +74,7 @@ def is_of_channel(turns: Iterable[str], names: Collection[str]) -> bool:
 
 
 def is_rambling(said: str) -> bool:
-    """Return True if a statement is a transcript of speech that nobody can read: it pauses, or does not end."""
+    """Return True if a statement is an unreadable transcript of speech: it pauses, or does not end."""
     if sum(1 for _ in _PAUSE.finditer(said)) > MAX_PAUSES:
         return True
     return any(part.count(" ") >= MAX_RUN for part in _MARK.sub("\n", said).split("\n"))

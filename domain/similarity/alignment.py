@@ -1,5 +1,5 @@
-"""Align two statements: their common words and the words of only one of them; synonyms and wider words count
-as equal.
+"""Align two statements: their common words and the words that only one statement has; synonyms and wider words
+count as equal.
 """
 
 from collections.abc import Sequence

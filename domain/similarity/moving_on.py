@@ -1,7 +1,7 @@
-"""Decide whether a later statement says that something of an earlier one is over, or what became of it.
+"""Decide whether a later statement says that something in an earlier one has ended or changed.
 
-A person gives a thing up, a denial is taken back, a person begins another job, somebody follows in a role, or something
-leaves a passing state ("is being packed", "was delivered").
+A person gives a thing up, withdraws a denial, begins another job or takes over a role; or a thing leaves a passing
+state ("is being packed", "was delivered").
 """
 
 import re
@@ -111,7 +111,7 @@ def is_passing(text: str) -> bool:
 
 
 def is_present(reading: Reading) -> bool:
-    """Return True if a statement tells what is, not what was."""
+    """Return True if a statement is about the present, not about the past."""
     verb = next((token for token in reading.tokens[reading.clause.end :] if token.kind != "negator"), None)
     if verb is None or verb.lower in _NOW:
         return verb is not None or not reading.tokens or not _is_past(reading.tokens[0])
@@ -124,8 +124,8 @@ def _is_past(token: Token) -> bool:
 
 
 def _gives_up(older: Reading, newer: Reading, *, was_change: bool) -> bool:
-    """Return True if the newer one says that its speaker gave up a thing of which the older one tells, or that this
-    thing is gone.
+    """Return True if the newer one says that its speaker gave up a thing of which the older one tells, or no
+    longer has it.
     """
     if older.negated or are_two_subjects(older, newer):
         return False
@@ -139,7 +139,7 @@ def _gives_up(older: Reading, newer: Reading, *, was_change: bool) -> bool:
 
 
 def _allows_anew(older: Reading, newer: Reading) -> bool:
-    """Return True if one denies what the other one says of the same person: "can't eat eggs", "can again"."""
+    """Return True if one statement denies the other one about the same person: "can't eat eggs", "can again"."""
     turned = _DENIED_ANEW if newer.negated else _TOLD_ANEW
     if older.negated == newer.negated or turned.search(newer.text) is None or are_two_subjects(older, newer):
         return False
@@ -182,7 +182,7 @@ def _succeeds(older: Reading, newer: Reading) -> bool:
 
 
 def becomes(older: Reading, newer: Reading) -> bool:
-    """Return True if `older` tells of a passing state of a certain thing, and `newer` of what became of it."""
+    """Return True if `older` gives a passing state of a certain thing, and `newer` its next state."""
     before = read_clause(older.text)
     subject = subject_of(older) & set(before.topic)
     is_certain = older.clause.definite and len(subject) > 1 and "user" not in older.doer.stems

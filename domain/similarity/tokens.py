@@ -76,7 +76,7 @@ class Token:
 
     @property
     def carries_content(self) -> bool:
-        """Return True if it has meaning alone, so that it is no article, auxiliary, preposition or negator."""
+        """Return True if it has meaning alone: it is not an article, auxiliary, preposition or negator."""
         return self.kind in _CONTENT
 
 

@@ -36,7 +36,7 @@ class Target:
 
     @classmethod
     def of_session(cls, tenant: str, agent: str, session: str) -> "Target":
-        """Return the target: one conversation, and the memories whose only evidence it is. Raises InvalidName."""
+        """Return the target: one conversation, and the memories without other evidence. Raises InvalidName."""
         check_name("tenant", tenant)
         return cls("session", tenant, agent=check_name("agent", agent), session=check_name("session", session))
 
@@ -54,7 +54,7 @@ class Target:
 
     @classmethod
     def of_import(cls, tenant: str, run: int) -> "Target":
-        """Return the target: the conversations that a run imported, and the memories whose only evidence they are.
+        """Return the target: the conversations that a run imported, and the memories without other evidence.
         Raises InvalidName.
         """
         return cls("import", check_name("tenant", tenant), scope=("import", str(run)))

@@ -61,7 +61,7 @@ class Place:
 
 
 def count_windows(connection: Connection, owner: Owner, *, only_fallback: bool) -> int:
-    """Count the windows, including those that were read already."""
+    """Count the windows, including the windows already read."""
     count: int = connection.execute(_COUNT, {"agent": owner.agent, "only_fallback": only_fallback}).scalar_one()
     return count
 

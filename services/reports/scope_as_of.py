@@ -10,7 +10,7 @@ class ScopeAsOf:
     """The memories that changed after a moment, as they were known at that moment.
 
     touched: the ids of all memories that changed later, including those not known at the moment. rows: the columns of
-    those that were known. sources: their events, as (session id, seq).
+    the memories known at the moment. sources: their events, as (session id, seq).
     """
 
     touched: set[UUID] = field(default_factory=set)

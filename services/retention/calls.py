@@ -1,5 +1,5 @@
-"""Remove rows of old model calls, and answers whose window was never committed. The costs stay in counters for longer
-than any cap needs.
+"""Remove rows of old model calls, and answers to windows that were never committed. The costs stay in counters for
+longer than any cap needs.
 """
 
 from collections.abc import Callable

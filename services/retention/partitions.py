@@ -29,7 +29,7 @@ class PartitionCounts:
 
 
 def keep_partitions(engine: Engine, *, width: int = WIDTH) -> PartitionCounts:
-    """Create partitions for future sessions, truncate those whose rows are all removed, and update the planner's
+    """Create partitions for future sessions, truncate partitions without remaining rows, and update the planner's
     statistics.
 
     If this never runs, no data is lost, because the last partition has no upper bound. A second call changes nothing

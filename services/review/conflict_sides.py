@@ -27,8 +27,8 @@ class QuotedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One memory. sources: the newest SOURCES_SHOWN of `source_count`; noted: the number of agents' notes with it;
-    files: the files with lines that say it. revision: a number that grows with every change.
+    """One memory. sources: the newest SOURCES_SHOWN of `source_count`; noted: the number of agents' notes with this
+    memory; files: the files with lines that say it. revision: a number that grows with every change.
 
     confidence, importance: numbers from 0 to 1. valid_to: None while it is valid.
     """

@@ -34,8 +34,8 @@ _FAULTS_OF_NOTES = ("22", "23", "54", "P0")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result for one note. content: the redacted text; memory: the id of the memory with it; why: the reason or the
-    error.
+    """The result for one note. content: the redacted text; memory: the id of the memory with this text; why: the
+    reason or the error.
     """
 
     note: UUID

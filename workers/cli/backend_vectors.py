@@ -21,7 +21,7 @@ OFF = "Vectors are off (memory.embeddings.driver is none): search uses words alo
 
 
 def read_status(shell: Shell, _limit: int) -> BackendReport:
-    """Return the model whose vectors are in use, the number of vectors, and the backlog."""
+    """Return the model of the vectors in use, the number of vectors, and the backlog."""
     from slowwave.embedding import Embedders
     from slowwave_server.services.reports.embeddings import read_embeddings
 

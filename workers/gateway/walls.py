@@ -1,4 +1,4 @@
-"""Bind connections to API keys: if a connection worked for another key before, Postgres is told when it is lent.
+"""Bind connections to API keys: when the pool lends a connection for another key than before, Postgres gets the key.
 
 The gateway's login alone may act for no tenant. `slowwave.use_key` lets one session of Postgres act for the tenant of a
 key, and every policy and entry function checks again that the key is valid. Without a key no row is visible.
@@ -36,7 +36,7 @@ class KeyRefused(Refused):
 def acting_for(digest: str | None, *, again: bool = False) -> Iterator[None]:
     """Let connections that are lent in this block work for this key (its digest, in hexadecimal digits), or for none.
 
-    again: True to check the key in Postgres even if the connection already works for it.
+    again: True to check the key in Postgres even if the connection already works for this key.
     """
     acting, asked = _acting.set(digest), _again.set(again)
     try:

@@ -58,7 +58,7 @@ class BehindProxies:
 
 
 def _address(word: str) -> str | None:
-    """Parse `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711` or `::ffff:192.0.2.1`; None if there is no address."""
+    """Parse `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711` or `::ffff:192.0.2.1`; None without an address."""
     word = word.strip()
     if word.startswith("["):
         word = word[1:].partition("]")[0]

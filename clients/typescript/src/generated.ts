@@ -925,7 +925,7 @@ export interface components {
         };
         /**
          * Boosted
-         * @description The sessions whose flushes were requested.
+         * @description The sessions for which the call requested a flush.
          */
         Boosted: {
             /**
@@ -2637,8 +2637,8 @@ export interface components {
         };
         /**
          * Side
-         * @description One memory. sources: the newest SOURCES_SHOWN of `source_count`; noted: the number of agents' notes with it;
-         *     files: the files with lines that say it. revision: a number that grows with every change.
+         * @description One memory. sources: the newest SOURCES_SHOWN of `source_count`; noted: the number of agents' notes with this
+         *     memory; files: the files with lines that say it. revision: a number that grows with every change.
          *
          *     confidence, importance: numbers from 0 to 1. valid_to: None while it is valid.
          */

@@ -1,4 +1,4 @@
-"""Count the sessions that wait, their waiting times, and those that wait without a valid reason."""
+"""Count the sessions that wait, their waiting times, and the sessions without a valid reason to wait."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -99,7 +99,7 @@ class Noted(Answer):
 
 
 class Boosted(Answer):
-    """The sessions whose flushes were requested."""
+    """The sessions for which the call requested a flush."""
 
     boosted: list[str] = Field(description="The agent's other sessions with unprocessed events.")
 

@@ -8,7 +8,7 @@ from slowwave.lazy_patterns import lazy_pattern
 
 
 class Form(NamedTuple):
-    """A form of tokens. needs: substrings; every token of this form contains at least one of them."""
+    """A form of tokens. needs: substrings, one of which every token of this form contains."""
 
     kind: str
     needs: tuple[str, ...]
