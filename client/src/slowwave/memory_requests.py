@@ -6,7 +6,7 @@ The requests of `search` and `context` are in `recall_requests`.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.event_json import EventJson
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 MAX_PAGE = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRequest:
+class TurnRequest(NamedTuple):
     """A checked turn. events, about: values in the form of Postgres; messages, scope, room_id, thread_id: the host's
     arguments.
     """

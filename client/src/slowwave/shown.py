@@ -43,7 +43,7 @@ class Shown:
 
     def take(self, ref: SessionRef) -> Entry | None:
         """Return the new memories of a session, as an entry for the writer; None if there are none."""
-        if ref not in self._sessions:
+        if not self._sessions or ref not in self._sessions:
             return None
         with self._lock:
             session = self._sessions.get(ref)

@@ -129,9 +129,10 @@ class Store:
         """
         if self._closed:
             raise SlowwaveError("this memory is closed")
-        with hook_span("hook/record", entry.ref):
+        ref = entry.ref
+        with hook_span("hook/record", ref):
             recorded = self._record(entry)
-        if (shown := self._shown.take(entry.ref)) is not None:
+        if (shown := self._shown.take(ref)) is not None:
             shown.by = None if self._acting is None else self._acting.current()
             with suppress(SpoolFull):
                 self._writer.put(shown)
