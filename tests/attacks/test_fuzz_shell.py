@@ -199,8 +199,13 @@ def _told(ended: Result, arguments: list[str]) -> None:
         assert ended.stderr.startswith(("slowwave: ", "Usage: "))
     elif ended.exit_code:
         assert ended.stderr or ended.stdout
-    elif "--json" in arguments and not {"-h", "--help"} & set(arguments):
+    elif "--json" in arguments and not {"-h", "--help"} & set(arguments) and not _into_a_file(arguments):
         json.loads(ended.stdout, parse_constant=refuse_constant)
+
+
+def _into_a_file(arguments: list[str]) -> bool:
+    """Whether the JSON goes to a file, so that the output is empty."""
+    return any(argument.partition("=")[0] == "--output" for argument in arguments)
 
 
 HUGE = "9" * 30
