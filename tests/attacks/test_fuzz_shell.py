@@ -32,8 +32,8 @@ SERVING = {"up", "worker", "demo", "mcp", "hook", "job daemon", "exporter", "con
 LATE = {"session flush", "import events"}
 """What has asked for its work when the time is up: exit 3."""
 PARTLY = {
-    "memory import", "import from", "import events", "run undo", "backend sync", "memory forget", "session forget",
-    "agent forget", "job tick", "job run", "queue retry", "inbox answer",
+    "memory import", "memory export", "import from", "import events", "run undo", "backend sync", "memory forget",
+    "session forget", "agent forget", "job tick", "job run", "queue retry", "inbox answer",
 }  # fmt: skip
 """What may have done its part when it tells of a problem with another part: exit 1. See docs/operate/README.md."""
 
