@@ -36,23 +36,19 @@ ROLES = frozenset(
 _KIN = frozenset(
     "friend colleague coworker roommate flatmate neighbour neighbor boss partner girlfriend boyfriend mate mum mom "
     "mother dad father brother sister son daughter husband wife nephew niece cousin uncle aunt grandma grandpa "
-    "grandmother "
-    "grandfather parent kid baby dog cat".split()
+    "grandmother grandfather parent kid baby dog cat".split()
 )
 _TIMES = frozenset(
     "ever january february march april june july august september october november december "
-    "last next today yesterday tomorrow tonight morning evening afternoon night noon day week weekend weekday "
-    "month "
-    "year "
-    "quarter summer winter spring autumn time moment hour minute second daily weekly monthly again now once "
+    "last next today yesterday tomorrow tonight morning evening afternoon night noon day week weekend weekday month "
+    "year quarter summer winter spring autumn time moment hour minute second daily weekly monthly again now once "
     "twice".split()
 )
 _LIGHT = frozenset(
     "be have do get go come make take put set keep give say need use run work live start move change switch raise "
     "lower increase reduce cut bump push shift upgrade update climb drop reach hit scale double halve extend renew "
-    "replace "
-    "hand finish pass fall rise stand lose win new old just already back down up finally currently recently please big "
-    "personal good only revise resize reschedule reassign grow jump exceed measure set land".split()
+    "replace hand finish pass fall rise stand lose win new old just already back down up finally currently recently "
+    "please big personal good only revise resize reschedule reassign grow jump exceed measure set land".split()
 )
 _ACRONYMS = frozenset("api ci cd db url ip id sla slo ui os vm cpu gpu ram hr it ttl vat pr".split())
 """Capitals that name no certain thing."""
