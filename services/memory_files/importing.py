@@ -157,11 +157,11 @@ class _Import:
             by=self._by,
             dry_run=dry_run,
         )
-        author = Author(run.id, self._by)
+        ledger = Ledger(self._connection, Author(run.id, self._by), self._now)
         statements = list(once(self._folder.statements(owner.header, self._now)))
         plan = make_plan(self._connection, owner.scope_id, statements)
         self._counts.update(plan.counts)
-        self._write(owner.scope_id, plan, author)
+        self._write(ledger, owner.scope_id, plan)
         for part in self._folder.summaries():
             self._take_day(owner, part, run)
         self._problems.sort(key=lambda problem: (problem.path, problem.line))
@@ -186,17 +186,15 @@ class _Import:
             raise SlowwaveError("a pass is running on this scope; import again when it has ended")
         return owner
 
-    def _write(self, scope_id: int, plan: Plan, author: Author) -> None:
-        import_rows.add_memories(Ledger(self._connection, author, self._now), scope_id, plan.new, reason=REASON)
+    def _write(self, ledger: Ledger, scope_id: int, plan: Plan) -> None:
+        import_rows.add_memories(ledger, scope_id, plan.new, reason=REASON)
         self._counts["added"] += len(plan.new)
         # Use a fixed order everywhere, so that two transactions that score the same memories never deadlock.
         for memory, said in sorted(plan.evidence, key=lambda pair: pair[0]):
-            got = import_rows.add_evidence(
-                Ledger(self._connection, author, self._now), scope_id, memory, said, reason=REASON
-            )
+            got = import_rows.add_evidence(ledger, scope_id, memory, said, reason=REASON)
             self._counts["repeated" if got else "unchanged"] += 1
         self._end(scope_id, plan)
-        self._ask(scope_id, [memory for memory, said in plan.new if said.memory.status == "review"], author)
+        self._ask(ledger, scope_id, [memory for memory, said in plan.new if said.memory.status == "review"])
 
     def _end(self, scope_id: int, plan: Plan) -> None:
         pairs = []
@@ -209,12 +207,10 @@ class _Import:
                 pairs.append((memory, by))
         import_rows.supersede(self._connection, scope_id, pairs)
 
-    def _ask(self, scope_id: int, memories: Sequence[UUID], author: Author) -> None:
+    def _ask(self, ledger: Ledger, scope_id: int, memories: Sequence[UUID]) -> None:
         """Open a review for each conflict, so that a person gets the question."""
         for known in load(self._connection, scope_id, memories).values():
-            open_review(
-                Ledger(self._connection, author, self._now), scope_id, memory=known.id, why=WHY, tier=tier_of(known)
-            )
+            open_review(ledger, scope_id, memory=known.id, why=WHY, tier=tier_of(known))
 
     def _take_day(self, owner: Owner, part: DayPart, run: Run) -> None:
         name = self._target.name if self._target.kind == "agent" else part.summary.agent

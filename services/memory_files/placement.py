@@ -59,8 +59,8 @@ def placed_memories(
     for row in connection.execute(_READ, values):
         sources = {(session, seq) for session, seq in row.heard or ()}
         sources |= {(session, seq) for pairs in row.imported or () for session, seq in pairs}
-        plain = {one.name: getattr(row, one.name) for one in fields(FileMemory) if hasattr(row, one.name)}
         lists = {"contradicts": sorted(row.contradicts or ()), "sources": sorted(sources), "entities": row.entities}
+        plain = {one.name: getattr(row, one.name) for one in fields(FileMemory) if one.name not in lists}
         memory = FileMemory(**plain | {name: tuple(values) for name, values in lists.items()})
         found[row.id] = PlacedMemory(memory, row.revision, paths_for(row.status, row.day, append_only=append_only))
     return found
