@@ -60,18 +60,7 @@ class RecordingMemory(BoundMemory):
         about = about_of(scope, room_id, thread_id)
         _check_names(agent, session)
         return self.backend.record_turn(
-            TurnRequest(
-                agent=agent,
-                session=session,
-                messages=messages,
-                events=events,
-                key=key,
-                about=about,
-                scope=scope,
-                room_id=room_id,
-                thread_id=thread_id,
-                ignored=ignored,
-            )
+            TurnRequest(agent, session, messages, events, key, about, scope, room_id, thread_id, ignored)
         )
 
     def task_event(

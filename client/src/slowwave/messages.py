@@ -71,7 +71,10 @@ def turn_events(
     only tool events, which belong to the previous turn. NUL and halves of surrogate pairs, which Postgres can't store,
     become U+FFFD.
     """
-    if not isinstance(messages, Collection) or isinstance(messages, (str, bytes, Mapping)):
+    # Most hosts pass a list: the abstract class is asked about other types only.
+    if not isinstance(messages, (list, tuple)) and (
+        not isinstance(messages, Collection) or isinstance(messages, (str, bytes, Mapping))
+    ):
         raise InvalidMessage(f"messages must be a list of messages, got {shown(messages)}")
     if len(messages) > MAX_MESSAGES:
         raise TooLarge(f"a call has at most {MAX_MESSAGES} messages, this one has {len(messages)}")

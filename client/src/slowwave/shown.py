@@ -41,10 +41,11 @@ class Shown:
             if len(self._sessions) > MAX_SESSIONS:
                 self._sessions.popitem(last=False)
 
-    def take(self, ref: SessionRef) -> Entry | None:
-        """Return the new memories of a session, as an entry for the writer; None if there are none."""
-        if not self._sessions or ref not in self._sessions:
+    def take(self, entry: Entry) -> Entry | None:
+        """Return the new memories of the entry's session, as an entry for the writer; None if there are none."""
+        if not self._sessions:
             return None
+        ref = entry.ref
         with self._lock:
             session = self._sessions.get(ref)
             if session is None or not session.new:

@@ -129,10 +129,9 @@ class Store:
         """
         if self._closed:
             raise SlowwaveError("this memory is closed")
-        ref = entry.ref
-        with hook_span("hook/record", ref):
+        with hook_span("hook/record", entry):
             recorded = self._record(entry)
-        if (shown := self._shown.take(ref)) is not None:
+        if (shown := self._shown.take(entry)) is not None:
             shown.by = None if self._acting is None else self._acting.current()
             with suppress(SpoolFull):
                 self._writer.put(shown)

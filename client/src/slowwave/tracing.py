@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Tracer
 
+    from slowwave.capture import Entry
     from slowwave.identity import SessionRef
 
 HEADER = "traceparent"
@@ -46,7 +47,7 @@ def switch_on() -> None:
         _tracer = get_tracer("slowwave")
 
 
-def hook_span(name: str, ref: SessionRef) -> AbstractContextManager[Any]:
+def hook_span(name: str, ref: SessionRef | Entry) -> AbstractContextManager[Any]:
     """Open the span of one hook. It records the class of an error, never its text."""
     if _tracer is None:
         return _NO_SPAN
