@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,35 +57,28 @@ def test_top_level_has_about_thirty_names() -> None:
     assert sum(isinstance(node, Noun) for node in TREE.values()) == 16
 
 
-def loaded(call: str, libraries: Iterable[str], **variables: str) -> list[str]:
-    """Run a command in a process of its own, and answer which of the libraries it imported."""
+def loaded(calls: Sequence[str], libraries: Iterable[str], **variables: str) -> dict[str, list[str]]:
+    """Run commands one after the other in one new process. Return the libraries that are imported after each, if any.
+
+    A library stays imported, so the commands of one process need the same list.
+    """
     code = (
-        f"import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', *{call.split()}]\n"
-        "try: main()\nexcept SystemExit: pass\n"
-        f"print([name for name in {tuple(libraries)} if name in sys.modules], file=sys.stderr)"
+        "import json, sys; from slowwave_server.workers.cli.main import main; found = {}\n"
+        f"for call in {[*calls]}:\n"
+        "    sys.argv = ['slowwave', *call.split()]\n"
+        "    try: main()\n"
+        "    except SystemExit: pass\n"
+        f"    found[call] = [name for name in {(*libraries,)} if name in sys.modules]\n"
+        "print(json.dumps({call: names for call, names in found.items() if names}), file=sys.stderr)"
     )
     environment = variables | {"PATH": "/usr/bin:/bin"}
     shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    return [*json.loads(shown.stderr.splitlines()[-1].replace("'", '"'))]
+    return dict(json.loads(shown.stderr.splitlines()[-1]))
 
 
-@pytest.mark.parametrize("call", ["--help", "--version"])
-def test_help_answers_without_loading_the_heavy_libraries(call: str) -> None:
+def test_help_answers_without_loading_the_heavy_libraries() -> None:
     heavy = ("celery", "sqlalchemy", "pydantic", "psycopg", "redis", "jinja2", "starlette", "numpy")
-    assert loaded(call, heavy) == []
-
-
-READS = (
-    "search atlas cats", "context atlas", "memory list atlas", "session list atlas", "run list", "day list",
-    "inbox list",
-)  # fmt: skip
-
-
-@pytest.mark.servers
-@pytest.mark.parametrize("call", READS)
-def test_reads_load_no_library_that_they_do_not_use(database_url: str, call: str) -> None:
-    heavy = ("alembic", "celery", "redis", "numpy", "networkx", "jinja2", "starlette", "opentelemetry")
-    assert loaded(call, (*heavy, "detect_secrets", "chardet", "requests"), SLOWWAVE_DATABASE_URL=database_url) == []
+    assert loaded(["--help", "--version"], heavy) == {}
 
 
 @pytest.mark.servers
@@ -93,31 +86,23 @@ def test_status_loads_celery_only_for_workers_that_listen(database_url: str, val
     variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url}
     heavy = ("sqlalchemy", "alembic", "celery", "kombu", "yaml", "detect_secrets", "numpy", "jinja2", "starlette")
     unused = ("opentelemetry", "rich", "slowwave.coordination.scripts", "slowwave_server.domain.health_issues")
-    assert loaded("status", (*heavy, *unused), **variables) == []
+    assert loaded(["status"], (*heavy, *unused), **variables) == {}
+
+
+READS = (
+    "search atlas boat", "context atlas", "memory list atlas", "inbox list", "queue list", "session list atlas",
+    "agent list", "agent show atlas", "run list", "day list atlas", "day list",
+)  # fmt: skip
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize(
-    "call",
-    [
-        "search atlas boat",
-        "context atlas",
-        "memory list atlas",
-        "inbox list",
-        "queue list",
-        "session list atlas",
-        "agent list",
-        "agent show atlas",
-        "run list",
-        "day list atlas",
-    ],
-)
-def test_common_reads_load_no_sqlalchemy(database_url: str, tmp_path: Path, call: str) -> None:
+def test_common_reads_load_no_library_that_they_do_not_use(database_url: str, tmp_path: Path) -> None:
     with Memory(Settings(database_url=database_url, spool=str(tmp_path))) as memory:
         memory.turn_completed("atlas", "monday", [{"role": "user", "content": "My boat is called Heron."}])
     variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_SPOOL": str(tmp_path)}
     heavy = ("sqlalchemy", "alembic", "celery", "redis", "yaml", "detect_secrets", "numpy", "jinja2", "starlette")
-    assert loaded(call, (*heavy, "tomllib", "rich.console"), **variables) == []
+    unused = ("networkx", "opentelemetry", "chardet", "requests", "tomllib", "rich.console")
+    assert loaded(READS, (*heavy, *unused), **variables) == {}
 
 
 @pytest.mark.servers
@@ -135,33 +120,37 @@ def test_memory_show_loads_neither_sqlalchemy_nor_detect_secrets(
             assert flusher.flush(session).stored == 1
         (found,) = memory.memories("atlas")
     heavy = ("sqlalchemy", "alembic", "celery", "redis", "detect_secrets", "requests", "rich.console")
-    assert loaded(f"memory show {found.id}", heavy, **variables) == []
+    assert loaded([f"memory show {found.id}"], heavy, **variables) == {}
 
 
 @pytest.mark.servers
 def test_a_search_loads_nothing_of_contexts(database_url: str) -> None:
     of_contexts = ("briefing", "context_query", "fitting", "instructions", "trimming")
     names = (*(f"slowwave.recall.{name}" for name in of_contexts), "slowwave.messages")
-    assert loaded("search atlas boat", names, SLOWWAVE_DATABASE_URL=database_url) == []
+    assert loaded(["search atlas boat"], names, SLOWWAVE_DATABASE_URL=database_url) == {}
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("call", ["search atlas boat", "context atlas", "memory list atlas", "status"])
-def test_reads_look_for_no_plugins_of_pydantic(database_url: str, valkey_url: str, call: str) -> None:
+def test_reads_look_for_no_plugins_of_pydantic(database_url: str, valkey_url: str) -> None:
     code = (
-        f"import sys; from slowwave_server.workers.cli.main import main; sys.argv = ['slowwave', *{call.split()}]\n"
-        "try: main()\nexcept SystemExit: pass\n"
-        "from pydantic.plugin import _loader; import os\n"
-        "print(_loader._plugins, os.environ.get('PYDANTIC_DISABLE_PLUGINS'), file=sys.stderr)"
+        "import os, sys; from slowwave_server.workers.cli.main import main; seen = set()\n"
+        "for call in ('search atlas boat', 'context atlas', 'memory list atlas', 'status'):\n"
+        "    sys.argv = ['slowwave', *call.split()]\n"
+        "    try: main()\n"
+        "    except SystemExit: pass\n"
+        "    loader = sys.modules.get('pydantic.plugin._loader')\n"
+        "    seen.add((getattr(loader, '_plugins', None) is None, os.environ.get('PYDANTIC_DISABLE_PLUGINS')))\n"
+        "from pydantic.plugin import _loader\n"
+        "print(seen, _loader._plugins, file=sys.stderr)"
     )
     environment = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url, "PATH": "/usr/bin:/bin"}
     shown = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert shown.stderr.splitlines()[-1] == "None None"
+    assert shown.stderr.splitlines()[-1] == "{(True, None)} None"
 
 
 @pytest.mark.servers
 def test_json_is_printed_without_rich(database_url: str) -> None:
-    assert loaded("agent list --json", ["rich"], SLOWWAVE_DATABASE_URL=database_url) == []
+    assert loaded(["agent list --json"], ["rich"], SLOWWAVE_DATABASE_URL=database_url) == {}
 
 
 def test_a_command_loads_no_module_of_another_command() -> None:
