@@ -124,9 +124,7 @@ _PLACES = {name: f"slowwave.{module}" for module, names in _NAMES.items() for na
 
 
 def __getattr__(name: str) -> Any:
-    """Import an exported name on first use, so that a command that needs one small module does not load the whole
-    client.
-    """
+    """Import an exported name on first use: a command that needs one small module does not load the whole client."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_PLACES[name]), name)

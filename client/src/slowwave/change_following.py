@@ -32,9 +32,7 @@ _CONNECTION = {"connect_timeout": 3, "keepalives_idle": 10, "keepalives_interval
 
 
 class Following(Protocol):
-    """A feed that can be followed over any transport. stopped: an event; set it from another thread to end the
-    iteration.
-    """
+    """A feed that can be followed over any transport. stopped: set it from another thread to end the iteration."""
 
     @property
     def stopped(self) -> threading.Event: ...

@@ -6,10 +6,7 @@ Kind = Literal["user", "assistant", "task", "tool"]
 
 
 class EventJson(TypedDict):
-    """An event as the database's capture function reads it. step: the number of earlier turns in the same call.
-
-    taken: the time at which the call was accepted, if the event was queued or spooled.
-    """
+    """An event as the capture function reads it. step: earlier turns in the call; taken: when a call was queued."""
 
     key: str
     kind: Kind

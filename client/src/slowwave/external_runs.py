@@ -16,9 +16,7 @@ READ_SESSION = "slowwave.read_session"
 
 
 class ReadSession(PromptArrived):
-    """The payload of `slowwave.read_session`: the task reads the session's named runs from the program that stores
-    them.
-    """
+    """The payload of `slowwave.read_session`: the task reads the session's named runs where they are stored."""
 
 
 def name_run(

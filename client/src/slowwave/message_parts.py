@@ -115,9 +115,7 @@ def kind_of(part: Mapping[str, Any]) -> str:
 
 
 def mark_of(part: Mapping[str, Any]) -> str:
-    """Return the text of a part that is not text, such as "[image: a red bike]", or "" if the part has no
-    description.
-    """
+    """Return the text of a part that is not text, such as "[image: a red bike]", or "" without a description."""
     kind = kind_of(part)
     caption = "" if kind in _INTERNAL else _caption(part)
     return f"[{next((medium for medium in _MEDIA if medium in kind), kind)}: {caption}]" if caption else ""

@@ -1,6 +1,4 @@
-"""Make offers from the reply path: messages that wake workers. An offer may fail, because the sweep finds all due
-sessions.
-"""
+"""Make offers from the reply path: messages that wake workers. An offer may fail: the sweep finds all due sessions."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ class ThrottledLog:
 
 
 class Offers:
-    """Offers sessions to the flush queue. flush_queue: the queue; with None, the first offer connects to
-    `settings.broker_url`.
-    """
+    """Offers sessions to the flush queue. flush_queue: with None, the first offer connects to `settings.broker_url`."""
 
     def __init__(
         self, settings: Settings, flush_queue: FlushQueue | None = None, *, clock: Callable[[], float] = time.monotonic
@@ -74,10 +70,7 @@ class Offers:
     def enqueue(
         self, offers: Sequence[tuple[SessionRef, Priority]], *, traces: Sequence[str | None] | None = None
     ) -> None:
-        """Make these offers in one round trip. If the server is unreachable, nothing is raised.
-
-        traces: the traceparent of each offer; None uses the caller's traceparent for all offers.
-        """
+        """Make these offers in one round trip; an unreachable server raises nothing. traces: as in `offer_many`."""
         if not offers or not self._settings.memory.auto_flush.enabled or self._clock() < self._rests_until:
             return
         from redis.exceptions import RedisError  # noqa: PLC0415 (redis takes longer to import than all of the client)

@@ -32,10 +32,7 @@ class Read(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The sources of answers. mem0: a function that makes the connection, called only if mem0 is the backend.
-
-    questions: embeds questions; without an embedding driver it makes no vectors.
-    """
+    """The sources of answers. mem0: makes the connection, called only if mem0 is the backend."""
 
     settings: "Settings"
     read: Read
@@ -79,9 +76,7 @@ def search(source: Source, tenant: str, request: SearchRequest) -> list[recall.H
 
 
 def context(source: Source, tenant: str, request: ContextRequest) -> "recall.Context":
-    """Read a context as `Memory.context` does. If mem0 is the backend, mem0 finds the relevant memories, Postgres all
-    the rest.
-    """
+    """Read a context as `Memory.context` does; mem0, if it is the backend, finds the relevant memories."""
     from slowwave.recall.context_query import MEMORIES  # noqa: PLC0415 (a search needs none of it)
 
     request.check()

@@ -56,9 +56,7 @@ class ReplicaReads:
         self._rests_until = float("-inf")
 
     def read(self, work: Callable[[Connection[Any]], T]) -> T:
-        """Return the result of `work`; if the replica fails, run `work` again on the primary. Raises as
-        `Postgres.read`.
-        """
+        """Return the result of `work`, on the primary if the replica fails. Raises as `Postgres.read`."""
         if self._replica is not None and self._clock() >= self._rests_until:
             try:
                 self._look(self._replica)

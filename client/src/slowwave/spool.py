@@ -34,9 +34,7 @@ _PARTS_BEFORE_LOGINS = 4
 
 
 class Spooled(NamedTuple):
-    """The content of a spool folder: the number of segments with entries, their size in bytes, and the number of
-    rejected files.
-    """
+    """The content of a spool folder: segments with entries, their size in bytes, and rejected files."""
 
     files: int
     size_bytes: int
@@ -124,10 +122,7 @@ class Spool:
         return bool(self._segments)
 
     def append(self, entries: Sequence[Entry], *, front: bool = False) -> None:
-        """Store entries behind or in front of all others; they are on the disk when the call returns.
-
-        Raises SpoolFull if none of them was stored.
-        """
+        """Store entries behind or in front of all others, on the disk at the return. SpoolFull: none was stored."""
         data = b"".join(_line(entry.to_json()) for entry in entries)
         with self._lock:
             try:

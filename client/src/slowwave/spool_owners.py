@@ -27,9 +27,7 @@ class Acting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecorderFor:
-    """Delivers a spool with several owners. It rejects entries that their owner may no longer record, with the
-    reason.
-    """
+    """Delivers a spool with several owners; rejects, with the reason, what an owner may no longer record."""
 
     recorder: Recorder
     acting: Acting

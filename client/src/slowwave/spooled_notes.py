@@ -1,6 +1,4 @@
-"""Other entries of the spool than events: notes while Postgres is unavailable, and the memories that contexts
-showed.
-"""
+"""Spool entries besides events: notes while Postgres is unavailable, and the memories that contexts showed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

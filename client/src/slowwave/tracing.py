@@ -33,9 +33,7 @@ _tracer: Tracer | None = None
 
 
 def switch_on() -> None:
-    """Switch tracing on: hooks make spans, and messages carry them. Raises InvalidSettings without
-    OpenTelemetry's API.
-    """
+    """Switch tracing on: hooks make spans, messages carry them. Raises InvalidSettings without OpenTelemetry's API."""
     global _tracer  # noqa: PLW0603 (as OpenTelemetry's provider: one a process, set once)
     if _tracer is None:
         try:
@@ -56,9 +54,7 @@ def hook_span(name: str, ref: SessionRef | Entry) -> AbstractContextManager[Any]
 
 
 def flush_span(ref: SessionRef, trace: str | None) -> AbstractContextManager[Any]:
-    """Open the span of a flush that another flush's task processed. trace: the message's traceparent. Errors: see
-    `hook_span`.
-    """
+    """Open the span of a flush in another flush's task. trace: the message's traceparent. Errors: see `hook_span`."""
     if _tracer is None:
         return _NO_SPAN
     from opentelemetry.context import Context  # noqa: PLC0415 (as above)

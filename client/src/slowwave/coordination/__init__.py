@@ -1,4 +1,1 @@
-"""Queueing and locking of sessions in Redis: deduplicated offers, priorities, leases, and task messages.
-
-Redis holds only wake-up messages, so a loss of all its keys loses no data.
-"""
+"""Queueing and locking of sessions in Redis. It holds only wake-up messages: a loss of all its keys loses no data."""

@@ -42,9 +42,7 @@ def ask_once(
 
 
 def as_asked(kind: str, name: str) -> tuple[str | None, str | None]:
-    """Return a scope in the form of task arguments: (agent, None) for an agent's own, (None, "room:NAME") or (None,
-    "team:NAME").
-    """
+    """Return a scope as task arguments: (agent, None) for an agent's own, else (None, "room:NAME" or "team:NAME")."""
     return (name, None) if kind == "agent" else (None, f"{kind}:{name}")
 
 

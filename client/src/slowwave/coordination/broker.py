@@ -35,9 +35,7 @@ class Sentinels(NamedTuple):
     password: str | None = None
 
     def url(self) -> str:
-        """Return a URL that repeats all options for each address, because Celery may read the options from any
-        address.
-        """
+        """Return a URL that repeats all options for each address: Celery may read the options from any address."""
         user = quote(self.username or "", safe="")
         login = "" if self.password is None else f"{user}:{quote(self.password, safe='')}@"
         return ";".join(f"{SENTINEL}{login}{_bracketed(host)}:{port}/{self.database}" for host, port in self.addresses)

@@ -119,9 +119,7 @@ class FlushQueue(QueueDepths):
         return _released(ref, _RELEASE.run(self._redis, self._release_call(ref, token)))
 
     def release_and_take(self, ref: SessionRef, token: str, next_token: str) -> tuple[Release, Taken | None]:
-        """Release a session and take the next one under `next_token`, in one atomic step. If `take` fails, no flush is
-        taken.
-        """
+        """Release a session and take the next one under `next_token`, atomically. If `take` fails, none is taken."""
         release, take = self._release_call(ref, token), self._take_call(next_token)
         call = (*release[:5], *take[:2], *release[5:], *take[2:])  # keys first
         released, taken = _RELEASE_AND_TAKE.run(self._redis, call)

@@ -139,9 +139,7 @@ def consolidation_key(mode: str, tenant: str, kind: str, name: str) -> str:
 
 
 def day_key(tenant: str, agent: str, scope: str | None, day: date) -> str:
-    """Return the key that deduplicates requests for a day's summary; scope None is the agent's own. Raises
-    `InvalidName`.
-    """
+    """Return the key that deduplicates requests for a day's summary. scope: None for the agent's own."""
     check_name("tenant", tenant)
     check_name("agent", agent)
     kind, name = ("agent", agent) if scope is None else shared_scope(scope)
@@ -168,10 +166,7 @@ def forgotten_key(message_id: str) -> str:
 
 @lru_cache(maxsize=4096)
 def agent_keys(tenant: str, agent: str) -> AgentKeys:
-    """Return the keys of an agent. The result is cached, because quoting is the most expensive part of an offer.
-
-    Raises `InvalidName`.
-    """
+    """Return the keys of an agent, cached: quoting is the most expensive part of an offer. Raises InvalidName."""
     check_name("tenant", tenant)
     check_name("agent", agent)
     tag = f"{PREFIX}{{{quote(tenant, safe='')}/{quote(agent, safe='')}}}".encode()

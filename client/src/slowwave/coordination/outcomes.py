@@ -41,10 +41,7 @@ class FlushClaim:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A flush that a worker has begun: its session, and the claim under `token`.
-
-    trace: the traceparent of the message, if this process took the message from the queue.
-    """
+    """A flush that a worker has begun. trace: the message's traceparent, if this process took it from the queue."""
 
     ref: SessionRef
     token: str
@@ -54,10 +51,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Parked:
-    """A parked session whose agent is below its limit of concurrent flushes again.
-
-    The caller that receives this value offers the session.
-    """
+    """A parked session whose agent is below its limit of concurrent flushes again; the caller offers the session."""
 
     ref: SessionRef
     priority: Priority

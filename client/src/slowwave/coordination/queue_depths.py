@@ -12,10 +12,7 @@ class QueueDepths:
         self._redis = redis
 
     def depths(self) -> dict[str, int]:
-        """Count the messages in every queue, without the messages that workers are processing.
-
-        Raises `redis.exceptions.RedisError` if the server can't be reached.
-        """
+        """Count the waiting messages in every queue. Raises `redis.exceptions.RedisError` without the server."""
         with self._redis.pipeline(transaction=False) as pipeline:
             for queue in QUEUES:
                 pipeline.llen(queue)

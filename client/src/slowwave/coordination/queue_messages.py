@@ -50,9 +50,7 @@ def envelope(
 
 
 def flush_templates() -> tuple[str, str]:
-    """Return a flush's envelope and body with "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" as placeholders for
-    `offer.lua`.
-    """
+    """Return a flush's envelope and body, with "@ID@", "@QUEUE@", "@BODY@" and "@ARGS@" for `offer.lua` to fill."""
     message = _message(FLUSH_TASK, "@QUEUE@", "@ID@", body="@BODY@", shown="@ARGS@")
     return json.dumps(message), json.dumps(["@ARGS@", {}, _NO_CALLBACKS])
 

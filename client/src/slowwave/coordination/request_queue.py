@@ -1,6 +1,4 @@
-"""Wake a worker for a request. If the broker fails, the functions raise redis' own errors; a sweep sends the message
-later.
-"""
+"""Wake a worker for a request. If the broker fails, redis' own errors are raised; a sweep sends the message later."""
 
 from uuid import UUID
 

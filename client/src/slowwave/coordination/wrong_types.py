@@ -35,9 +35,7 @@ Key = str | bytes
 
 
 class SetAside(NamedTuple):
-    """A renamed key. key: its old name; aside: its new name; found: its type; wanted: the right type; at: seconds since
-    1970.
-    """
+    """A renamed key: its old and new name, the found and the right type. at: seconds since 1970."""
 
     key: str
     aside: str

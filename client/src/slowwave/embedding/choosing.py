@@ -1,6 +1,4 @@
-"""Select embedders by the name of their vectors. While a new model's vectors are being made, queries use the
-old model.
-"""
+"""Select embedders by the name of their vectors. While new vectors are being made, queries use the old model."""
 
 import threading
 from typing import TYPE_CHECKING

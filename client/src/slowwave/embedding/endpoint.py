@@ -1,8 +1,4 @@
-"""Embeddings from an endpoint with OpenAI's API.
-
-The timeout covers the whole call: the response is read in chunks, because some endpoints send blanks to keep the
-connection open.
-"""
+"""Embeddings from an endpoint with OpenAI's API. The timeout covers the whole call: answers are read in chunks."""
 
 import json
 import logging
@@ -26,10 +22,7 @@ _ABOUT_TEXT = frozenset({400, 413, 422})
 
 
 class EndpointEmbedder:
-    """Calls `base_url` with the client library `openai`, `batch_size` texts per call. Raises EmbedderMissing.
-
-    The library repeats no call; the caller decides about retries.
-    """
+    """Calls `base_url`, `batch_size` texts per call; the library repeats no call. Raises EmbedderMissing."""
 
     def __init__(
         self,

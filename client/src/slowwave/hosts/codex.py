@@ -1,7 +1,4 @@
-"""The rollout file of Codex: each line is an item of the conversation, identified by the offset of its line.
-
-Codex only appends to a rollout file, so an offset never changes.
-"""
+"""The rollout file of Codex, which only appends: each line is an item, identified by the offset of its line."""
 
 import json
 import re

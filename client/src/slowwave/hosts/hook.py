@@ -31,9 +31,7 @@ USAGE = (
 
 
 class Call(NamedTuple):
-    """The arguments of the command. apart: True if each branch has its own memory; wait: the seconds to wait for a
-    context.
-    """
+    """The arguments of the command. apart: each branch has its own memory; wait: the seconds to wait for a context."""
 
     host: str
     event: str

@@ -1,6 +1,4 @@
-"""The messages of OpenCode, in the form in which its client gives them to the plugin: {info: {id, role, time}, parts:
-[...]}.
-"""
+"""The messages of OpenCode, as its client gives them to the plugin: {info: {id, role, time}, parts: [...]}."""
 
 import json
 from collections.abc import Mapping

@@ -31,9 +31,7 @@ _READERS: Mapping[str, Reader] = {"claude-code": claude_code.message_of, "codex"
 
 
 class Recorder:
-    """Records requests of the kind "record". folder: the folder with one file per conversation for the read
-    position.
-    """
+    """Records requests of the kind "record". folder: holds one file per conversation for the read position."""
 
     def __init__(self, memory: Memory, sink: Sink, folder: Path) -> None:
         self._memory = memory
@@ -41,9 +39,7 @@ class Recorder:
         self._folder = folder
 
     def record(self, request: Mapping[str, Any]) -> None:
-        """Record all messages of a request. Raises the errors of a sink, and KeyError or TypeError for a malformed
-        request.
-        """
+        """Record all messages of a request. Raises a sink's errors; KeyError or TypeError for a malformed request."""
         reader = _READERS.get(request["host"])
         path = request.get("transcript")
         if path and reader is not None:

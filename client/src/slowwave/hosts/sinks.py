@@ -37,9 +37,7 @@ class Place(NamedTuple):
 
 
 class Sink(Protocol):
-    """Records messages and ends of conversations. Raises SpoolFull. Messages that are refused permanently are logged
-    and dropped.
-    """
+    """Records messages and ends of conversations. Raises SpoolFull. What is refused for good is logged and dropped."""
 
     def messages(self, place: Place, messages: Messages) -> None: ...
 
@@ -82,9 +80,7 @@ class PostgresSink:
 
 @dataclass(frozen=True, slots=True)
 class GatewaySink:
-    """Calls a gateway, or writes to the spool while it is unavailable. Raises also NotAllowed, NotFound and
-    RateLimited.
-    """
+    """Calls a gateway, or spools while it is unavailable. Raises also NotAllowed, NotFound and RateLimited."""
 
     memory: Memory
     gateway: "GatewayStore"

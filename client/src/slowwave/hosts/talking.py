@@ -55,9 +55,7 @@ def leave(place: str, request: Mapping[str, Any], settings: Mapping[str, str]) -
 
 
 def start_helper(place: str, settings: Mapping[str, str]) -> bool:
-    """Start a helper that outlives this process and shares none of its open files. Return False if a start is
-    pointless.
-    """
+    """Start a helper that outlives this process and shares none of its open files. False: a start is pointless."""
     global _started  # noqa: PLW0603 (a hook is one call of one process)
     if _started:
         return True

@@ -15,9 +15,7 @@ _CHUNK = 1 << 20
 
 
 class Line(NamedTuple):
-    """One line: its offset and the offset of the next line. content: None if the line is too long or not a
-    JSON object.
-    """
+    """A line: its offset and the next line's. content: None if the line is too long or not a JSON object."""
 
     begin: int
     end: int
@@ -32,11 +30,7 @@ class Mark(NamedTuple):
 
 
 def new_lines(path: str, mark: Mark | None) -> Iterator[tuple[Line, Mark]]:
-    """Yield the lines behind the mark, each with the mark that follows it. A new file of the same name is read from its
-    start.
-
-    Raises OSError, also if the path is not a plain file.
-    """
+    """Yield the lines behind the mark, each with its next mark; a new file from its start. Raises OSError."""
     with _opened(path) as file:
         found = os.fstat(file.fileno())
         known = mark is not None and mark.number == found.st_ino and mark.offset <= found.st_size

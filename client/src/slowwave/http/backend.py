@@ -48,9 +48,7 @@ class GatewayBackend(GatewayReads, GatewayCuration):
         return self.gateway.settings
 
     def for_tenant(self, tenant: str | None) -> "GatewayBackend":
-        """Return this backend for None. Raises NotAllowed for a tenant name, because an API key already belongs to one
-        tenant.
-        """
+        """Return this backend for None. Raises NotAllowed for a tenant name: an API key belongs to one tenant."""
         if tenant is None:
             return self
         raise NotAllowed(f"an API key belongs to one tenant: make a key of tenant {shown(tenant)} for this")

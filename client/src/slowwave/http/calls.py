@@ -1,6 +1,4 @@
-"""Recording calls in the form of queue and spool entries: each call is one entry with one event, which holds
-the body.
-"""
+"""Recording calls as entries of a queue or spool: each call is one entry with one event, which holds the body."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,9 +16,7 @@ Verb = Literal["turns", "task-events", "idle", "compacted", "reset"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One recording call. key: its idempotency key; taken: the time (ISO 8601) at which the host accepted it, if
-    spooled.
-    """
+    """One recording call. key: its idempotency key; taken: when the host accepted it (ISO 8601), if spooled."""
 
     agent: str
     session: str
@@ -38,10 +34,7 @@ class Call:
 
 
 def entry_of(call: Call) -> Entry:
-    """Return the call as an entry of the writer's queue and the spool.
-
-    The entry has no tenant, because the gateway derives the tenant from the key.
-    """
+    """Return the call as an entry, without a tenant, because the gateway derives the tenant from the key."""
     body = json.dumps(call.body, ensure_ascii=False, separators=(",", ":"))
     event: EventJson = {"key": call.key, "kind": "task", "step": 0, "content": body}
     event["metadata"] = {"verb": call.verb}
@@ -49,10 +42,7 @@ def entry_of(call: Call) -> Entry:
 
 
 def call_of(entry: Entry) -> Call:
-    """Return the call of an entry.
-
-    Messages without a time get the entry's time. Raises ValueError, LookupError, TypeError.
-    """
+    """Return the call of an entry; its time stands for missing ones. Raises ValueError, LookupError, TypeError."""
     (event,) = entry.events
     verb: Verb = event["metadata"]["verb"]
     body: dict[str, Any] = json.loads(event["content"])

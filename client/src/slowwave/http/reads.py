@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 class GatewayReads(BoundGateway):
-    """Reads with the right `read`. For data that a key may not read, the gateway answers as if the data did
-    not exist.
-    """
+    """Reads with the right `read`. The gateway answers as if data that the key may not read did not exist."""
 
     def search(self, request: SearchRequest) -> "list[Hit]":
         request.check()

@@ -17,10 +17,7 @@ from slowwave.store_hooks import inherited, stores
 
 
 class GatewayStore:
-    """Sends recording calls in the given mode, and spools calls that the gateway can't accept now.
-
-    `slowwave.store.Store` does the same for Postgres.
-    """
+    """Sends recording calls in the given mode, and spools calls that the gateway can't accept now."""
 
     def __init__(self, settings: Settings, wire: Wire, key: str, *, mode: Mode, raise_errors: bool) -> None:
         self.settings = settings

@@ -57,10 +57,7 @@ def path_of(*parts: str) -> str:
 
 
 class Wire:
-    """Connections to one gateway with one key. Threads may share one object.
-
-    Raises InvalidSettings for an unusable address or key. Nothing is sent before the first call.
-    """
+    """Connections to one gateway with one key, shared by threads; none before a call. Raises InvalidSettings."""
 
     def __init__(self, url: str, key: str, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         parts = urlsplit(url)

@@ -1,7 +1,4 @@
-"""Read the messages of a run of Agno, without history, examples and instructions.
-
-This module reads attributes only, so it does not import Agno.
-"""
+"""Read the messages of a run of Agno, without history, examples and instructions, and without importing Agno."""
 
 import json
 import re
@@ -95,9 +92,7 @@ def _parts_of(holder: object) -> Iterator[object]:
 
 
 def _flagged(part: object) -> bool:
-    """Return True if a run is private. Any flag that is not clearly "no" counts, because a recording can't be
-    reversed.
-    """
+    """Return True if a run is private. Any flag that is not clearly "no" counts: a recording can't be reversed."""
     if not isinstance(part, Mapping):
         return False
     value = part.get(PRIVATE)

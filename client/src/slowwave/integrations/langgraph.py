@@ -75,10 +75,7 @@ class SlowwaveTurns:
         return RunnableLambda(self.record, afunc=self.arecord, name="slowwave_record")
 
     def record(self, state: Any, config: RunnableConfig) -> dict[str, Any]:
-        """Record the new messages of a state (a mapping or an object with messages).
-
-        It returns no change of the state.
-        """
+        """Record the new messages of a state (a mapping or an object with messages). The state does not change."""
         session, said = self._new(state, config)
         if session is not None and said and self._safe.record(session, said):
             self._remember(session, said[-1].key)

@@ -34,9 +34,7 @@ LIMIT 1
 
 
 class Stored(NamedTuple):
-    """An item. content: its text without detected secrets; type: fact, preference …; at: the aware time from which it
-    is valid.
-    """
+    """An item. content: without detected secrets; type: fact, preference …; at: the aware time of its validity."""
 
     content: str
     type: str

@@ -150,9 +150,7 @@ class SlowwaveStore(BaseStore):
         return matching[op.offset : op.offset + op.limit]
 
     def _hits(self, op: SearchOp, shared: list[str], *, whole: bool) -> list[Hit]:
-        """Return hits of the agent's own memory and the shared scopes. whole: True if the caller drops no hit by its
-        scope.
-        """
+        """Return hits of the agent's own memory and the shared scopes. whole: the caller drops no hit by its scope."""
         memory, agent = self._safe.memory, self._safe.agent
         if not op.query:
             known = memory.context(agent, scopes=shared)

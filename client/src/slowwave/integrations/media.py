@@ -9,9 +9,7 @@ _FIELDS = ("alt_text", "alt", "caption", "description", "title", "transcript", "
 
 
 class Described(NamedTuple):
-    """Described parts of a message. words: a text such as "[image: a red bike]" for each part with text; left_out: the
-    kinds of the other parts.
-    """
+    """Described parts of a message. words: such as "[image: a red bike]"; left_out: the kinds of parts without text."""
 
     words: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -34,9 +32,7 @@ def described(parts: Iterable[Mapping[str, Any]]) -> Described:
 
 
 def part_of(kind: str, media: object, *further: object) -> dict[str, Any]:
-    """Return a framework's object as a part. further: mappings of the framework or its host that may also describe the
-    object.
-    """
+    """Return a framework's object as a part. further: mappings of the framework or its host that describe it, too."""
     holders = [{name: getattr(media, name, None) for name in _FIELDS}, *further]
     told: dict[str, str] = {}
     for holder in holders:

@@ -84,9 +84,7 @@ class SlowwaveMemory(AbstractCapability[Any]):
         self._unanswered: dict[str, dict[str, str]] = {}
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
-        """Record the run's own messages when it has ended, also after a failure, because the user's message was said
-        anyway.
-        """
+        """Record the run's own messages at its end, also after a failure: the user's message was said anyway."""
         run = self._runs[str(ctx.run_id)] = _Run()
         try:
             result = await handler()

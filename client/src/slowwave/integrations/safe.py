@@ -184,9 +184,7 @@ class SafeMemory:
 
 
 def _word(session: object) -> str:
-    """Return a session's name for a log line. Callers choose names, and a line break in a name would forge a
-    log line.
-    """
+    """Return a session's name for a log line. Callers choose names; a line break in one would forge a log line."""
     return session if isinstance(session, str) and session.isprintable() else shown(session)
 
 

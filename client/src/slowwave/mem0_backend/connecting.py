@@ -33,9 +33,7 @@ _NOBODY: dict[str, Any] = {"provider": "openai", "config": {"api_key": "none"}}
 
 
 class Mem0Connection:
-    """The mem0 client of the settings, connected on first use and again after a fork. call_timeout: the timeout of
-    reads.
-    """
+    """The mem0 client of the settings, connected on first use and after a fork. call_timeout: the timeout of reads."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -56,9 +54,7 @@ class Mem0Connection:
             self.store()
 
     def store(self) -> CopyStore:
-        """Return the store. Raises InvalidSettings with the missing setting or package, Mem0Failed and
-        EmbeddingFailed.
-        """
+        """Return the store. Raises Mem0Failed, EmbeddingFailed, and InvalidSettings with what is missing."""
         if self._pid != os.getpid():
             self._begin()
         with self._lock:
@@ -68,10 +64,7 @@ class Mem0Connection:
 
 
 def connect(settings: Settings, embedder: Embedder | None = None) -> CopyStore:
-    """Return a mem0 client with these settings. embedder: the embedder to use instead of that of the settings.
-
-    Raises InvalidSettings, Mem0Failed, EmbeddingFailed.
-    """
+    """Return a mem0 client with these settings. Raises InvalidSettings, Mem0Failed, EmbeddingFailed."""
     given = _given(settings.memory.mem0.config)
     mem0 = _import(settings.memory.files.root.expanduser())
     own: dict[str, Any] = given.get("embedder") or {}
@@ -127,10 +120,7 @@ def _given(file: str) -> dict[str, Any]:
 
 
 def _embedder(settings: Embeddings) -> Embedder:
-    """Return the configured embedder, else the local model, because mem0 needs vectors.
-
-    Raises InvalidSettings if neither is available.
-    """
+    """Return the configured embedder, else the local model: mem0 needs vectors. Raises InvalidSettings."""
     if chosen := build_embedder(settings):
         return chosen
     local = build_embedder(_LOCAL)

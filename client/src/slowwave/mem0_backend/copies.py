@@ -1,7 +1,4 @@
-"""A memory in mem0's form: its text under its own id, with metadata for search results.
-
-Metadata are only texts and numbers, because some vector stores accept no other values.
-"""
+"""A memory in mem0's form, under its own id. Metadata are texts and numbers: some vector stores accept no others."""
 
 import json
 from collections.abc import Mapping

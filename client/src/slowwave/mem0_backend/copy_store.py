@@ -41,9 +41,7 @@ class CopyStore(Protocol):
 
 
 class Mem0Store:
-    """A `CopyStore` over a `mem0.Memory`. embedder: Slowwave's embedder, which embeds a batch at once; None uses mem0's
-    own.
-    """
+    """A `CopyStore` over a `mem0.Memory`. embedder: Slowwave's, which embeds a batch at once; None uses mem0's own."""
 
     def __init__(self, memory: Any, identity: str, embedder: "BatchEmbedder | None") -> None:
         memory.vector_store = _UnderOurIds(memory.vector_store)
@@ -93,9 +91,7 @@ class Mem0Store:
 
 
 class BatchEmbedder:
-    """Slowwave's embedder behind mem0's interface. mem0 asks for one text at a time; prepared texts are embedded
-    together.
-    """
+    """Slowwave's embedder as mem0's, which asks for one text at a time; prepared ones are embedded together."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -109,9 +105,7 @@ class BatchEmbedder:
         self._prepared = dict(zip(texts, self._embedder.embed(texts), strict=True))
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        """Return the vector of a text. memory_action: "search" for a question; otherwise a prepared vector is used if
-        it exists.
-        """
+        """Return the vector of a text, prepared if it exists. memory_action: "search" for a question."""
         if memory_action == "search":
             return self._asked(text)
         return self._prepared.get(text) or self._embedder.embed([text])[0]
@@ -167,8 +161,5 @@ class _UnderOurIds:
 
 
 def _told(error: Exception) -> str:
-    """Return an error for a log line.
-
-    Messages of vector stores may quote a row, so only the class of a foreign error is shown.
-    """
+    """Return an error for a log line; of a foreign error only its class, because messages may quote a row."""
     return str(error) if isinstance(error, SlowwaveError) else f"mem0: {type(error).__name__}"

@@ -210,9 +210,7 @@ def short_id(memory: str) -> str:
 
 
 def wording(text: str) -> str:
-    """Return the normalised words of a text, without case, spacing and final punctuation; equal results mean
-    duplicates.
-    """
+    """Return the normalised words of a text, without case, spacing and final punctuation; equal ones are duplicates."""
     return " ".join(text.casefold().split()).rstrip(".!?… ")
 
 

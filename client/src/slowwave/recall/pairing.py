@@ -68,9 +68,7 @@ class _Pairs:
                 self._contradicts(found, row["id"])
 
     def unit(self, hit: Hit) -> list[Hit]:
-        """Return a hit with its companions: the valid memory first, then those that contradict it, then the
-        ended ones.
-        """
+        """Return a hit with its companions: the valid memory first, then what contradicts it, then the ended ones."""
         if hit.kind == "event":
             return [hit]
         current = self._of(hit.id, "current")
@@ -95,9 +93,7 @@ def _key(hit: Hit) -> Key:
 
 
 def _what_fits(unit: Sequence[Hit], room: int, *, alone: bool) -> list[Hit]:
-    """Return the most important part of a unit: current statements first, and no side of a conflict without
-    the other.
-    """
+    """Return the most important part of a unit: current statements first, no side of a conflict without the other."""
     kept = ([one for one in unit if one.valid_to is None] or list(unit))[:room]
     ids = {one.id for one in kept}
     divided = any(not ids.issuperset(one.contradicts) for one in kept)

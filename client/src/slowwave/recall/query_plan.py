@@ -78,9 +78,7 @@ class Plan:
 
 
 def clean_question(question: str) -> str:
-    """Return the query in a form that Postgres accepts: no NUL, no half of a surrogate pair, at most 2,000
-    characters.
-    """
+    """Return the query as Postgres accepts it: no NUL, no half of a surrogate pair, at most 2,000 characters."""
     text = question[:MAX_QUESTION_CHARACTERS].replace("\0", " ")
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -117,9 +115,7 @@ def plan(terms: Sequence[Term], documents: int) -> Plan:
 
 
 def _alone(weighed: tuple[Term, ...], term: Term, documents: int) -> Plan:
-    """Return documents with this one common stem; only the newest if there are too many, or if enough of the newest
-    contain it.
-    """
+    """Return documents with this one common stem; the newest if there are too many, or enough contain it."""
     held = term.documents or 0
     if held > POSTINGS_BUDGET or (held > WEIGHED and held * OFTEN >= documents):
         return Plan(weighed, (), ((term,),))

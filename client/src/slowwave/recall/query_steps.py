@@ -1,6 +1,4 @@
-"""Run reads as generators: each yields a `Query` for the rows it needs and returns its result, so tests can supply the
-rows.
-"""
+"""Run reads as generators that yield a `Query` for rows and return a result, so that tests can supply the rows."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field

@@ -59,10 +59,7 @@ class Questions:
         self._remembered = lru_cache(maxsize=REMEMBERED)(self._made)
 
     def vector(self, read: Read, question: str | None) -> QuestionVector | None:
-        """Return the embedding. None: embeddings are off, the database has no vectors yet, or the embedder fails.
-
-        Raises the exceptions of `read`.
-        """
+        """Return the embedding; None if embeddings are off, no vectors exist, or the embedder fails."""
         if self._models.own is None or not isinstance(question, str) or not question.strip():
             return None
         row = read(lambda connection: connection.execute(_SERVING).fetchone())

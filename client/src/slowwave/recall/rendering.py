@@ -36,10 +36,7 @@ class Block:
 
 
 def fenced(blocks: Iterable[Block], exception: str = "") -> str:
-    """Return Markdown of all blocks that have lines, below one notice; "" if no block has lines.
-
-    exception: a sentence about blocks that the notice does not cover.
-    """
+    """Return Markdown of the blocks with lines below one notice; exception: names the blocks that it does not cover."""
     text = fenced_blocks(blocks)
     notice = f"{NOTICE} {exception}" if exception else NOTICE
     return f"{notice}\n\n{text}" if text else ""
@@ -69,9 +66,7 @@ def one_line(text: str) -> str:
 
 
 def one_name(speaker: str) -> str:
-    """Return a speaker's name as one line, without the brackets of Slowwave's labels and without the colon that ends a
-    name.
-    """
+    """Return a speaker's name as one line, without the brackets of labels and without the colon that ends a name."""
     return label(speaker).replace(":", ";")
 
 

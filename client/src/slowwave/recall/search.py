@@ -132,9 +132,7 @@ def check_search(
 
 
 def verbatim_first(hits: list[Hit], question: str) -> list[Hit]:
-    """Return the hits. If the query has signs ("a ?? b"), hits with its exact text come first, because no index
-    contains signs.
-    """
+    """Return the hits; if the query has signs ("a ?? b"), which no index contains, those with its exact text first."""
     sought = wording(question).lstrip("?!. ")
     if not _SIGN.search(sought):
         return hits
@@ -142,9 +140,7 @@ def verbatim_first(hits: list[Hit], question: str) -> list[Hit]:
 
 
 def ordered(hits: list[Hit], order: Order, question: str) -> list[Hit]:
-    """Return the hits in the requested order; "auto" is oldest first if the query asks for an order, else best
-    first.
-    """
+    """Return the hits in the requested order; "auto": oldest first if the query asks for an order, else best first."""
     return in_order_of_time(hits) if order == "time" or (order == "auto" and asks_order(question)) else hits
 
 
@@ -155,9 +151,7 @@ def check_now(now: datetime | None) -> None:
 
 
 def timed_steps(reader: Reader, question: str, now: datetime | None) -> Steps[tuple[ScopeStats, Timing]]:
-    """Look up the scopes, the stems of a query without its relative times, and the effect of its times on the
-    ranking.
-    """
+    """Look up the scopes, the stems of a query without its relative times, and what its times do to the ranking."""
     if now is None:
         return (yield from scope_stats_steps(reader, question)), Timing()
     question = clean_question(question)
@@ -170,9 +164,7 @@ def timed_steps(reader: Reader, question: str, now: datetime | None) -> Steps[tu
 
 
 def anchor_steps(reader: Reader, anchor: Anchor, zone: tzinfo | None) -> Steps[Interval | None]:
-    """Look up the event that limits the time of a query ("before I moved"); the result is None if no document describes
-    it.
-    """
+    """Look up the event that limits the time of a query ("before I moved"); None if no document describes it."""
     stats = yield from scope_stats_steps(reader, anchor.text)
     for hit in (yield from find_steps(stats, limit=ANCHOR_HITS)):
         told = f"{hit.speaker or ''} {hit.content}".lower()

@@ -58,10 +58,7 @@ def around(anchor: Anchor, moment: datetime) -> Interval:
 
 
 def timing_of(times: TimeQuestion, interval: Interval | None, now: datetime, *, continues: bool = False) -> Timing:
-    """Return the effect of the times. An interval in the future has no effect.
-
-    continues: True if the query continues a conversation.
-    """
+    """Return the effect of the times; an interval in the future has none. continues: the query continues a talk."""
     if interval is not None and interval.begin is not None and interval.begin > now:
         interval = None
     # If the question has a date, "recently" relates to the date.

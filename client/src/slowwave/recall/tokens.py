@@ -24,9 +24,7 @@ def _count(word: str) -> int:
 
 
 class _Known(dict[str, int]):
-    """A cache of words' token counts. Texts repeat the same words, and a lookup takes a tenth of the time of a
-    count.
-    """
+    """A cache of words' token counts. Texts repeat words, and a lookup takes a tenth of the time of a count."""
 
     def __missing__(self, word: str) -> int:
         tokens = _count(word)

@@ -19,9 +19,7 @@ def check_around(around: int) -> None:
 
 
 def widening_steps(hits: Sequence[Hit], labels: Mapping[int, str | None], around: int) -> Steps[list[Hit]]:
-    """Return the same hits, each event with `around` passages before and after it. Sends one query, or none without
-    events.
-    """
+    """Return the hits, each event with `around` passages before and after it, by one query, or none without events."""
     places = [hit.place for hit in hits if hit.place is not None]
     if not around or not places:
         return list(hits)
@@ -36,9 +34,7 @@ def widening_steps(hits: Sequence[Hit], labels: Mapping[int, str | None], around
 
 
 def _widened(hit: Hit, rows: Sequence[Row]) -> Hit:
-    """Return the hit with its neighbours: passages of the same event are joined, other events begin with their
-    speaker.
-    """
+    """Return the hit with its neighbours: passages of one event are joined, others begin with their speaker."""
     own = hit.place[1] if hit.place else None
     lines: list[str] = []
     last = None

@@ -96,9 +96,7 @@ def _formed(text: str, pieces: Sequence[str], forms: Iterable[Form], *, digits: 
 
 
 def _tokens(word: str, at: int, forms: Iterable[Form]) -> Iterator[Found]:
-    """Find the tokens in a word. If a pattern of a fixed length leaves the end of a longer token, the end is secret
-    too.
-    """
+    """Find the tokens in a word. If a pattern leaves the end of a longer token, the end is secret too."""
     for form in (*FORMS, *forms):
         if not any(need in word for need in form.needs):
             continue
@@ -133,9 +131,7 @@ def _broken(view: Folded, forms: Iterable[Form]) -> Iterator[Found]:
 
 
 def _merged(found: Iterable[Found]) -> list[Found]:
-    """Sort the finds. Overlapping finds become one, from the first start to the last end, with the kind of the longer
-    one.
-    """
+    """Sort the finds. Overlapping ones become one, from first start to last end, with the kind of the longer one."""
     kept: list[Found] = []
     for start, end, kind in sorted(found, key=lambda one: (one[0], -one[1])):
         if kept and start < kept[-1][1]:

@@ -1,7 +1,4 @@
-"""Find secrets that a sentence announces: "my password is …", "… is the PIN", `DB_PASSWORD=…`, "我的密码是…".
-
-The words of all languages count in every text.
-"""
+"""Find secrets that a sentence announces: "my password is …", `DB_PASSWORD=…`, in the words of all languages."""
 
 import re
 from collections import defaultdict
@@ -143,10 +140,7 @@ def _named(low: str, start: int, end: int, noun: Noun) -> re.Match[str] | None:
 
 
 def _behind(text: str, low: str, match: re.Match[str], noun: Noun) -> Span | None:
-    """Return the value after an announcing word.
-
-    An empty span means that an earlier redaction is at this position, so the search ends.
-    """
+    """Return the value after an announcing word; an empty span: an earlier redaction is here and ends the search."""
     stop = _clause_end(low, match.end())
     read = VALUES[noun.value]
     for place in _places(text, low, match, stop, noun):
@@ -167,9 +161,7 @@ def _with_quotes(text: str, start: int, end: int) -> Span:
 
 
 def _places(text: str, low: str, match: re.Match[str], stop: int, noun: Noun) -> Iterator[Place]:
-    """Yield positions where the value may begin: after an assignment, after a word like "is", directly after, after
-    more words.
-    """
+    """Yield where the value may begin: after an assignment, after a word like "is", directly after, further on."""
     at, name = match.end(), match[0]
     assign = _ASSIGN.match(low, at, stop)
     if assign is not None:
@@ -205,9 +197,7 @@ def _words(low: str, at: int, stop: int) -> list[tuple[int, str]]:
 
 
 def _unsigned(text: str, name: str, words: list[tuple[int, str]], noun: Noun, *, used: bool) -> Iterator[Place]:
-    """Yield positions without a word like "is" before them: the next word; some more for numbers and for a secret's
-    object.
-    """
+    """Yield positions without an "is" before them: the next word; some more for numbers and for a secret's object."""
     near = 1 if name.startswith("pin") else NEAR
     of = bool(words) and words[0][1] in _OF
     for count, (start, bare) in enumerate(words[:near]):

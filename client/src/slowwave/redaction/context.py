@@ -176,9 +176,7 @@ def _values(form: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_password(word: str, *, strange: bool) -> bool:
-    """Return True if a word mixes letters with digits or signs; an odd one has a sign inside, or digits between
-    letters.
-    """
+    """Return True if a word mixes letters with digits or signs; an odd one has a sign or digits inside."""
     letters, digits = sum(map(str.isalpha, word)), sum(map(str.isdigit, word))
     if (
         letters < 3

@@ -57,9 +57,7 @@ class Folded(NamedTuple):
     at: list[int] | None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the position of text[start:end] in the source, including the characters inside it that folding
-        removed.
-        """
+        """Return the position of text[start:end] in the source, with the characters inside it that folding removed."""
         if self.at is None:
             return start, end
         first, last = self.at[start], self.at[end - 1]
@@ -124,9 +122,7 @@ def _last_word(text: str, at: int) -> str:
 
 
 def _around(view: Folded, at: int, behind: int, *, in_groups: bool) -> Iterator[tuple[int, Folded]]:
-    """Return the text around a line end without it. in_groups: also with a blank instead, as between groups of a
-    number.
-    """
+    """Return the text around a line end without it; in_groups: also with a blank, as between groups of a number."""
     begin = max(0, at - AROUND)
     head = view.text[begin:at].rstrip("\\\r")
     tail = view.text[behind : behind + AROUND]

@@ -89,9 +89,7 @@ def _kind(text: str, start: int, end: int) -> str | None:
 
 
 def _is_card(text: str, start: int, shown: str, digits: str) -> bool:
-    """Return True if a number has an issuer's prefix and a valid check digit, and the text does not call it something
-    else.
-    """
+    """Return True for an issuer's prefix and a valid check digit, unless the text calls the number something else."""
     if _CARD.fullmatch(shown) is None or not luhn(digits) or _ISSUER.match(digits) is None or len(set(digits)) < 3:
         return False
     before = text[max(0, start - 60) : start]
@@ -103,9 +101,7 @@ def _is_card(text: str, start: int, shown: str, digits: str) -> bool:
 
 
 def _with_letter(text: str, start: int, end: int, digits: str) -> str | None:
-    """Find Spanish numbers (eight digits and a letter, or a letter, seven digits and a letter) and Chinese
-    ones with X.
-    """
+    """Find Spanish numbers (eight digits and a letter; a letter, seven digits, a letter) and Chinese ones with X."""
     letter, after = text[end : end + 1], text[end + 1 : end + 2]
     if not letter.isalpha() or not letter.isascii() or _JOINS_AFTER.match(after) or len(digits) != end - start:
         return None

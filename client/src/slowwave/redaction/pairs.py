@@ -1,6 +1,4 @@
-"""Find secrets by the few words directly around them: a user name and password, an object and its code, two agreed
-words.
-"""
+"""Find secrets by the words around them: a user name and password, an object and its code, two agreed words."""
 
 import re
 from collections.abc import Iterator
@@ -95,7 +93,5 @@ def _odd(pattern: re.Pattern[str], text: str) -> Iterator[Found]:
 
 
 def is_odd(word: str) -> bool:
-    """Return True if a word is unlike prose: letters with digits, names joined by signs, or a number that may be a
-    code.
-    """
+    """Return True if a word is unlike prose: letters with digits, names joined by signs, or a possible code."""
     return is_mixed(word) or (word.isdigit() and 4 <= len(word) <= 8) or _DISTINCT.fullmatch(word) is not None

@@ -53,9 +53,7 @@ _BITS = 4.3
 
 
 def key_files(text: str) -> Iterator[Found]:
-    """Find whole key files; a file without its end extends to the end of the text, because half a key is a
-    secret too.
-    """
+    """Find whole key files; one without its end extends to the end of the text: half a key is a secret too."""
     at = 0
     while (begin := _KEY.search(text, at)) is not None:
         end = _KEY_END.search(text, begin.end())
@@ -90,9 +88,7 @@ def _headers(text: str, low: str, word: str) -> Iterator[Found]:
 
 
 def bare_keys(text: str) -> Iterator[Found]:
-    """Find random keys of the lengths that AWS, WireGuard and Azure use, and logins in base64, whatever
-    surrounds them.
-    """
+    """Find random keys of the lengths that AWS, WireGuard and Azure use, and logins in base64, wherever they stand."""
     for match in _BARE.finditer(text):
         if is_random(match[0]):
             yield match.start(), match.end(), "secret-key"

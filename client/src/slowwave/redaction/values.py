@@ -183,9 +183,7 @@ def _ends_line(text: str, end: int) -> bool:
 
 
 def _is_no_value(word: str) -> bool:
-    """Return True for prose, placeholders, paths, addresses, names of variables and dates, which are no secret
-    values.
-    """
+    """Return True for prose, placeholders, paths, addresses, names of variables and dates: no secret values."""
     low = word.lower()
     return (
         low in PROSE
@@ -240,9 +238,7 @@ def _weak(place: Place) -> Span | None:
 def _of(
     pattern: re.Pattern[str], holds: Callable[[str, Place], bool] = lambda _word, _place: True
 ) -> "Callable[[Place], Span | None]":
-    """Return the match of a pattern at a position, with or without a quote before it, unless it is a number with a
-    unit.
-    """
+    """Return the match of a pattern at a position, with or without a quote before it, but no number with a unit."""
 
     def read(place: Place) -> Span | None:
         at = place.at + (place.text[place.at : place.at + 1] in tuple("\"'`"))

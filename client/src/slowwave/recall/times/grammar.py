@@ -23,9 +23,7 @@ _PART = re.compile(r"eE?|[OL][HU]E|UE")
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A time that a question names. start, end: its offsets in the text; indirect: True if it has no date ("last week",
-    "the week of 8 May").
-    """
+    """A time that a question names, at these offsets; indirect: it has no date ("last week", "the week of 8 May")."""
 
     span: Span
     start: int
@@ -117,9 +115,7 @@ class Grammar:
         return self._joined(one, other) if other else None
 
     def _joined(self, one: Point, other: Point) -> Point | None:
-        """Return the time from the first to the second point. The first point is in the second's year, and never after
-        it.
-        """
+        """Return the time from the first to the second point; the first is in the second's year, never after it."""
         begin, end = one.span.begin, other.span.end
         if begin is None or end is None:
             return None

@@ -13,9 +13,7 @@ SOME = 3
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Local days from `begin` to `end` (excluded); None for an open side. year: True if the text names the
-    year itself.
-    """
+    """Local days from `begin` to `end` (excluded); None for an open side. year: the text names the year itself."""
 
     begin: date | None
     end: date | None
@@ -143,10 +141,7 @@ def year_span(year: int) -> Span:
 
 
 def month_span(today: date, month: int, year: int | None, offset: int = 0) -> Span:
-    """Return a month as a span.
-
-    offset: used without a year: 0 is the last month that has begun, -1 the last that has ended, 1 the next to begin.
-    """
+    """Return a month. offset, without a year: 0 the last that has begun, -1 the last ended, 1 the next to begin."""
     chosen = today.year if year is None else year
     if year is None:
         chosen -= month > today.month or (offset < 0 and month == today.month)
@@ -156,10 +151,7 @@ def month_span(today: date, month: int, year: int | None, offset: int = 0) -> Sp
 
 
 def season_span(today: date, month: int, year: int | None, offset: int = 0) -> Span:
-    """Return three months, of which `month` is the first.
-
-    offset: used without a year: 0 is the last season that has begun, -1 the last that has ended, 1 the next to begin.
-    """
+    """Return three months from `month` on. offset: as in `month_span`."""
     first = date(today.year if year is None else year, month, 1)
     if year is None:
         first = first if first <= today else add_months(first, -12)
