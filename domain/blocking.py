@@ -44,9 +44,7 @@ _PLAIN_WORDS = frozenset(
 
 
 def block_keys(reading: Reading) -> tuple[int, ...]:
-    """Return the keys of a text: distinct signed 64-bit integers, at most MAX_KEYS. A text without content has
-    no keys.
-    """
+    """Return the keys of a text: distinct signed 64-bit integers, at most MAX_KEYS; none without content."""
     words = {word: _hashed(word) for word in reading.stems}
     hashes = sorted(words.values())
     cores = _cores(hashes) if len(hashes) <= MAX_CORE else _bands(hashes)
@@ -55,9 +53,7 @@ def block_keys(reading: Reading) -> tuple[int, ...]:
 
 
 def claim_keys(reading: Reading) -> tuple[int, ...]:
-    """Return one key for each (subject, attribute) about which the text makes a claim, at most MAX_CLAIMS. All are
-    block keys, too.
-    """
+    """Return a key, also a block key, for each (subject, attribute) that the text claims, at most MAX_CLAIMS."""
     return tuple(dict.fromkeys(_claim_key(claim) for claim in reading.claims))[:MAX_CLAIMS]
 
 
@@ -76,9 +72,7 @@ def _bands(hashes: Sequence[int]) -> list[int]:
 
 
 def _pairs(words: dict[str, int]) -> list[int]:
-    """Return pairs of words. Their order depends only on the pair, so that two texts with many common pairs choose the
-    same pairs.
-    """
+    """Return pairs of words, in an order by the pair alone, so that similar texts choose the same pairs."""
     paired = sorted((number, word in _PLAIN_WORDS) for word, number in words.items())[:MAX_PAIRED]
     ranked = sorted(
         (plain + other_plain, one ^ other) for (one, plain), (other, other_plain) in combinations(paired, 2)

@@ -68,9 +68,7 @@ def change_sentences(
 
 
 def value_change(old: str, new: str) -> str | None:
-    """Return the difference of two statements about one attribute: "employer: Siemens → Bosch". None if they share no
-    attribute.
-    """
+    """Return the difference of two statements about one attribute: "employer: Siemens → Bosch"; None without one."""
     claims = {_subject(claim): claim for claim in read(old).claims}
     for claim in read(new).claims:
         earlier = claims.get(_subject(claim))

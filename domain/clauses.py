@@ -151,9 +151,7 @@ def _noun_phrase(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _ends_phrase(token: Token) -> bool:
-    """Return True if the next token surely ends a noun phrase: "the agency interviews" may be two nouns or noun and
-    verb.
-    """
+    """Return True if the next token surely ends a noun phrase: "the agency interviews" may be noun and verb."""
     lower, parts = token.text.lower(), parts_of_speech(token.lemma)
     if lower in _AFTER_PHRASE or is_past(lower) or token.lemma in VAGUE_NOUNS:
         return True
@@ -161,9 +159,7 @@ def _ends_phrase(token: Token) -> bool:
 
 
 def _begins(token: Token, *, bare: bool) -> bool:
-    """Return True if a noun phrase can begin with this token. "seeing Jonas", "help Jonas" are actions; "his painting"
-    is a thing.
-    """
+    """Return True if a noun phrase can begin here: not "seeing Jonas", "help Jonas", but "his painting"."""
     deed = token.text.lower().endswith("ing") or parts_of_speech(token.lemma).startswith("v")
     word = token.kind == "word" and token.text.lower() not in _QUESTIONS
     return token.kind in {"name", "number"} or (word and not (bare and deed))
@@ -197,9 +193,7 @@ def _is_next_noun(before: Token, word: Token) -> bool:
 
 
 def _has_more(tokens: Sequence[Token], end: int) -> bool:
-    """Return True if the next tokens make the phrase an indirect object: "gave Jonas a book", "advised Jonas
-    to rest".
-    """
+    """Return True if the next tokens make the phrase an indirect object: "gave Jonas a book", "told Jonas to rest"."""
     following = [token.text.lower() for token in tokens[end : end + 2]]
     if not following:
         return False

@@ -131,9 +131,7 @@ def tense(text: str) -> Tense:
 
 
 def mentions(text: str, today: date) -> tuple[Mention, ...]:
-    """Return the dates that `text` names, in order, as said on `today`. Impossible dates ("30 February") are
-    excluded.
-    """
+    """Return the dates that `text` names, in order, as said on `today`, without impossible ones ("30 February")."""
     low = text.lower()
     if not any(hint in low for hint in _HINTS):
         return ()
@@ -146,9 +144,7 @@ def mentions(text: str, today: date) -> tuple[Mention, ...]:
 
 
 def annotate(text: str, found: tuple[Mention, ...]) -> str:
-    """Return `text` with each date after its words: "yesterday (2023-05-07)". A date that the text spells out is not
-    repeated.
-    """
+    """Return `text` with each date after its words, unless spelled out: "yesterday (2023-05-07)"."""
     parts: list[str] = []
     at = 0
     for mention in found:
@@ -258,9 +254,7 @@ def _tense_at(text: str, match: re.Match[str]) -> Tense:
 
 
 def _season(name: str, today: date, step: int) -> Period:
-    """Return the days of a northern season of three months. "Last" means this year's if it has ended, else
-    last year's.
-    """
+    """Return the days of a northern season of three months. "Last": this year's if it has ended, else last year's."""
     start = date(today.year, _SEASONS[name], 1)
     year = today.year
     if step < 0:

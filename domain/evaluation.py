@@ -8,10 +8,7 @@ from slowwave_server.domain.summaries.ranking import terms
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Counts of messages. kept: messages that are the source of a memory; gold: messages for which a person wrote a
-    memory;
-    both: messages that are in both groups.
-    """
+    """Counts of messages: sources of a kept memory, messages for which a person wrote one, and those in both groups."""
 
     kept: int = 0
     gold: int = 0

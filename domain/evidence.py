@@ -44,9 +44,7 @@ class Weighed:
 
 
 def gathered(own: Iterable[EvidenceItem], parts: Iterable[Iterable[EvidenceItem]]) -> list[EvidenceItem]:
-    """Return the evidence of a memory and of the memories merged into it, each event once. The memory's own wording
-    wins.
-    """
+    """Return the evidence of a memory and of those merged into it, each event once. The memory's own wording wins."""
     found: dict[tuple[object, ...], EvidenceItem] = {}
     for said in (*own, *(replace(said, part=place) for place, part in enumerate(parts) for said in part)):
         found.setdefault(said.key, said)

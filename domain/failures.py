@@ -44,9 +44,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision. delay_seconds: the seconds to wait from now, 0 unless waiting; window_limit: the highest number of
-    events in the next window.
-    """
+    """A decision. delay_seconds: the wait from now; window_limit: the most events in the next window."""
 
     action: Action
     delay_seconds: float = 0.0

@@ -191,9 +191,7 @@ def _script_language(prose: str) -> str | None:
 
 
 class _Reading:
-    """The evidence of a text for its language, independent of its neighbours. The model runs only if its result
-    matters.
-    """
+    """A text's evidence for its language, independent of its neighbours. The model runs only if it matters."""
 
     def __init__(self, text: str) -> None:
         prose = _prose(text)

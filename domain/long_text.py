@@ -56,9 +56,7 @@ def ends(text: str, size: int) -> tuple[str, str]:
 
 
 def at_most(base: int, length: int) -> int:
-    """Return the highest number of items that a text may produce: `base`, plus as many for each further `LONG`
-    characters, capped.
-    """
+    """Return the most items that a text may produce: `base` for each `LONG` characters, capped."""
     return base * min(MOST_SHARES, 1 + max(0, length - 1) // LONG)
 
 

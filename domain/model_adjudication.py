@@ -57,9 +57,7 @@ class Verdict:
 
 
 def may_replace(older: ReviewedMemory, newer: ReviewedMemory) -> bool:
-    """Return True if a model may let `newer` end `older`: it is later, has an equal or better witness, and `older` is
-    no hand edit.
-    """
+    """Return True if a model may let `newer` end `older`: later, with an equal or better witness, and no hand edit."""
     later = newer.reaffirmed_at > older.reaffirmed_at
     claim = older.trust in TESTIMONY and newer.trust not in TESTIMONY
     return later and not claim and older.trust != "hand" and newer.status not in _UNREADABLE
@@ -81,9 +79,7 @@ def state_of(older: ReviewedMemory, newer: ReviewedMemory) -> str:
 
 
 def question(older: ReviewedMemory, newer: ReviewedMemory, evidence: Sequence[Evidence]) -> Prompt:
-    """Ask which side is valid. The entries of `evidence` are numbered from 1 in order. All quoted text is fenced, as
-    data.
-    """
+    """Ask which side is valid. The entries of `evidence` are numbered from 1. All quoted text is fenced, as data."""
     blocks = []
     for name, statement, of_newer in (("first", older, False), ("second", newer, True)):
         events = [

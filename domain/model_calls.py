@@ -69,9 +69,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Spender:
-    """The payer: a tenant, the agent that owns the memories (None for a room or team), and the run that asks,
-    if any.
-    """
+    """The payer: a tenant, the agent that owns the memories (None: a room or team), and the run that asks, if any."""
 
     tenant: str
     agent: str | None = None
@@ -79,10 +77,7 @@ class Spender:
 
 
 class ModelFailed(Exception):
-    """No usable answer, and a retry would not help: a refused request, or an answer that does not fit its schema.
-
-    tokens: the number of tokens that the call cost nevertheless.
-    """
+    """No usable answer, and a retry would not help: a refused request or a wrong shape. tokens: what the call cost."""
 
     def __init__(self, message: str, tokens: int = 0) -> None:
         super().__init__(message)
@@ -102,9 +97,7 @@ class Unanswered(TransientError):
 
 
 class BudgetReached(Exception):
-    """A cap is reached, and no model was called. cap: the setting of the cap; until: the end of the cap, None for a cap
-    per run.
-    """
+    """A cap is reached, and no model was called. cap: its setting; until: its end, None for a cap per run."""
 
     def __init__(self, cap: str, until: datetime | None = None) -> None:
         super().__init__(f"{cap} is reached" + (f", until {until:%Y-%m-%d %H:%M} UTC" if until else ""))

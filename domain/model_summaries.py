@@ -63,10 +63,7 @@ class SegmentText:
         return Prompt("summarize", VERSION, prompt_text(VERSION), data, SCHEMA, "summary")
 
     def lines_of(self, answer: Answer) -> tuple[Line, ...]:
-        """Return the lines that the events support, at most MAX_LINES, sorted by facet, then time.
-
-        Only the beginning of a very long answer is read.
-        """
+        """Return the supported lines, at most MAX_LINES, by facet and time; of a long answer, only the beginning."""
         places = {event.seq: place for place, event in enumerate(self.events)}
         kept: dict[tuple[int, str], Line] = {}
         for row in answer.data["lines"][: 3 * MAX_LINES]:

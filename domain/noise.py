@@ -63,9 +63,7 @@ MAX_CHATTER = 80
 
 
 def is_noise(event: Event) -> bool:
-    """Return True if nothing can be extracted from an event: it has no user or assistant intent, no final milestone and
-    no tool call or result.
-    """
+    """Return True for an event without intent of user or assistant, final milestone, tool call or result."""
     if _LETTER.search(event.content) is None:
         return True
     if event.kind == "task":
@@ -88,9 +86,7 @@ def is_chatter(text: str) -> bool:
 
 
 def without_machinery(text: str) -> str:
-    """Remove fenced code, recalled or internal blocks, log lines, stack traces and raw JSON from `text`; the remaining
-    lines keep their order.
-    """
+    """Remove fenced code, recalled or internal blocks, log lines, stack traces and raw JSON from `text`."""
     if "```" in text or "~~~" in text or "<" in text:
         text = _without_blocks(text)
     if any(mark in text for mark in _RECALLED):

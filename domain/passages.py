@@ -67,9 +67,7 @@ def passages_of(text: str) -> Sequence[Passage]:
 
 
 def parts_of(text: str) -> dict[str, list[list[int | str]]]:
-    """Return the passages of a text as the database takes them: {"parts": [[part, begins, ends, heading], …]}; {} for
-    one passage.
-    """
+    """Return a text's passages for the database: {"parts": [[part, begins, ends, heading], …]}; {} for one passage."""
     found = passages_of(text)
     return {"parts": [[one.part, one.begins, one.ends, one.heading] for one in found]} if len(found) > 1 else {}
 

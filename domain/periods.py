@@ -10,9 +10,7 @@ Tense = Literal["past", "future", "unclear"]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The meaning of a date in words, as exact as the words. label: a text for readers, such as "2023-05" for
-    a month.
-    """
+    """The meaning of a date in words, as exact as the words. label: for readers, such as "2023-05" for a month."""
 
     label: str
     first: date
@@ -71,9 +69,7 @@ RECENT = 60
 
 
 def pointed_at(choices: Iterable[date], today: date, where: Tense) -> date:
-    """Return the most likely choice for a day without its year. where: the tense; a day in the near future outweighs
-    it.
-    """
+    """Return the most likely choice for a day without its year. where: the tense; the near future outweighs it."""
     days = list(choices)
     over = max((day for day in days if day <= today), default=None)
     ahead = min((day for day in days if day >= today), default=None)

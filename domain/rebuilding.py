@@ -1,6 +1,4 @@
-"""Plan a rebuild with another extractor from the same events: which memories stay, are added, or lose their
-evidence.
-"""
+"""Plan a rebuild with another extractor: which memories stay, are added, or lose their evidence."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -71,9 +69,7 @@ class Plan:
 
 
 def together(statements: Iterable[RebuiltStatement]) -> tuple[RebuiltStatement, ...]:
-    """Join equal statements of several windows, in the order of keys. If both score one event, the higher
-    scores count.
-    """
+    """Join equal statements of several windows, in the order of keys. Of two scores of an event the higher counts."""
     found: dict[Key, RebuiltStatement] = {}
     for one in statements:
         known = found.get(one.key)

@@ -1,6 +1,4 @@
-"""Measure how well a search finds the evidence for questions: metrics of one question, their means and
-standard errors.
-"""
+"""Measure how well a search finds the evidence for questions: metrics of each, means and standard errors."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -36,9 +34,7 @@ class Estimate(NamedTuple):
 
 
 def judge_hits(hits: Sequence[Shown], evidence: AbstractSet[str]) -> Figures:
-    """Return the metrics of a ranked list, best first. Within a token budget, hits count in order until one does not
-    fit.
-    """
+    """Return the metrics of a ranked list. Within a token budget, hits count in order until one does not fit."""
     figures: dict[str, float] = {}
     for depth in DEPTHS:
         seen = frozenset[str]().union(*(hit.sources for hit in hits[:depth]))

@@ -33,9 +33,7 @@ _DETECTORS = (
 
 @cache
 def load_forms() -> tuple[Form, ...]:
-    """Return the forms of named tokens. The first call imports detect-secrets, which takes longer than many
-    commands.
-    """
+    """Return the forms of named tokens. The first call imports detect-secrets, which takes long."""
     forms = []
     for kind, plugin, needs in _DETECTORS:
         module, _, detector = plugin.partition(".")

@@ -1,7 +1,4 @@
-"""Format times and durations in words.
-
-Times are shown in UTC, with the suffix UTC.
-"""
+"""Format times, always in UTC with that suffix, and durations in words."""
 
 from datetime import UTC, datetime
 

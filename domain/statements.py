@@ -5,9 +5,7 @@ from hashlib import blake2b
 
 
 def normal_form(content: str) -> str:
-    """Return `content` without differences that carry no meaning: case, width and form of characters, spacing,
-    a final ".", "!" or "…".
-    """
+    """Return `content` without case, spacing, variants of characters, and a final ".", "!" or "…"."""
     folded = unicodedata.normalize("NFKC", content).casefold()
     return " ".join(folded.split()).rstrip(".!… ")
 

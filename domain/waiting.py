@@ -197,9 +197,7 @@ def _due_now(facts: Facts, due: datetime, rules: AutoFlush) -> Waiting:
 
 
 def _timers(facts: Facts, rules: AutoFlush) -> tuple[datetime, datetime, datetime]:
-    """Check the three timers: the session was quiet long enough, its oldest event is too old, or the session counts as
-    over.
-    """
+    """Check the three timers: the session was quiet long enough, its oldest event is too old, or it is over."""
     quiet_at = facts.last_seen_at + timedelta(seconds=rules.idle_seconds)
     aged_at = (facts.dirty_since or facts.last_seen_at) + timedelta(seconds=rules.max_dirty_age_seconds)
     return quiet_at, aged_at, facts.closes_at or max(quiet_at, aged_at)

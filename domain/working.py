@@ -78,9 +78,7 @@ class Sifted:
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """The thresholds. duplicate: the Jaro similarity above which the guard is asked; link: the minimum score
-    of a link.
-    """
+    """The thresholds. duplicate: the Jaro similarity from which the guard is asked; link: the least score of a link."""
 
     duplicate: float
     link: float

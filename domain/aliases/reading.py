@@ -27,9 +27,7 @@ _HAN_KANA = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\u3041-\u30ff\u3005ー]+")
 
 
 def is_name_word(word: str) -> bool:
-    """Return True if a word has the form of a name: with a capital, digits or inner capitals, or in a script without
-    case.
-    """
+    """Return True if a word has the form of a name: a capital, digits or inner capitals, or a script without case."""
     first = word[:1]
     if first.isalpha() and not first.islower():
         return True

@@ -102,9 +102,7 @@ def _parts(word: str) -> tuple[str, ...]:
 
 
 def _fits(letters: str, words: tuple[str, ...], loose: bool) -> bool:
-    """Return True if the letters are the initials of the words. loose: True if a long compound may give a second letter
-    (BMBF).
-    """
+    """Return True if the letters are the initials of the words. loose: a compound may give a second letter (BMBF)."""
     if not words:
         return not letters
     if words[0].lower() in SMALL_WORDS and _fits(letters, words[1:], loose):

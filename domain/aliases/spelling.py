@@ -66,9 +66,7 @@ def clean_name(name: str) -> str:
 
 
 def may_be_name(name: str) -> bool:
-    """Return True if a span may be a name: letters, not a path or code, not a plain word, a date or a
-    redaction mark.
-    """
+    """Return True if a span may be a name: letters, no path or code, plain word, date or redaction mark."""
     words = name.split()
     if not 1 <= len(words) <= MAX_NAME_WORDS or not 2 <= len(name) <= MAX_NAME_CHARACTERS:
         return False
@@ -81,8 +79,6 @@ def may_be_name(name: str) -> bool:
 
 
 def are_two_names(name: str, alias: str) -> bool:
-    """Return True if neither name contains all words of the other; search finds a name by its parts without an
-    alias.
-    """
+    """Return True if neither name contains all words of the other; else search finds it without an alias."""
     first, second = set(key_of(name).split()), set(key_of(alias).split())
     return bool(first and second) and not (first <= second or second <= first)

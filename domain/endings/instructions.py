@@ -76,9 +76,7 @@ def replaces(newer: str, older: str) -> str | None:
 
 
 def _turns_round(newer: str, older: str) -> str | None:
-    """Compare a demand and a prohibition: "stop X" ends every demand that contains X; otherwise the words must be
-    equal.
-    """
+    """Compare a demand and a prohibition: "stop X" ends every demand with X; otherwise the words must be equal."""
     said, was = distinctive(_without_stop(newer)), distinctive(older)
     if not said or _INSTEAD.search(newer) or _INSTEAD.search(older):
         return None

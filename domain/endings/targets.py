@@ -54,10 +54,7 @@ class Sourced:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A memory that a newer memory ends.
-
-    reason: a sentence without words of either memory, because a forget would have to find and remove such words.
-    """
+    """A memory that a newer one ends. reason: without words of either memory, which a forget would have to find."""
 
     older: MemoryRevision
     reason: str

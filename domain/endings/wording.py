@@ -47,10 +47,7 @@ def speaker_of(content: str) -> str:
 
 
 def instruction_of(content: str) -> str | None:
-    """Return an instruction's words; None for other statements.
-
-    The words follow "Maya instructs:", or are in the quotation marks of a statement in another language.
-    """
+    """Return the words of an instruction: after "Maya instructs:", or quoted in another language; None for others."""
     match = _INSTRUCTS.match(content) or (None if _TOLD.match(content) else _QUOTES.match(content))
     return None if match is None else match["body"]
 

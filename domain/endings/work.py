@@ -100,9 +100,7 @@ def may_settle(content: str) -> bool:
 
 
 def settles(outcome: str, work: Work) -> bool:
-    """Return True if a statement reports the outcome of this work: the same object, done, and no part of the work still
-    open.
-    """
+    """Return True if a statement reports the outcome of this work: the same object, done, no part still open."""
     if not work.object or _NOT_DONE.search(outcome) is not None:
         return False
     named = stems(outcome)

@@ -1,7 +1,4 @@
-"""Extraction by rules: turn a window of events into statements worth keeping.
-
-Every function is pure.
-"""
+"""Extraction by rules: pure functions that turn a window of events into statements worth keeping."""
 
 from slowwave_server.domain.extraction.rules import RulesExtractor
 

@@ -121,9 +121,7 @@ def _at_work(speech: Speech, sentence: str, heard: str, *, first: bool) -> Score
 
 
 def _of_speakers(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | None:
-    """Return a sentence about its speaker; a sentence with a profile attribute (such as a name or a home) is always
-    kept.
-    """
+    """Return a sentence about its speaker; one with a profile attribute (such as a name or a home) is always kept."""
     stated = _stated(speech, sentence, first=first)
     if not _gives_profile(speech, sentence):
         return stated
@@ -173,9 +171,7 @@ def _told(speech: Speech, sentence: str, *, first: bool) -> ScoredSentence | Non
 
 
 def _is_of_others(speech: Speech, sentence: str) -> bool:
-    """Return True if one of two speakers talks about something other than themselves, and has not just omitted
-    the "I".
-    """
+    """Return True if one of two speakers talks about something else, and has not just omitted the "I"."""
     return (
         not speech.in_group
         and speech.speaker.name != UNNAMED

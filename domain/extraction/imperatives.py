@@ -1,7 +1,4 @@
-"""Base forms of the verbs that people use in instructions to an agent.
-
-Verbs of common life advice ("follow your heart", "live in the moment") are excluded.
-"""
+"""Base forms of verbs of instructions to an agent, without verbs of life advice ("follow your heart")."""
 
 WORK_VERBS = (
     "abbreviate acknowledge add address adjust alert align analyse analyze annotate answer append apply approve "

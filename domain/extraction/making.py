@@ -1,6 +1,4 @@
-"""Turn a kept statement into a candidate: resolve dates, rewrite in the third person, set type, confidence and
-importance.
-"""
+"""Turn a kept statement into a candidate: dates, third person, type, confidence and importance."""
 
 import re
 from dataclasses import dataclass
@@ -91,7 +89,5 @@ def made(passed: ScoredSentence, speech: Speech, context: ExtractionContext) -> 
 
 
 def _is_told(passed: ScoredSentence, said: str, speaker: Speaker) -> bool:
-    """Return True if a statement is rewritten in the third person. Passages stay verbatim, because they may be about
-    several people.
-    """
+    """Return True if a statement is put in the third person; not passages, which may be about several people."""
     return passed.worded or (SAID not in passed.fired and is_clear(said, speaker))

@@ -1,7 +1,4 @@
-"""Build the outline of an agent's delivery: the title of a structured answer, its points and its final figures.
-
-Every word of the outline is in the answer.
-"""
+"""Build the outline of an agent's delivery, in its words: title, points and final figures of a structured answer."""
 
 import re
 from collections import Counter
@@ -102,9 +99,7 @@ _NUMBERED = re.compile(r"^(?:\d{1,2}|[A-Z])[.)]\s+")
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The short form of a structured answer. points: in order, at most `MAX_POINTS`; more: the number of omitted
-    points.
-    """
+    """The short form of a structured answer. points: at most `MAX_POINTS`; more: the number of omitted points."""
 
     title: str
     points: tuple[str, ...]

@@ -25,10 +25,7 @@ _SENTENCE_END = re.compile(r"[.!;] ")
 
 
 def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
-    """Return True if a statement in its speaker's words is clear to outsiders.
-
-    asked: the question that the statement answers, if the memory contains it.
-    """
+    """Return True if a statement is clear to outsiders. asked: the question it answers, if the memory contains it."""
     return (
         (is_named(said) or has_specifics(said))
         and len(set(content_words(f"{asked or ''} {said}"))) >= LEAST_WORDS

@@ -51,9 +51,7 @@ _QUOTED_LINE = re.compile(r"^[^\S\n]{0,8}>.*$\n?", re.MULTILINE)
 
 
 def without_older_mail(text: str) -> str:
-    """Return a mail without its signature and the mail to which it replies: no quoted lines, and nothing after
-    "On … wrote:".
-    """
+    """Return a mail without signature and the mail that it answers: no quoted lines, nothing after "On … wrote:"."""
     signature = _SIGNATURE.search(text) if "\n--" in text or "\n____" in text else None
     if signature is not None and _CONTACT.search(signature.group()) is not None:
         text = text[: signature.start()]

@@ -131,9 +131,7 @@ def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
 
 
 def _is_technical(talk: list[Speech], *, to_agent: bool) -> bool:
-    """Return True if a talk is about technical work or takes place in a channel. Nobody talks among people as long as
-    only one has spoken.
-    """
+    """Return True for technical work or a channel. Nobody talks among people as long as only one has spoken."""
     said = [one.event.content for one in talk]
     if to_agent:
         return is_about_code(said)

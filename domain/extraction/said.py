@@ -69,17 +69,13 @@ def whole(text: str) -> list[ScoredSentence]:
 
 
 def of_agent(text: str, known: Collection[str]) -> list[ScoredSentence]:
-    """Return passages of an agent's turn that contain a name or a number. known: sentences that are candidates
-    already.
-    """
+    """Return passages of an agent's turn with a name or a number. known: sentences that are candidates already."""
     found = (one for block in _blocks(text) for one, _ in _passages(block, by_agent=True))
     return _best(_statement(one) for one in found if _is_specific(one) and one not in known)
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
-    """Yield the sentences of each paragraph, list item and heading: a passage must not join the end of a list with what
-    follows it.
-    """
+    """Yield the sentences of each paragraph, list item and heading, which no passage may join with another's."""
     block: list[str] = []
     for line in normalise(text).split("\n"):
         parts = [said for part in sentences(line) if part[0] not in ">&|" and (said := clean(part))]
@@ -132,9 +128,7 @@ def _passages(parts: Sequence[str], *, by_agent: bool) -> Iterator[tuple[str, bo
 
 
 def _states(part: str, *, by_agent: bool) -> bool:
-    """Return True if a sentence is a statement, not a question, greeting, request for now, code, or part of a
-    sentence.
-    """
+    """Return True if a sentence is a whole statement: no question, greeting, request for now, or code."""
     return (
         len(part) <= MAX_CHARACTERS
         and not part.rstrip().endswith(("?", ":", "…"))
@@ -160,9 +154,7 @@ def _with_question(
 
 
 def _is_answer(said: str) -> bool:
-    """Return True if a passage is short and begins neither with its speaker nor with a wish, so that it may need the
-    question.
-    """
+    """Return True if a short passage may need the question: it begins neither with its speaker nor with a wish."""
     return _OF_SPEAKER.match(said) is None and len(set(content_words(said))) <= SHORT_ANSWER
 
 

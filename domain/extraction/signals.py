@@ -1,7 +1,4 @@
-"""Detect the named signals in one sentence.
-
-Signals come from words (the lexicon), patterns of a few words, and the shape of the sentence.
-"""
+"""Detect the named signals in one sentence, by words (the lexicon), short patterns, and the sentence's shape."""
 
 import re
 from dataclasses import dataclass

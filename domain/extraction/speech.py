@@ -42,10 +42,7 @@ def name_of(event: Event, agent: str) -> str:
 
 
 def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) -> Iterator[Speech]:
-    """Yield the spoken events of a window in order, without noise, tasks and tools.
-
-    "You" is resolved only if exactly two people speak.
-    """
+    """Yield the spoken events of a window, without noise and tools. "You" is resolved only between two people."""
     before = [event for event in preceding if event.is_spoken and not is_noise(event)]
     spoken = [event for event in events if event.is_spoken and not is_noise(event)]
     people = sorted({name_of(event, agent) for event in (*before, *spoken)})

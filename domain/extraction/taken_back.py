@@ -13,9 +13,7 @@ from slowwave_server.domain.extraction.weights import keep_score
 
 
 def taken_back(speech: Speech, sentence: str) -> ScoredSentence | None:
-    """Return the memory of an ending, or None. If it corrects the previous turn, the previous turn is a
-    further source.
-    """
+    """Return the memory of an ending, or None. If it corrects the previous turn, that turn is a further source."""
     ending = recognise(sentence)
     # "From now on use Postgres instead of MySQL" stays an instruction and replaces the older instruction.
     if ending is None or (ending.act != "lifted" and standing.is_instruction(sentence)):

@@ -145,9 +145,7 @@ def calls(events: Iterable[Event]) -> Iterator[Call]:
 
 
 def lessons(done: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
-    """Yield pairs (failed, succeeded) of calls of the same tool, if the later call had other arguments and
-    succeeded.
-    """
+    """Yield pairs (failed, succeeded) of calls of the same tool if the later call had other arguments."""
     next_worked: dict[str, Call] = {}
     found: list[tuple[Call, Call]] = []
     for call in reversed(done):

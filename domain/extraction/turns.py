@@ -51,9 +51,7 @@ def features(talk: Sequence[Speech], at: int) -> dict[str, float]:
 
 @lru_cache(maxsize=128)
 def _read(text: str, *, by_agent: bool) -> tuple[tuple[str, ...], tuple[Act, ...], tuple[bool, ...]]:
-    """Return a text's sentences, their acts, and which are in the first person. Cached, because neighbouring turns need
-    it, too.
-    """
+    """Return a text's sentences, their acts, and which are in the first person; cached for neighbouring turns."""
     parts = tuple(sentences(text))
     acts = tuple(acts_of(parts, by_agent=by_agent))
     return parts, acts, tuple(_FIRST_PERSON.search(part) is not None for part in parts)

@@ -70,9 +70,7 @@ def any_past(words: AbstractSet[str]) -> bool:
 
 
 def third_person(word: str, *, past: bool = False) -> str:
-    """Return the form of a lower-case verb after a name. past: True if the sentence is about the past (decides
-    "read").
-    """
+    """Return the form of a lower-case verb after a name. past: the sentence is about the past (decides "read")."""
     if word in AUXILIARIES:
         return AUXILIARIES[word]
     if word in UNCHANGED or word in _NOT_VERBS or is_past(word) or (past and word in SAME_IN_PAST):

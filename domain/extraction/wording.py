@@ -54,10 +54,7 @@ def _is_called(said: str) -> bool:
 
 
 def quoted(said: str, speaker: Speaker, asked: str | None = None) -> str:
-    """Return the sentence word for word after the name of its speaker, and of the person whom it calls "you".
-
-    asked: the question that the sentence answers.
-    """
+    """Return the sentence verbatim after the names of its speaker and of "you". asked: the question it answers."""
     text = said.strip()
     ended = text if text.endswith((".", "!", "?", "…")) else f"{text}."
     to_whom = None if UNNAMED in {speaker.name, speaker.addressee} else speaker.addressee

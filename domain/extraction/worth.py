@@ -35,6 +35,4 @@ class Worth(Protocol):
         """The judge's name and version, which the run that stores a memory records."""
 
     def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
-        """Return the usefulness of each statement, in the order of the proposals, from 0 (nobody would miss
-        it) to 1.
-        """
+        """Return the usefulness of each statement, in order, from 0 (nobody would miss it) to 1."""

@@ -55,9 +55,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file's entries, whose concatenated `raw` texts are the file. header: the header, or None if it is missing or
-    invalid.
-    """
+    """A file's entries, whose joined `raw` texts are the file. header: None if it is missing or invalid."""
 
     entries: tuple[Entry, ...]
     header: FileHeader | None
@@ -171,9 +169,7 @@ class _Parser:
         return replace(entry, text=statement, type=SECTIONS.get(self._section or "", "fact"))
 
     def _run(self, goes_on: re.Pattern[str], *, spoken: bool = False) -> int:
-        """Count the lines of the entry that begins here. spoken: True if lines of a transcript belong to the entry,
-        too.
-        """
+        """Count the lines of the entry that begins here. spoken: lines of a transcript belong to the entry, too."""
         end = self._at + 1
         while end < len(self._lines) and self._goes_on(self._lines[end], goes_on, spoken=spoken):
             end += 1

@@ -15,9 +15,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class FileHeader:
-    """The owner of a file. kind: agent, room or team. zone, cutoff_hour: its day boundary. day: the date of a daily
-    file, or None.
-    """
+    """The owner of a file, its kind (agent, room or team) and day boundary. day: the date of a daily file, or None."""
 
     tenant: str
     kind: str

@@ -49,9 +49,7 @@ class FileSummary:
 
 
 def render_summary(summary: FileSummary, *, shared: bool) -> str:
-    """Return the section, from its heading to its end mark and line end. shared: True if the heading names the
-    agent.
-    """
+    """Return the section, from its heading to its end mark and line end. shared: the heading names the agent."""
     body = escape_lines(summary.text)
     mark = {
         "agent": summary.agent,

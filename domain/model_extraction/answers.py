@@ -194,9 +194,7 @@ class _Reader:
         return _Borne(cited, by_agent and not self._evidence(people, day, ended, heard=True).bears(content))
 
     def _is_agents_own(self, item: Mapping[str, Any], content: str, cited: tuple[ShownEvent, ...]) -> bool:
-        """Return True if the memory is about the agent's own act or statement. A request for an act does not prove the
-        act.
-        """
+        """Return True if the memory is about the agent's own act or statement. A request for an act proves none."""
         if _word(item, "kind") == "instruction":
             return False
         names = {said.name.casefold() for said in cited if said.event.kind == "assistant"}
@@ -232,9 +230,7 @@ class _Reader:
         return bool(people) and says(words, content, self._people)
 
     def _repeated(self, item: Mapping[str, Any], content: str, sources: tuple[ShownEvent, ...]) -> UUID | None:
-        """Return the known memory that the item repeats, by the item's own field, if the item adds nothing to this
-        memory.
-        """
+        """Return the known memory that the item repeats by its own field, if it adds nothing to this memory."""
         memory = self.known.named(item.get("repeats"))
         if memory is None or memory.id is None or not self._say(sources, content):
             return None

@@ -60,9 +60,7 @@ A wrong field invalidates its memory, not the answer, because endpoints without 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """One event in the prompt. text: its redacted text with line breaks and without machine output; name: the speaker's
-    name.
-    """
+    """One event in the prompt. text: redacted, with line breaks, without machine output; name: the speaker's."""
 
     speech: Speech
     name: str
@@ -98,9 +96,7 @@ class Asked:
 
     @property
     def words(self) -> str:
-        """Return the text of the window as a search query: the newest event first, so that a limit cuts off
-        the oldest.
-        """
+        """Return the window as a search query: the newest event first, so that a limit cuts off the oldest."""
         return " ".join(one_line(said.text) for said in reversed(self.said.values()))
 
 
@@ -135,10 +131,7 @@ def read_window(window: Window, context: ExtractionContext, max_chars: int | Non
 
 
 def prompt_of(asked: Asked, context: ExtractionContext, known: KnownContext, *, no_reply: str) -> Prompt:
-    """Build the prompt that requests a window's memories.
-
-    no_reply: the answer of an endpoint without schemas if it finds no memories.
-    """
+    """Build the prompt that requests a window's memories. no_reply: the "nothing" of an endpoint without schemas."""
     zone = ZoneInfo(context.time_zone)
     blocks = (
         Block("Known already", _numbered(known.memories)),

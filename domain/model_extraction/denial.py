@@ -119,9 +119,7 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause. denied: True if it contains a negator; wished: True for a wish or request; ended: True if its state is
-    over.
-    """
+    """A clause. denied: with a negator; wished: a wish or request; ended: its state is over."""
 
     words: tuple[_Word, ...]
     denied: bool

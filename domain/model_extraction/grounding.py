@@ -1,6 +1,4 @@
-"""Check that evidence supports a sentence: the evidence contains its names, numbers and dates, and some of its
-words.
-"""
+"""Check that evidence supports a sentence: it contains its names, numbers and dates, and some of its words."""
 
 import re
 from collections.abc import Iterable
@@ -37,9 +35,7 @@ class Evidence:
         return cls(frozenset(found))
 
     def bears(self, content: str) -> bool:
-        """Return True if the evidence contains all names, numbers, times and dates of `content`, and one of its content
-        words.
-        """
+        """Return True if the evidence has all names, numbers, times and dates of `content`, and one content word."""
         tokens = list(_tokens(content))
         if not all(self.has(token) for token in tokens if token.kind in _MUST_OCCUR):
             return False
@@ -47,9 +43,7 @@ class Evidence:
         return not words or any(self.has(token) for token in words)
 
     def share(self, content: str, apart: frozenset[str]) -> float:
-        """Return the share of content words in the evidence, from 0 to 1; words of `apart` (names of speakers) do not
-        count.
-        """
+        """Return the share (0 to 1) of content words in the evidence; words of `apart` (speakers) do not count."""
         words = [token for token in _tokens(content) if token.carries_content and not _forms(token) & apart]
         return sum(map(self.has, words)) / len(words) if words else 0.0
 

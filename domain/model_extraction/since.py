@@ -29,10 +29,7 @@ _HINTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The start of validity.
-
-    at: the time to store; day: the first day of the period, None if only the event's time is known.
-    """
+    """The start of validity. at: the time to store; day: the first day of the period, None if only `at` is known."""
 
     at: datetime
     day: date | None = None

@@ -48,9 +48,7 @@ def clean_content(item: Any) -> tuple[str, int]:
 
 
 def resolved(content: str, sources: tuple[ShownEvent, ...], context: ExtractionContext) -> tuple[Mention, ...]:
-    """Resolve the dates in the content, relative to the day of the source that names them, or else of the last
-    source.
-    """
+    """Resolve the dates in the content, relative to the day of the source that names them, else of the last source."""
     low = content.lower()
     today = local_day(sources[-1].event.happened_at, context.time_zone)
     for said in sources:

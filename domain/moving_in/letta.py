@@ -142,9 +142,7 @@ def _unpacked(text: str) -> str | None:
 
 
 def _sent(calls: Any) -> str | None:
-    """Return the text that an older assistant sent by the tool send_message; its `content` then holds only its
-    thoughts.
-    """
+    """Return what an older assistant sent by the tool send_message; its `content` then holds only thoughts."""
     texts: list[str] = []
     for call in calls if isinstance(calls, list) else []:
         function = call.get("function") if isinstance(call, Mapping) else None

@@ -20,9 +20,7 @@ _OWNERS = ("user_id", "agent_id", "run_id")
 
 
 def read(piece: Piece) -> Entries:
-    """Yield a memory of mem0. Relations of its graph are only counted, because their memories contain the same
-    facts.
-    """
+    """Yield a memory of mem0. Relations of its graph are only counted: their memories contain the same facts."""
     value = piece.value
     if piece.key == "relations":
         yield LeftOut("relation of the graph")

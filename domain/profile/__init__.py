@@ -43,9 +43,7 @@ _OF_KIND: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """One attribute of one person, in the words of a statement. ended: True if the statement says that it no longer
-    applies.
-    """
+    """One attribute of one person, in a statement's words. ended: the statement says that it no longer applies."""
 
     person: str
     attribute: str

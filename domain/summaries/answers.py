@@ -142,10 +142,7 @@ def _decides(part: str, asked: str) -> bool:
 
 
 def decisive(text: str, room: int, known: str) -> str:
-    """Return list items with an amount, a total or another decisive number, within `room` characters.
-
-    known: the text that the summary already contains.
-    """
+    """Return list items with a decisive number, within `room` characters. known: what the summary already has."""
     told = ""
     for unit in _units(text):
         if unit.kind == "item" and _DECISIVE.search(unit.text) and _FIGURE.search(unit.text):
@@ -199,9 +196,7 @@ def _worth(said: Sequence[str], asked: str) -> list[int]:
 
 
 def _delivery(units: Sequence[_Unit]) -> int | None:
-    """Return the index of the unit that delivers a text in the turn's first words: "Sure, here's the revised sentence:
-    …".
-    """
+    """Return the index of the unit that delivers a text in the turn's first words: "Sure, here's the revision: …"."""
     for at, unit in enumerate(units[:2]):
         if unit.announces and unit.kind == "prose" and _OPENS.search(unit.text) and len(units) > at + 1:
             return at

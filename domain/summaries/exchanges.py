@@ -1,7 +1,4 @@
-"""Split the turns of a person and an agent into exchanges.
-
-An exchange is one request with all turns and tool calls until the next request.
-"""
+"""Split the turns of a person and an agent into exchanges: a request, and all turns and calls until the next one."""
 
 import re
 from collections.abc import Sequence
@@ -91,9 +88,7 @@ def substance(speech: Speech) -> list[str]:
 
 
 def answers(speech: Speech) -> bool:
-    """Return True if a person answers the agent's previous question: "Yes, please. Thank you!" is not a mere
-    courtesy.
-    """
+    """Return True if a person answers the agent's question: "Yes, please. Thank you!" is no mere courtesy."""
     if speech.is_agent or stance_of(all_of(speech.event.content)) is None:
         return False
     asked = plain(speech.before or "")

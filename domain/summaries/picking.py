@@ -39,9 +39,7 @@ def pick(lines: Sequence[Line], budget: int, cost: Callable[[Line], int], *, ope
 
 
 def _sure(items: Sequence[Item], budget: int, opening: int) -> list[int]:
-    """Return lines that take precedence: each conversation's ending, the best line of each facet, then each facet's
-    share.
-    """
+    """Return lines that take precedence: each ending, the best line of each facet, then each facet's share."""
     endings: list[int] = []
     best: list[int] = []
     others: list[int] = []
@@ -61,9 +59,7 @@ def _key(line: Line) -> tuple[object, ...]:
 
 
 def _too_early(line: Line, share: float) -> float:
-    """Return the penalty of a state line that later events may have changed. share: the part of the day before it, 0 to
-    1.
-    """
+    """Return the penalty of a state line that later events may have changed. share: the day before it, 0 to 1."""
     return EARLY_STATE * (1 - share) if line.facet == "state" else 0.0
 
 
@@ -120,9 +116,7 @@ class _Told:
     run: str | None
 
     def is_of(self, other: "_Told") -> bool:
-        """Return True if both milestones belong to one run: same id, else similar words, or the same text plus
-        a cause.
-        """
+        """Return True if two milestones are of one run: same id, similar words, or the same text plus a cause."""
         if self.run is not None and other.run is not None:
             return self.run == other.run
         short, long = sorted((self.text, other.text), key=len)

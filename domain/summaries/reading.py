@@ -151,9 +151,7 @@ def _of_calls(done: Sequence[Call], events: Mapping[int, Event], agent: str) -> 
 
 
 def cleaned(event: Event) -> Event:
-    """Return the event without machine output. Secrets are redacted before the cut, because half a secret would not be
-    found.
-    """
+    """Return the event without machine output, redacted before the cut: half a secret would not be found."""
     text = redact(event.content).text
     if len(text) > MAX_EVENT_CHARACTERS:
         half = MAX_EVENT_CHARACTERS // 2

@@ -65,9 +65,7 @@ def _is_no_news(name: str, value: str) -> bool:
 
 
 def _names_target(call: Call) -> bool:
-    """Return True if the call changes an existing object: it passes the object's identifier, and the answer
-    repeats it.
-    """
+    """Return True if the call passes an object's identifier and the answer repeats it: it changes that object."""
     told = set(pairs(call.answer))
     return any(is_target(key, call) and (key, value) in told for key, value in call.arguments)
 

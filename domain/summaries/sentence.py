@@ -8,10 +8,7 @@ from slowwave_server.domain.summaries.lines import Facet
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence in its summary form.
-
-    fired: the names of its signals and of further properties that have weights; run: the run id of a milestone.
-    """
+    """One sentence in its summary form. fired: its signals and other weighted properties; run: a milestone's run id."""
 
     facet: Facet
     text: str
