@@ -92,9 +92,7 @@ def withdraw(
     by: str,
     now: datetime,
 ) -> Correction:
-    """Archive a memory of `tenant`: answers no longer contain it, and it stays readable. Arguments and errors as in
-    correct().
-    """
+    """Archive a memory of `tenant`, which stays readable. Arguments and errors as in correct()."""
 
     def change(effects: HandEffects, _: Any) -> UUID:
         effects.withdrawn(memory)

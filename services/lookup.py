@@ -18,9 +18,7 @@ _SCOPE = "SELECT id FROM slowwave.scopes WHERE tenant = %(tenant)s AND kind = %(
 
 
 class UnknownName(SlowwaveError):
-    """The agent, session, memory or dead letter does not exist. The message, and `nearest`, contain the
-    nearest names.
-    """
+    """The agent, session, memory or dead letter does not exist. The message and `nearest` hold the nearest names."""
 
     def __init__(self, message: str, nearest: Sequence[str] = ()) -> None:
         super().__init__(message)

@@ -1,6 +1,4 @@
-"""Record calls that waited in a queue. Each has its enqueue time, and is discarded if its target was forgotten after
-this time.
-"""
+"""Record calls from a queue, each with its enqueue time; a target that was forgotten later discards it."""
 
 from slowwave.capture import Entry, about_of
 from slowwave.errors import ScopeConflict, WasForgotten
@@ -26,9 +24,7 @@ def record_turn(memory: Memory, turn: RecordTurn, *, key: str, taken: str) -> No
 
 
 def remember(memory: Memory, asked: Remember, *, key: str, taken: str) -> bool:
-    """Store a note as `Memory.remember` does. Return False if it was forgotten in the meantime. Raises as
-    `remember`.
-    """
+    """Store a note as `Memory.remember` does. False: it was forgotten meanwhile. Raises as `remember`."""
     try:
         store = memory.store
         note(store.postgres, store.settings.memory, memory.tenant, asked, key=asked.key or key, taken=taken)

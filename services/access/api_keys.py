@@ -62,9 +62,7 @@ _COLUMNS = columns_of(ApiKey, Key)
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """The properties of a new key. agents: empty for all agents of its tenant; scopes: empty for the agents' own scopes
-    only.
-    """
+    """The properties of a new key. agents: empty for all of its tenant; scopes: empty for the agents' own only."""
 
     name: str
     rights: Collection[str]

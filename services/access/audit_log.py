@@ -28,9 +28,7 @@ class ActDetails(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One act. actor: the name of the person, None for a login with an unknown name. tenant: None for an act on no
-    single tenant.
-    """
+    """One act. actor: None for a login with an unknown name; tenant: None for an act on no single tenant."""
 
     id: int
     done_at: datetime

@@ -92,9 +92,7 @@ def bound_login(connection: Connection, login: str, role: str, connections: int 
 
 
 def lacking_bounds(connection: Connection) -> list[str]:
-    """Return, in words, what logins of agents' hosts may use without a limit; [] if all is limited. Any login may call
-    this.
-    """
+    """Return, in words, what logins of agents' hosts may use without a limit. Any login may call this."""
     found = [f"login {login!r} has no connection limit" for login in _unlimited(connection)]
     functions = set(connection.execute(_CALLABLE, {"group": PRODUCER}).scalars())
     if any("advisory" in name for name in functions):

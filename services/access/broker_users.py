@@ -102,9 +102,7 @@ def _producing(tenants: str) -> list[str]:
 
 
 def _serving() -> list[str]:
-    """Return rules to record for all tenants. A gateway loads limits.lua itself, because it may start before any
-    worker.
-    """
+    """Return rules to record for all tenants. A gateway loads limits.lua itself: it may start before any worker."""
     return [
         *_producing("*"),
         "+script|load",
@@ -149,9 +147,7 @@ def _asking() -> list[str]:
 
 
 def _exporting() -> list[str]:
-    """Return rules to count. A script reads the id of a queue's oldest message, but not in `capture`, whose messages
-    have text.
-    """
+    """Return rules to count. A script reads the oldest message's id, but not in `capture`, whose messages have text."""
     others = tuple(queue for queue in QUEUES if queue != CAPTURE_QUEUE)
     return [
         *_asking(),

@@ -40,9 +40,7 @@ def open_session(connection: Connection, user: User, tenant: str, *, now: dateti
 
 
 def find_session(connection: Connection, secret: str, *, now: datetime) -> Login | None:
-    """Return the login with this secret and its present rights, so that a revoked role ends at once; None if there is
-    none.
-    """
+    """Return the login with this secret and its present rights, so that a revoked role ends at once, or None."""
     query = (
         select(ConsoleUser.name, ConsoleUser.role, ConsoleUser.tenants, ConsoleSession.tenant)
         .join(ConsoleUser, ConsoleUser.name == ConsoleSession.user_name)

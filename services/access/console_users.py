@@ -69,9 +69,7 @@ class Passwords:
 
     @cached_property
     def _nobody(self) -> str:
-        """A hash to compare with if a user does not exist, so that the response time does not reveal which
-        users exist.
-        """
+        """A hash to compare with for an unknown user, so that the response time does not reveal who exists."""
         return self._hasher.hash("a password that nobody has")
 
     def hash(self, password: str) -> str:
@@ -79,9 +77,7 @@ class Passwords:
             return self._hasher.hash(_normal(password))
 
     def fits(self, password: str, kept: str | None) -> bool:
-        """Return True if `kept` is the hash of this password. None stands for an unknown user, and takes the
-        same time.
-        """
+        """Return True if `kept` is the hash of this password. None, an unknown user, takes the same time."""
         with _hashing:
             nobody = self._nobody  # the first caller makes it, whichever thread that is
             try:

@@ -72,9 +72,7 @@ def routines(connection: Connection) -> list[Routine]:
 
 
 def in_use(connection: Connection) -> bool:
-    """Return True if a login other than the owner's may use this database. For a login that is not the owner, this is
-    always True.
-    """
+    """Return True if a login other than the owner's may use this database; always True for other logins."""
     if not connection.execute(_IS_OWNER).scalar_one():
         return True
     registered = connection.execute(text("SELECT EXISTS (SELECT FROM slowwave.logins)")).scalar_one()
@@ -176,9 +174,7 @@ def _on_functions(functions: list[Routine], vector: str | None) -> Iterator[str]
 
 
 def _worker_policies(found: list[str]) -> Iterator[str]:
-    """Return policies that are always true. The planner drops such conditions, so workers get the same plans as the
-    owner.
-    """
+    """Return always true policies: the planner drops them, so workers get the same plans as the owner."""
     for table in found:
         if table not in OWNER_ONLY | READ_ONLY:
             # Check first, because creating a policy locks the table, and it nearly always exists.

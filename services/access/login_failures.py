@@ -89,9 +89,7 @@ class LoginFailures:
 
 
 def _limits(name: str, address: str) -> list[tuple[str, int]]:
-    """Return the keys with their limits. Keys contain digests, because a person may type a password into the name
-    field.
-    """
+    """Return the keys with their limits. Keys contain digests: people type passwords into the name field."""
     site = _site(address)
     both = hashlib.sha256(f"{site}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
     alone = hashlib.sha256(site.encode()).hexdigest()[:32]

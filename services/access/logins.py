@@ -1,7 +1,4 @@
-"""Make, register and list logins of Postgres with their roles and tenants.
-
-Only the owner can use this module, or a login that may become the owner and may make roles.
-"""
+"""Make, register and list logins of Postgres; only the owner, or a login that may become it and make roles, can."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -153,9 +150,7 @@ def _join(connection: Connection, login: str, group: str, *, made: bool) -> None
 
 
 def _groups_of(connection: Connection, login: str) -> list[str]:
-    """Return Slowwave's groups that contain a login. An owner without superuser rights may lack control of the
-    others.
-    """
+    """Return Slowwave's groups that contain a login. An owner without superuser rights may control no others."""
     return list(connection.execute(_MEMBERSHIPS, {"login": login, "groups": [*GROUPS.values(), EXPORTER]}).scalars())
 
 

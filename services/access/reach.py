@@ -14,9 +14,7 @@ _DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The reach of a key. agents: names or patterns; empty for all agents. scopes: "room:NAME" or "team:NAME", or
-    patterns; empty for the agents' own scopes only.
-    """
+    """The reach of a key, as names or patterns. No agents: all agents; no scopes: the agents' own scopes only."""
 
     agents: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()

@@ -1,6 +1,4 @@
-"""Check who may change settings of the whole installation, such as the schedule of maintenance: logins that see all
-tenants.
-"""
+"""Check who may change settings of the whole installation, such as jobs' schedules: logins that see all tenants."""
 
 from sqlalchemy import Connection, select
 

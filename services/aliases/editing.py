@@ -32,9 +32,7 @@ class CannotRename(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class AliasEdit:
-    """The result of an edit. run: the number of the run, for an undo. pairs: (name, alias) of each pair that it
-    changed.
-    """
+    """The result of an edit. run: for an undo; pairs: (name, alias) of each pair that it changed."""
 
     run: int
     action: str

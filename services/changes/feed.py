@@ -54,9 +54,7 @@ def read_changes(
 def remove_old_tombstones(
     engine: Engine, *, now: datetime, dry_run: bool = False, go_on: Callable[[], bool] = lambda: True
 ) -> int:
-    """Remove tombstones of all tenants older than TOMBSTONE_DAYS. Return the number of removed rows, or in a dry run of
-    old rows.
-    """
+    """Remove tombstones of all tenants older than TOMBSTONE_DAYS; return their number, in a dry run too."""
     until, removed = now - timedelta(days=TOMBSTONE_DAYS), 0
     if dry_run:
         with engine.connect() as connection:

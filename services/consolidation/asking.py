@@ -25,10 +25,7 @@ was down or refused the key; retry later.
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """A model, and the purposes for which runs may use it.
-
-    run: the run to which its calls are charged; None: each run pays for its own calls.
-    """
+    """A model, and the purposes of its use. run: the run that pays for its calls; None: each run pays its own."""
 
     model: AskModel
     synthesize: bool = True
@@ -46,9 +43,7 @@ class ModelUse:
 
 @dataclass
 class Asking:
-    """The calls of one run. counts: the number of calls without an answer, by reason; reached: the cap that was
-    reached, in words.
-    """
+    """The calls of one run. counts: calls without an answer, by reason; reached: the reached cap, in words."""
 
     model: AskModel
     spender: Spender

@@ -164,9 +164,7 @@ class Pass:
             self.failed += 1
 
     def _settle(self, ids: Sequence[UUID], *, harmed: bool = False) -> None:
-        """Settle these memories in one transaction. harmed: True if a batch with them was rolled back because it did
-        harm.
-        """
+        """Settle these memories in one transaction. harmed: a batch with them was rolled back because it did harm."""
         new: Sequence[UUID] = ()
         if self.triples:
             with self.transaction() as connection:

@@ -207,9 +207,7 @@ class Effects:
         self._did(action, memory.id)
 
     def _fresh(self, memory: MemoryRevision) -> MemoryRevision:
-        """Return the memory in its known state, or read it again if this batch has changed it (its row is then
-        locked).
-        """
+        """Return the memory in its known state, or read anew if this batch has changed it (its row is then locked)."""
         if memory.id not in self.touched:
             return memory
         return load(self.ledger.connection, self.scope_id, [memory.id])[memory.id]

@@ -188,9 +188,7 @@ def settle_endings(effects: Effects, endings: Endings, memories: Sequence[Memory
 
 
 def expired(connection: Connection, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
-    """Return the memories that are open work and ended only by their age. Such a memory becomes valid again if it is
-    said again.
-    """
+    """Return open work that ended only by age. It becomes valid again if it is said again."""
     ended = [
         one.id for one in memories if one.type == "task" and one.valid_to is not None and one.superseded_by is None
     ]

@@ -149,11 +149,7 @@ class _Work:
 
 
 def _model_use(context: JobContext) -> ModelUse | None:
-    """Return the model of the settings, or the command that the job names. All calls are charged to this run of the
-    job.
-
-    Raises InvalidSettings.
-    """
+    """Return the model of the settings or the job's command, charged to this run. Raises InvalidSettings."""
     settings, command = context.settings, context.job.details.get("llm_command")
     if command:
         settings = with_command(settings, str(command))

@@ -50,9 +50,7 @@ def settle_changes(connection: Connection, effects: Effects, world: World, memor
 
 
 def _enders(world: World, memories: Iterable[MemoryRevision]) -> dict[UUID, MemoryRevision]:
-    """Return the first statement that ends each memory. If several statements change the same one, each ends the one
-    before.
-    """
+    """Return the first statement that ends each memory; of several for the same one, each ends the one before."""
     found: dict[UUID, MemoryRevision] = {}
     for older in memories:
         newer = (one for one in _near(world, older) if _changes(world, one, older))

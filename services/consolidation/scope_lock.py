@@ -29,8 +29,6 @@ def scope_lock(engine: Engine, scope_id: int) -> Iterator[bool]:
 
 
 def lock_scope(connection: Connection, scope_id: int) -> bool:
-    """Lock out consolidation passes until the connection's transaction ends. Return False if a pass already has the
-    lock.
-    """
+    """Lock out consolidation passes until the connection's transaction ends. False: a pass has the lock."""
     ours: bool = connection.execute(_TRY_FOR_TRANSACTION, {"scope": str(scope_id)}).scalar_one()
     return ours

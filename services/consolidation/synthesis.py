@@ -32,9 +32,7 @@ class Pair:
 
 
 def propose(asking: Asking, pair: Pair) -> str | None:
-    """Ask for one sentence that states both memories. If no answer may replace both, count the reason and
-    return None.
-    """
+    """Ask for one sentence that states both memories; None, with the reason counted, if none may replace both."""
     texts = (pair.first.content, pair.second.content)
     answer = asking.ask(question(*texts))
     if isinstance(answer, str):
@@ -47,10 +45,7 @@ def propose(asking: Asking, pair: Pair) -> str | None:
 
 
 def keep(ledger: Ledger, pair: Pair, content: str, *, model: str) -> UUID:
-    """Replace the survivor's text with `content`, which `model` wrote, and merge the other memory into the survivor.
-
-    Return the survivor's id. Raises Stale.
-    """
+    """Replace the survivor's text with the text by `model`, merge the other into it, return its id. Raises Stale."""
     stays = survivor((pair.first, pair.second))
     part = pair.second if stays is pair.first else pair.first
     reason = f"{REASON} of two by {model}: {stays.content}"

@@ -147,9 +147,7 @@ class World:
         return memory.groupable and not (memory.merged_into is not None and memory.id in self._by_hand)
 
     def pinned(self, a: UUID, b: UUID) -> bool:
-        """Return True if passes may not decide about this pair, because a person decided about it, or an undo restored
-        it.
-        """
+        """Return True if passes may not decide about this pair: a person did, or an undo restored it."""
         return frozenset((a, b)) in self._pinned
 
     def pin(self, ids: Iterable[UUID]) -> None:

@@ -216,9 +216,7 @@ class _Pass:
         return holds and (other.status == "active" or other.id in self._chosen)
 
     def _index_active(self) -> None:
-        """Index memories that became active without a pass (by hand, from a file), because lookups can't find
-        them yet.
-        """
+        """Index memories that became active without a pass (by hand, from a file): lookups can't find them yet."""
         values = {"scope": self._scope_id, "most": _MOST_UNINDEXED}
         unindexed = self._connection.execute(_UNINDEXED, values).scalars().all()
         if unindexed:
@@ -254,9 +252,7 @@ def _spent(connection: Connection, scope_id: int, rules: Curation, now: datetime
 
 
 def _passes_today(connection: Connection, scope_id: int, now: datetime) -> int:
-    """Count the passes over the scope on the local day of its agent (UTC for rooms and teams), including
-    undone ones.
-    """
+    """Count the scope's passes on its agent's local day (UTC for rooms and teams), including undone ones."""
     where = connection.execute(_CLOCK, {"scope": scope_id}).one()
     start, end = bounds_of(local_day(now, where.zone, where.cutoff_hour), where.zone, where.cutoff_hour)
     passes: int = connection.execute(_PASSES, {"scope": scope_id, "start": start, "end": end}).scalar_one()

@@ -47,9 +47,7 @@ _WHY = text(
 
 
 def why_none(connection: Connection, scope_id: int, *, passed_over: int, now: datetime) -> str:
-    """Return in words why a scope has no note good enough for a line. passed_over: notes that an active memory repeats
-    or denies.
-    """
+    """Return in words why a scope has no note good enough. passed_over: notes that an active memory settles."""
     found = {row.place: row.notes for row in connection.execute(_WHY, {"scope": scope_id, "now": now})}
     if not found:
         return "the scope has no note that is not curated yet"

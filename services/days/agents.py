@@ -32,9 +32,7 @@ class InvalidDay(SlowwaveError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class AgentDays:
-    """The day boundary of an agent. timezone: an IANA name; cutoff_hour: the hour (0 to 23) at which the agent's day
-    begins.
-    """
+    """The day boundary of an agent. timezone: an IANA name; cutoff_hour: when the agent's day begins (0 to 23)."""
 
     agent: str
     timezone: str

@@ -151,9 +151,7 @@ def day_book(
 
 
 def _last(after: tuple[date, str, str | None] | None) -> dict[str, Any]:
-    """Return the position after which the book continues, in its sort order; an agent's own scope has the
-    agent's name.
-    """
+    """Return the position after which the book continues; an agent's own scope sorts by the agent's name."""
     if after is None:
         return {"last_day": None, "last_agent": None, "last_kind": None, "last_name": None}
     day, agent, scope = after
@@ -162,9 +160,7 @@ def _last(after: tuple[date, str, str | None] | None) -> dict[str, Any]:
 
 
 def ended_days(connection: Reads, *, now: datetime, limit: int, after: DayRef | None = None) -> list[DayRef]:
-    """List days that are over in their agent's zone and not final, or not final any more, oldest first. after: only
-    days after this one in this order.
-    """
+    """List days that are over and not final, or not final any more, oldest first. after: only later ones."""
     at = (date.min, 0, 0) if after is None else (after.day, after.agent_id, after.scope_id)
     values = {"latest": (now + _FURTHEST_AHEAD).date(), "now": now, "limit": limit}
     values |= dict(zip(("day", "agent_id", "scope_id"), at, strict=True))

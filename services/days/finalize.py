@@ -1,7 +1,4 @@
-"""Make ended days final: all that are due, or one day by name.
-
-Days are independent: a failure is stored on its day, and the other days continue.
-"""
+"""Make ended days final: all that are due, or one by name. A failure is stored on its day; the others continue."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence

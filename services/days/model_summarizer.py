@@ -54,9 +54,7 @@ def by_rules(_day: DayRef) -> Summarizer:
 
 
 def choose_summarizer(settings: Days, model: AskModel | None) -> ChooseSummarizer:
-    """Choose the summarizer of a day: a model if one is configured and enabled, paid for by the day's agent; else the
-    rules.
-    """
+    """Choose a day's summarizer: a model if configured and enabled, paid for by the day's agent; else the rules."""
     if model is None or not settings.daily_summary_use_model:
         return by_rules
     return lambda day: ModelSummarizer(model, Spender(day.tenant, day.agent))

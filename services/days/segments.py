@@ -84,9 +84,7 @@ ON CONFLICT (agent_id, scope_id, day, session_id, from_seq) DO UPDATE SET
 
 @dataclass(frozen=True, slots=True)
 class StoredSegment:
-    """A stored segment. lines: loaded only for a session with one segment, else read on demand. thinned: True if
-    retention removed some of its events.
-    """
+    """A stored segment. lines: of a session's only segment, else read on demand; thinned: retention removed events."""
 
     from_seq: int
     to_seq: int
@@ -127,9 +125,7 @@ def kept_segments(engine: Engine, day: DayRef, sessions: Sequence[SessionCount])
 
 @dataclass(frozen=True, slots=True)
 class SessionParts:
-    """The parts of one session. epoch: the agent's epoch when the day was read; anew: True to reuse only segments that
-    can't be made again.
-    """
+    """The parts of one session. epoch: the agent's when the day was read; anew: reuse only what can't be made again."""
 
     engine: Engine
     day: DayRef
@@ -195,9 +191,7 @@ class SessionParts:
                 yield Part(one.lines, len(segment.events), read=True, by=one.by)
 
     def _read_events(self, first: int, last: int) -> Iterator[Event]:
-        """Read events page by page, each page on its own connection, so that no connection stays open while the rules
-        work.
-        """
+        """Read events page by page on separate connections, so that none stays open while the rules work."""
         while True:
             values = self._key() | {"first": first, "last": last, "page": PAGE_EVENTS}
             with self.engine.connect() as connection:

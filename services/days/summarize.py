@@ -131,9 +131,7 @@ class _Made:
     read: int = 0
 
     def by(self, summarizer: Summarizer) -> str:
-        """The summarizers of the parts: "model …", or "model …; 2 of 5 parts by rules/2 …", the present summarizer
-        first.
-        """
+        """The summarizers of the parts, the present one first: "model …; 2 of 5 parts by rules/2 …"."""
         names = sorted(self.makers, key=lambda name: (name != summarizer.name, name))
         if not names:
             return summarizer.name
@@ -176,9 +174,7 @@ def _try_once(engine: Engine, day: DayRef, wanted: _Wanted, *, anew: bool) -> Da
 
 
 def _make(engine: Engine, day: DayRef, reading: Reading, wanted: _Wanted, *, anew: bool, settled: bool) -> _Made | None:
-    """Return all parts, merged. For a day without new events, only improved parts; None if no part was made again, or
-    if there is still no budget.
-    """
+    """Return all parts, merged; of a day without new events, only improved ones. None: none was made again."""
     made = _Made(Folded(wanted.summarizer, wanted.settings.max_summary_words))
     for part in _parts(engine, day, reading, wanted.summarizer, anew=anew):
         if settled and part.by == waiting_for(wanted.summarizer):

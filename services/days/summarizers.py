@@ -1,6 +1,4 @@
-"""Summarizers make lines from events, and a summary from lines: the rules, or a model with the rules as fallback, so
-that no event can block a day.
-"""
+"""Summarizers make lines of events, and a summary of lines: the rules, or a model with the rules as fallback."""
 
 import logging
 from collections.abc import Sequence

@@ -32,9 +32,7 @@ PRECEDING = 2
 
 @dataclass(frozen=True, slots=True)
 class RetryResult:
-    """The result of a retry. outcome: stored or no_reply (the event was processed), failed (`error` has the reason), or
-    gone (it is not in quarantine).
-    """
+    """The result of a retry: processed (stored, no_reply), failed with an error, or gone from quarantine."""
 
     outcome: Literal["stored", "no_reply", "failed", "gone"]
     stored: int = 0

@@ -56,10 +56,7 @@ def redrive(
 def dismiss(
     connection: Connection, tenant: str, numbers: Sequence[int] | None, *, now: datetime, nobodys: bool = True
 ) -> tuple[list[int], dict[int, str]]:
-    """Close open letters of `tenant` without sending them (all if `numbers` is None, at most AT_ONCE).
-
-    nobodys: True to include letters whose tenant could not be read.
-    """
+    """Close open letters without sending them (None: at most AT_ONCE). nobodys: also those of an unreadable tenant."""
     query = select(DeadLetter.id).where(_open(tenant, numbers, nobodys)).order_by(DeadLetter.id).limit(AT_ONCE)
     found = list(connection.execute(query.with_for_update(skip_locked=True)).scalars())
     _decide(connection, found, "dismissed", now)

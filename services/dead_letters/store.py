@@ -37,9 +37,7 @@ def store_dead_letter(
 
 
 def _written(payload: Mapping[str, Any]) -> tuple[str, bool]:
-    """Return the payload as text, and True if Postgres accepts this text as JSON. A payload that is nested too
-    deeply gives "" and False.
-    """
+    """Return the payload as text, and True if Postgres takes it as JSON; "" and False if it is nested too deeply."""
     for strict in (True, False):
         try:
             # Python reads and writes NaN and Infinity, which are not JSON.
@@ -56,9 +54,7 @@ def _storable(text: str) -> str:
 
 
 def of_tenant(tenant: str, *, nobodys: bool = True) -> ColumnElement[bool]:
-    """Return the SQL condition for dead letters that an operator of `tenant` may see. nobodys: True to include those
-    without a readable tenant.
-    """
+    """Return SQL for dead letters that an operator may see. nobodys: also those without a readable tenant."""
     if not nobodys:
         return DeadLetter.tenant == tenant
     return or_(DeadLetter.tenant == tenant, DeadLetter.tenant.is_(None))

@@ -55,9 +55,7 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """The collaborators of a run. batch: the number of texts per call of the model; more_time: a function that returns
-    True if another batch may begin.
-    """
+    """The collaborators of a run. batch: texts per call of the model; more_time: whether another batch may begin."""
 
     engine: Engine
     models: Models
@@ -132,9 +130,7 @@ def _fill(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) 
 
 
 def _memories(run: Indexing, space: Space, embedder: Embedder, report: IndexReport) -> Step:
-    """Make vectors of memories. The search for missing vectors scans all memories, so large batches make the
-    scan rare.
-    """
+    """Make vectors of memories. The search for missing ones scans all memories: large batches make it rare."""
     with run.engine.connect() as connection:
         stale = rows.stale_memories(connection, space.id, max(run.batch, READ_AT_ONCE))
     for begin in range(0, len(stale), run.batch):
@@ -163,17 +159,13 @@ def _events(run: Indexing, space: Space, embedder: Embedder, report: IndexReport
 
 
 def _given_up(run: Indexing, space: Space) -> bool:
-    """Return True if all vectors were dropped in the meantime: new ones could not be stored, and would be made for
-    ever.
-    """
+    """Return True if all vectors were dropped meanwhile: new ones could not be stored, and would be made for ever."""
     with run.engine.connect() as connection:
         return all(other.id != space.id for other in spaces.read_spaces(connection))
 
 
 def _vectors(embedder: Embedder, texts: Sequence[str], space: Space, report: IndexReport) -> list[list[float] | None]:
-    """Return a vector for each text, None for a text that the model refuses while it accepts others, so that it delays
-    no others.
-    """
+    """Return a vector for each text, None for one that the model refuses, so that it delays no others."""
     try:
         vectors: list[list[float] | None] = list(embedder.embed(texts))
     except EmbeddingFailed as error:
@@ -204,10 +196,7 @@ def _one(embedder: Embedder, said: str) -> list[float] | None:
 
 @contextmanager
 def _alone(engine: Engine) -> Iterator[bool]:
-    """Try to become the only indexer for a `with` block; yield whether it succeeded.
-
-    A separate connection holds the lock, without an open transaction.
-    """
+    """Try to become the only indexer; yield whether it succeeded. A separate idle connection holds the lock."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         ours = bool(connection.execute(_LOCK).scalar_one())
         try:

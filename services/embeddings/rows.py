@@ -98,10 +98,7 @@ class MemoryText:
 
 @dataclass(frozen=True, slots=True)
 class PassageText:
-    """A passage without a vector, and the text to embed.
-
-    ends: the passage's end offset in the event's text; None if the event is not split into passages yet.
-    """
+    """A passage without a vector. ends: its end offset in the event's text; None if the event is not split yet."""
 
     session_id: int
     seq: int
@@ -143,9 +140,7 @@ def drop_archived(connection: Connection, space: int) -> int:
 
 
 def waiting_events(connection: Connection, space: int, limit: int) -> EventBatch:
-    """Return flushed events without a vector, of the sessions with the latest events. If `until` is empty, no event is
-    left.
-    """
+    """Return flushed events without a vector, of the latest sessions. An empty `until`: no event is left."""
     batch = EventBatch()
     values = {"space": space, "limit": limit, "sessions": SESSIONS_AT_ONCE}
     by_session: dict[int, list[RowMapping]] = {}
@@ -178,9 +173,7 @@ def _passages(row: RowMapping) -> list[PassageText]:
 
 
 def keep_events(connection: Connection, space: int, batch: EventBatch, vectors: Sequence[Vector | None]) -> int:
-    """Store vectors of events and their sessions' watermarks, in the caller's transaction. Returns as
-    `keep_memories`.
-    """
+    """Store vectors of events and their sessions' watermarks in the caller's transaction; see `keep_memories`."""
     rows = [
         {"session": one.session_id, "seq": one.seq, "part": one.part, "ends": one.ends, "embedding": _short(vector)}
         for one, vector in zip(batch.passages, vectors, strict=True)

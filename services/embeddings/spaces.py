@@ -29,9 +29,7 @@ _VERSION = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
 
 
 class VectorsUnavailable(Exception):
-    """This Postgres can't compare vectors; the message names the missing extension. All other functions work without
-    it.
-    """
+    """This Postgres can't compare vectors; the message names the missing extension. All else works without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +49,7 @@ def extension_version(connection: Connection) -> str | None:
 
 
 def require_extension(engine: Engine) -> None:
-    """Create the extension `vector`, in a version that finds the nearest vectors within a scope. Raises
-    VectorsUnavailable.
-    """
+    """Create the extension `vector` in a version that finds the nearest within a scope. Raises VectorsUnavailable."""
     with engine.connect() as connection:
         version = extension_version(connection)
     if version is None:

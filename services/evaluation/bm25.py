@@ -20,9 +20,7 @@ B = 0.75
 
 
 def words(texts: Sequence[str]) -> list[list[str]]:
-    """Return the stemmed words of each text without stop words, by bm25s. Raises InvalidSettings if bm25s is not
-    installed.
-    """
+    """Return the stemmed words of each text without stop words, by bm25s. Raises InvalidSettings without bm25s."""
     if not texts:
         return []
     stemmer = Stemmer.Stemmer("english")
@@ -72,9 +70,7 @@ class PrefixIndex:
         return scores
 
     def best(self, question: str, size: int, limit: int) -> list[int]:
-        """Return the indexes of the best texts among the first `size`, best first; only texts that share a word with
-        the query.
-        """
+        """Return the indexes of the best of the first `size` texts that share a word with the query, best first."""
         scores = self.scores(question, size)
         ranked = np.argsort(-scores, kind="stable")[:limit]
         return [int(place) for place in ranked if scores[place] > 0]

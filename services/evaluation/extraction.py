@@ -51,9 +51,7 @@ class Evaluation:
 def extract_session(
     extractor: Extractor, events: Sequence[Event], agent: str, bounds: ExtractorSettings
 ) -> list[Candidate]:
-    """Return the candidates of a session that is flushed after its last event. events: the whole session, seq
-    1 to n.
-    """
+    """Return the candidates of a session that is flushed after its last event. events: seq 1 to n."""
     found: list[Candidate] = []
     done = 0
     while done < len(events):

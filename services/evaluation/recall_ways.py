@@ -35,10 +35,7 @@ def shown_hit(hit: Hit, ids: Ids) -> Shown:
 
 
 def search_ways(name: str, memory: Memory) -> dict[str, Way]:
-    """Return the methods: search, search in memories only, and context.
-
-    name: a word for the memory's index in the names of the methods, such as "words".
-    """
+    """Return the methods: search, search in memories only, context. name: names the index, such as "words"."""
     last: dict[tuple[RecallQuestion, int], list[Hit]] = {}
 
     def found(question: RecallQuestion, ids: Ids) -> list[Hit]:
@@ -87,9 +84,7 @@ def named_sources(shown: Any) -> Iterator[tuple[str, int]]:
 
 
 def bm25_ways(agent: RecallAgent) -> dict[str, Way]:
-    """Return the methods that use BM25 over an agent's messages, and over chunks of 400 characters of these
-    messages.
-    """
+    """Return the methods that use BM25 over an agent's messages, and over chunks of 400 characters."""
     return {
         "BM25, messages": _bm25(agent.events, whole),
         f"BM25, chunks of {CHUNK_CHARACTERS}": _bm25(agent.events, chunks),

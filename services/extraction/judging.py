@@ -38,7 +38,5 @@ def installed_judge() -> Worth | None:
 
 
 def rules_extractor(settings: Settings) -> RulesExtractor:
-    """Return the extraction rules, with the judge if it is installed and the settings allow it. Call this
-    after a fork.
-    """
+    """Return the extraction rules, with the judge if installed and allowed. Call this after a fork."""
     return RulesExtractor(installed_judge() if settings.memory.auto_flush.extractor.judge else None)

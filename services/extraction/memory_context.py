@@ -53,18 +53,13 @@ _SUMMARY = text(
 
 @dataclass(frozen=True, slots=True)
 class ScopeKnowledge:
-    """Reads the known memories of the window's own scope, within the limits of the settings (with a limit of 0,
-    nothing).
-    """
+    """Reads the known memories of the window's own scope, within the settings' limits (with 0, nothing)."""
 
     engine: Engine
     bounds: MemoryContext
 
     def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext:
-        """Read the context of a window that begins at `before`. words: the words of the window, newest first.
-
-        Raises TransientError if Postgres can't be reached.
-        """
+        """Read the context of a window from `before` on. words: of the window, newest first. Raises TransientError."""
         if context.scope_id is None or not (self.bounds.daily_tail_lines or self.bounds.memory_snippets):
             return KnownContext()
         with self.engine.connect() as connection:

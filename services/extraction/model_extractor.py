@@ -40,9 +40,7 @@ MAX_WHY = 200
 
 
 class KnowsAlready(Protocol):
-    """Reads what a scope knew before a window with these `words` that begins at `before`. Leaves no
-    transaction open.
-    """
+    """Reads what a scope knew before a window with these `words`. Leaves no transaction open."""
 
     def read(self, context: ExtractionContext, words: str, before: datetime) -> KnownContext: ...
 

@@ -75,11 +75,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class WindowAnswers:
-    """Asks once per window, over all workers.
-
-    wait_seconds: the longest wait for another worker's answer. call_seconds: the time within which all attempts of one
-    question end.
-    """
+    """Asks once per window, over all workers. wait_seconds: for another's answer; call_seconds: for all attempts."""
 
     engine: Engine
     clock: Callable[[], datetime]

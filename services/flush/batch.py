@@ -16,9 +16,7 @@ from slowwave_server.services.log_context import bind
 
 @dataclass(frozen=True, slots=True)
 class FlushBatch:
-    """The collaborators of a batch. seconds: the time after which no other flush begins. monotonic: a monotonic clock
-    in seconds.
-    """
+    """The collaborators of a batch. seconds: the time after which no other flush begins."""
 
     flusher: Flusher
     seconds: float

@@ -55,9 +55,7 @@ class FlushedMemories:
 
 
 def end_after_flush(engine: Engine, flushed: FlushedMemories, now: datetime) -> int:
-    """End memories because of a flush's memories. Return the number of changed memories. Database errors are not
-    raised.
-    """
+    """End memories because of a flush's memories, and count the changed ones. Database errors are not raised."""
     asked = sought([(one.content, one.type) for one in flushed.candidates])
     if asked is None and not flushed.repeated:
         return 0

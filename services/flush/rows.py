@@ -33,10 +33,7 @@ def event_of(row: dict[str, Any]) -> Event:
 
 
 def candidate_row(candidate: Candidate, language: str) -> dict[str, Any]:
-    """Return a candidate as `store_memory` takes it.
-
-    language: the language of its conversation, which counts if the statement is too short to show its own.
-    """
+    """Return a candidate as `store_memory` takes it. language: the conversation's, for statements too short to tell."""
     return {
         "content": candidate.content,
         "hash": content_hash(candidate.content).hex(),
@@ -57,9 +54,7 @@ def candidate_row(candidate: Candidate, language: str) -> dict[str, Any]:
 
 
 def candidates_json(candidates: tuple[Candidate, ...], events: Iterable[Event] = ()) -> str:
-    """Return candidates as the database takes them, sorted in the order in which their keys are locked. events: their
-    source events.
-    """
+    """Return candidates as the database takes them, in the order of its locks. events: their source events."""
     if not candidates:
         return "[]"
     language = main_language(event.content for event in events if event.kind != "tool")
@@ -68,9 +63,7 @@ def candidates_json(candidates: tuple[Candidate, ...], events: Iterable[Event] =
 
 
 def aliases_json(events: Iterable[Event]) -> str | None:
-    """Return the aliases that events teach as the database takes them, sorted in the order in which their keys are
-    locked.
-    """
+    """Return the aliases that events teach as the database takes them, in the order of its locks."""
     rows = [
         {"name": one.name, "alias": one.alias, "name_key": key_of(one.name), "alias_key": key_of(one.alias)}
         | {"sources": list(one.sources)}

@@ -94,9 +94,7 @@ class Commit:
         settings: AutoFlush,
         now: datetime,
     ) -> "Commit":
-        """Return the commit of a completely processed window. If bisection had cut the window, its size limit doubles
-        again.
-        """
+        """Return the commit of a completely processed window. If bisection had cut it, its size limit doubles again."""
         limit = begun.window_limit
         if limit is not None:
             limit = limit * 2 if limit * 2 < most_events(settings.extractor.max_messages_per_flush) else None
@@ -250,9 +248,7 @@ def commit_flush(connection: Connection[Any], commit: Commit, now: datetime) -> 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The stored result of a failed window: the number of attempts, the next size limit, the time of the next
-    attempt.
-    """
+    """The stored result of a failed window. window_limit: the next size; not_before: the next attempt."""
 
     attempts: int
     window_limit: int | None

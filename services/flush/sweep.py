@@ -54,9 +54,7 @@ _WAKE = "SELECT slowwave.request_stale_flushes(%s, %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """The result of one sweep. more: True if a cap ended it, so that due sessions may remain that only another sweep
-    enqueues.
-    """
+    """The result of one sweep. more: a cap ended it; other due sessions may wait for another sweep."""
 
     taken: int
     enqueued: int
@@ -102,9 +100,7 @@ def _look_again(engine: Engine, refs: Sequence[SessionRef], at: datetime) -> Non
 
 
 def wake_stale(engine: Engine, settings: AutoFlush, now: datetime) -> int:
-    """Make stale sessions due whose unread events would otherwise never be flushed. Return their number. No event is
-    dropped.
-    """
+    """Make stale sessions due whose unread events would never be flushed; return their number."""
     with engine.begin() as connection:
         woken: int = connection.exec_driver_sql(_WAKE, (settings.stale_ttl_seconds, WOKEN_AT_ONCE, now)).scalar_one()
     return woken
@@ -113,9 +109,7 @@ def wake_stale(engine: Engine, settings: AutoFlush, now: datetime) -> int:
 def request_flush(
     engine: Engine, queue: FlushQueue, refs: Sequence[SessionRef], *, by: str, priority: Priority, now: datetime
 ) -> list[bool | None]:
-    """Request flushes for a person: back-offs end, and the sessions are due now. Each result is dirty, clean, or None
-    (unknown).
-    """
+    """Request flushes for a person: back-offs end, sessions are due now. Each result is dirty, clean, or None."""
     dirty: list[bool | None] = [None] * len(refs)
     for first in range(0, len(refs), REQUEST_BATCH):
         batch = refs[first : first + REQUEST_BATCH]

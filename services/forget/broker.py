@@ -86,9 +86,7 @@ def was_forgotten(redis: Redis, message_id: str) -> bool:
 
 
 def covers_message(raw: bytes | str, forgotten: Forgotten, tenant: str) -> bool:
-    """Return True if a message of a queue contains these names. An unreadable message does if its text contains the
-    name.
-    """
+    """Return True if a message contains these names, an unreadable one if its text contains the name."""
     try:
         message = json.loads(raw)
         task = message["headers"]["task"]

@@ -67,9 +67,7 @@ class Mem0Cleaner:
             return {row.scope_id: row.copies for row in found}
 
     def _drop_what_went(self, tenant: str, scopes: Collection[int]) -> dict[int, int]:
-        """Remove copies without a model, which may not be installed on this host. Return the number of remaining
-        copies.
-        """
+        """Remove copies without a model, which this host may lack. Return the number of remaining copies."""
         with self.engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
             connection.execute(_WENT, {"tenant": tenant})
         return self._left(tenant, scopes)

@@ -171,9 +171,7 @@ _HOLD_ON = (
 
 @dataclass(slots=True)
 class Turned:
-    """Decided fields of a memory before and after a change; None for changed content, which the history does
-    not keep.
-    """
+    """Decided fields of a memory before and after a change; None for content, which the history does not keep."""
 
     before: dict[str, Any] | None = None
     after: dict[str, Any] | None = None

@@ -41,17 +41,12 @@ MAX_DELIVERIES = 100
 
 
 def count_files(root: Path, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> int:
-    """Count the memory files, including those that people wrote, that a forget of these scopes (id, kind, name)
-    deletes.
-    """
+    """Count the memory files, with those that people wrote, that a forget of these scopes deletes."""
     return sum(len(_files(_folder(root, tenant, kind, name))) for _, kind, name in scopes)
 
 
 def remove_scope_files(engine: Engine, root: Path, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> int:
-    """Delete the folders of these scopes with all their files. Return the number of files.
-
-    Raises FilesBusy and OSError.
-    """
+    """Delete the folders of these scopes and return the number of files. Raises FilesBusy and OSError."""
     removed = 0
     for scope_id, kind, name in scopes:
         with file_lock(engine, scope_id):
@@ -67,9 +62,7 @@ def remove_scope_files(engine: Engine, root: Path, tenant: str, scopes: Iterable
 
 
 def scopes_with_files(engine: Engine, tenant: str, scopes: Iterable[tuple[int, str, str]]) -> list[int]:
-    """Return the scopes (id, kind, name) among these that have files or will get some, and other scopes whose files
-    show forgotten data.
-    """
+    """Return the scopes (id, kind, name) with files, present or due, and others whose files show forgotten data."""
     with engine.connect() as connection:
         values = {"tenant": tenant, "scopes": [scope_id for scope_id, _, _ in scopes]}
         found = connection.execute(_SHOWN, values)
@@ -77,10 +70,7 @@ def scopes_with_files(engine: Engine, tenant: str, scopes: Iterable[tuple[int, s
 
 
 def write_anew(engine: Engine, settings: MemorySettings, scopes: Iterable[int], now: datetime) -> list[str]:
-    """Remove lines of forgotten memories from the files of scopes that stay. Return a sentence for each failure.
-
-    A line that a person edited stays unchanged.
-    """
+    """Remove forgotten lines from files, but no edited ones. Return a sentence for each failure."""
     rules = FileRules(settings.files.root.expanduser(), settings.auto_flush.curation.append_only)
     problems = []
     for scope_id in scopes:

@@ -23,9 +23,7 @@ class Forgotten:
     elsewhere: frozenset[tuple[str, str]] = frozenset()
 
     def covers(self, tenant: Any, agent: Any, session: Any, scope: Any = None) -> bool:
-        """Return True if the data belongs to the target. scope: the scope as a caller names it, None for the agent's
-        own.
-        """
+        """Return True if the data belongs to the target. scope: as a caller names it, None for the agent's own."""
         if tenant != self.tenant:
             return False
         if self.scope is None:
@@ -42,16 +40,12 @@ class Forgotten:
         return self.covers(entry.tenant, entry.agent, entry.session, scope)
 
     def may_be_in(self, text: str) -> bool:
-        """Return True if an unreadable text may belong to the target, because it contains the target's name as JSON
-        writes it.
-        """
+        """Return True if an unreadable text may belong to the target: it contains its name as JSON writes it."""
         name = self.session or self.agent or self.scope
         return name is not None and (json.dumps(name) in text or json.dumps(name, ensure_ascii=False) in text)
 
     def covers_arguments(self, arguments: Mapping[str, Any], tenant: str) -> bool:
-        """Return True if a message with these named arguments belongs to the target. tenant: the tenant of a message
-        that names none.
-        """
+        """Return True if a message with these arguments belongs to the target. tenant: used if they name none."""
         return self.covers(
             arguments.get("tenant") or tenant,
             arguments.get("agent"),

@@ -151,10 +151,7 @@ class Step(NamedTuple):
 
 
 def gather(connection: Connection, target: Target) -> None:
-    """Fill the temporary tables and hold the locks until the transaction ends.
-
-    Raises OperationalError if a lock is not free in time.
-    """
+    """Fill the temporary tables, locked until the transaction ends. Raises OperationalError without a lock in time."""
     values = parameters(target)
     connection.execute(text("SELECT set_config('lock_timeout', :ms, true)"), {"ms": str(LOCK_MILLISECONDS)})
     for statement in _TABLES:

@@ -15,9 +15,7 @@ from slowwave_server.services.forget.forgotten import Forgotten
 
 
 class SpoolCleared(NamedTuple):
-    """The result. entries: the number of deleted entries; held: the number of segments of running processes, which were
-    not read.
-    """
+    """The result: deleted entries; held: segments of running processes, which were not read."""
 
     entries: int
     held: int

@@ -1,6 +1,4 @@
-"""The target of a forget: an agent, a session, a scope, a memory, or the data that a run imported; and the target's
-name in sentences.
-"""
+"""The target of a forget: an agent, session, scope, memory or import; and its name in sentences."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,9 +16,7 @@ class CannotForget(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One target of a forget, of one tenant. scope: (kind, name), where kind is agent, room or team; for the data of an
-    import, ("import", the run's number).
-    """
+    """One target of a forget, of one tenant. scope: (kind, name); of an import ("import", the run's number)."""
 
     kind: Kind
     tenant: str
@@ -42,9 +38,7 @@ class Target:
 
     @classmethod
     def of_scope(cls, tenant: str, kind: str, name: str) -> "Target":
-        """Return the target: a room, a team or an agent's own scope, with its conversations and all its memories.
-        Raises InvalidName.
-        """
+        """Return a scope with its conversations and all its memories. Raises InvalidName."""
         return cls("scope", check_name("tenant", tenant), scope=(kind, check_name(kind, name)))
 
     @classmethod
@@ -54,9 +48,7 @@ class Target:
 
     @classmethod
     def of_import(cls, tenant: str, run: int) -> "Target":
-        """Return the target: the conversations that a run imported, and the memories without other evidence.
-        Raises InvalidName.
-        """
+        """Return the conversations of an import, and memories without other evidence. Raises InvalidName."""
         return cls("import", check_name("tenant", tenant), scope=("import", str(run)))
 
     @property

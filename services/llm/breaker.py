@@ -109,9 +109,7 @@ class Breaker:
             log.warning("the broker can't be reached: an answer of %s is not recorded", self.endpoint)
 
     def failed(self, token: str, why: Why, *, retry_after: float | None = None) -> None:
-        """Record a call without an answer. retry_after: the seconds that the endpoint requested; an open breaker stays
-        open as long.
-        """
+        """Record a call without an answer. retry_after: the requested seconds; an open breaker stays open as long."""
         open_ms = _ms(max(self.open_seconds, retry_after or 0.0))
         try:
             opened = self._fail(keys=[self._key], args=[token, self.limit, open_ms, why, _ms(KEPT_SECONDS)])

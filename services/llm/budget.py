@@ -77,9 +77,7 @@ class Budget:
         self._clock = clock
 
     def reserve(self, spender: Spender, wanted: ReservationRequest) -> Reservation:
-        """Reserve tokens. Raises BudgetReached, and TransientError if Postgres can't be reached, because unreserved
-        tokens may not be spent.
-        """
+        """Reserve tokens. Raises BudgetReached, and TransientError without Postgres: none may be spent unreserved."""
         caps, call = self._caps, uuid4()
         values = (
             call, spender.tenant, spender.agent, spender.run, wanted.purpose, wanted.model, wanted.prompt,
@@ -105,9 +103,7 @@ class Budget:
         self._end(_RELEASE, (reservation.id, reservation.tenant))
 
     def note_silence(self, reservation: Reservation, about: str) -> Silence:
-        """Note that a call got no answer. Return how often this was so for the same question, of which only a digest is
-        stored.
-        """
+        """Note that a call got no answer. Return how often this was so for the same question (stored as a digest)."""
         call, tenant = reservation.id, reservation.tenant
         try:
             row = self._row(_SILENCE, (uuid5(_QUESTIONS, about), call, tenant, call))
@@ -127,9 +123,7 @@ class Budget:
             log.warning("a call of the model could not be settled, Postgres is not reachable: it counts in full")
 
     def _row(self, statement: str, values: tuple[Any, ...]) -> Any:
-        """Return one row of one transaction; on a broken connection, repeat it once. Each statement may be
-        sent twice.
-        """
+        """Return one row of one transaction; on a broken connection, repeat it once. Statements may be sent twice."""
         try:
             return self._send(statement, values)
         except DBAPIError as error:

@@ -39,9 +39,7 @@ class Gate(Protocol):
     """Limits the number of concurrent calls of all workers, and rejects calls while the endpoint is down."""
 
     def enter(self) -> AbstractContextManager[None]:
-        """Hold a slot for one call. The outcome of the block shows the state of the endpoint. Raises TransientError on
-        entry.
-        """
+        """Hold a slot for one call, whose outcome shows the endpoint's state. Raises TransientError on entry."""
         ...
 
 
@@ -101,9 +99,7 @@ class Caller:
         raise given_up
 
     def _given_up(self, prompt: Prompt, reservation: Reservation, error: Unanswered) -> Unanswered | ModelFailed:
-        """Return the error for a call without an answer. A refusal before any work does not count against the
-        prompt.
-        """
+        """Return the error for a call without an answer. A refusal before any work does not count."""
         if error.tokens is not None or prompt.about is None:
             return error
         silence = self.budget.note_silence(reservation, prompt.about)

@@ -130,9 +130,7 @@ class _Run:
             return None
 
     def end(self) -> None:
-        """Kill the remaining processes of the group. The group's id can't be reused before the first process has been
-        waited for.
-        """
+        """Kill the rest of the group. Its id can't be reused before the first process has been waited for."""
         if self.process.returncode is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()

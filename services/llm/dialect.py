@@ -29,9 +29,7 @@ _UNKNOWN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The forms that were not refused yet, best first. shapes: forms of the request for JSON; limits: fields that limit
-    the answer.
-    """
+    """The forms that were not refused yet, best first: of requests for JSON, and of fields that limit the answer."""
 
     shapes: tuple[str, ...] = _SHAPES
     limits: tuple[str, ...] = ("max_tokens", "max_completion_tokens")
@@ -58,9 +56,7 @@ class Dialect:
         return body
 
     def without(self, refusal: str) -> "Dialect | None":
-        """Return the dialect after an endpoint refused a request with this message; None if the message names no
-        optional field.
-        """
+        """Return the dialect after a refusal with this message; None if it names no optional field."""
         if _UNKNOWN.search(refusal):
             if self.temperature and _TEMPERATURE.search(refusal):
                 return replace(self, temperature=False)
@@ -81,9 +77,7 @@ def first_dialect(host: str) -> Dialect:
 
 
 def is_strict(schema: Any) -> bool:
-    """Return True if every object in the schema requires all its properties and allows no others, as `strict`
-    demands.
-    """
+    """Return True if every object requires all its properties and allows no others, as `strict` demands."""
     if isinstance(schema, list | tuple):
         return all(is_strict(part) for part in schema)
     if not isinstance(schema, Mapping):

@@ -54,8 +54,6 @@ class Driver(Protocol):
 
 
 def prompt_tokens(prompt: Prompt) -> int:
-    """Estimate the tokens of a question, rather too many than too few, including its schema, which some endpoints get
-    as text.
-    """
+    """Estimate a question's tokens, rather too many, with its schema, which some endpoints get as text."""
     schema = "" if prompt.schema is None else json.dumps(prompt.schema)
     return estimate(prompt.system) + estimate(prompt.user) + 2 * estimate(schema) + 3 * _TOKENS_A_MESSAGE

@@ -57,9 +57,7 @@ class Endpoint:
         return f"{self.host}-{digest[:12]}"
 
     def failure(self, error: openai.APIError | httpx2.HTTPError) -> Unanswered | ModelFailed:
-        """Return the failure for an error of the client. It is returned, not raised, so that the caller can release
-        `error` before.
-        """
+        """Return the failure for an error of the client, so that the caller can release `error` before it raises."""
         if isinstance(error, openai.APIStatusError):
             code = _short(error.code) or _short(error.type)
             headers = error.response.headers

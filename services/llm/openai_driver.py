@@ -153,9 +153,7 @@ class OpenAIDriver:
             raise Unanswered(f"{self._where.host} broke off its answer", tokens=tokens)
 
     def _no_choice(self, said: Mapping[str, Any]) -> Exception:
-        """Return the failure for an answer without a choice: gateways answer 200 and put the error behind them into the
-        body.
-        """
+        """Return the failure of an answer without a choice: gateways put the error behind a 200 into the body."""
         error = said.get("error")
         status = error.get("code") if isinstance(error, Mapping) else None
         if isinstance(status, int) and status in range(400, 600):

@@ -40,9 +40,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """A job after its change. changed: the fields with new values; rescheduled: those of them that affect the
-    due time.
-    """
+    """A job after its change. changed: the new values; rescheduled: whether the due time may have changed."""
 
     job: Job
     changed: Mapping[str, Any]

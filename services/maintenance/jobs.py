@@ -73,9 +73,7 @@ def read_jobs(connection: Connection) -> list[Job]:
 
 
 def lock_job(connection: Connection, job_id: str, *, wait: bool = False) -> Job | None:
-    """Lock and return the job until the transaction ends. None: it does not exist, or (without `wait`) another
-    transaction holds it.
-    """
+    """Lock and return the job until the transaction ends. None: missing, or (without `wait`) locked elsewhere."""
     query = select(*_COLUMNS).where(MaintenanceJob.id == job_id).with_for_update(skip_locked=not wait)
     row = connection.execute(query).mappings().first()
     return None if row is None else Job(**row)
@@ -98,10 +96,7 @@ def due_jobs(connection: Connection, now: datetime) -> list[str]:
 
 
 def plan_jobs(connection: Connection, now: datetime) -> None:
-    """Give a due time to jobs that have none, or one that is too far ahead because a clock was set back.
-
-    A job with an invalid schedule gets an error and is skipped.
-    """
+    """Give a due time to jobs without one, or with one far ahead because a clock went back; mark invalid schedules."""
     for job in read_jobs(connection):
         if not job.enabled:
             continue

@@ -85,9 +85,7 @@ JobRunner = Callable[[JobContext], JobOutcome]
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """The end of one run. "lost": its lease expired, and another process has the job. error: the reason of a
-    failure.
-    """
+    """The end of one run. "lost": its lease expired, and another process has the job."""
 
     job: str
     run: int

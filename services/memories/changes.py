@@ -139,9 +139,7 @@ def weigh(connection: Connection, memory: UUID, now: datetime) -> bool:
 
 
 def mark_checked(connection: Connection, memories: list[UUID], now: datetime) -> None:
-    """Store the time at which a pass checked these memories. It is no change: it gets neither a row nor a new
-    revision.
-    """
+    """Store the time at which a pass checked these memories: no change, no row, no new revision."""
     if memories:
         statement = update(Memory).where(Memory.id.in_(bindparam("ids", expanding=True))).values(checked_at=now)
         connection.execute(statement, {"ids": memories})

@@ -1,7 +1,4 @@
-"""Lines of memory files as evidence: the lines that are sources of a memory, and the run that read each line.
-
-Every query is limited to the scope or the tenant (I8).
-"""
+"""Lines of memory files as evidence of memories, with the runs that read them, within a scope or tenant (I8)."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

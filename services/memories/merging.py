@@ -84,9 +84,7 @@ def part_again(ledger: Ledger, part: UUID, revision: int, status: str, *, reason
 
 
 def sync_copies(connection: Connection, part: UUID, now: datetime) -> None:
-    """Copy the sources of `part` to the memory that `merged_into` names, and to no other; score the memories that
-    changed.
-    """
+    """Copy the sources of `part` to the memory that `merged_into` names; score the memories that changed."""
     touched: set[UUID] = set()
     for statement in _LOSERS:
         touched.update(connection.execute(statement, {"part": part}).scalars())

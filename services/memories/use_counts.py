@@ -21,9 +21,7 @@ _COUNTS = (
 
 
 class UseCounts(NamedTuple):
-    """The number of conversations in which a context showed a memory and in which a reply used it; the time of the last
-    use.
-    """
+    """In how many conversations a context showed a memory, and a reply used it; the time of the last use."""
 
     shown: int = 0
     used: int = 0
@@ -31,8 +29,6 @@ class UseCounts(NamedTuple):
 
 
 def count_uses(connection: Reads, memories: Sequence[UUID]) -> dict[UUID, UseCounts]:
-    """Count the uses of these memories, including those of memories merged into them; memories without a use are
-    missing.
-    """
+    """Count the uses of these memories and of those merged into them; memories without a use are missing."""
     rows = read_rows(connection, _COUNTS, {"ids": list(memories)}) if memories else []
     return {row.pop("id"): UseCounts(**row) for row in rows}

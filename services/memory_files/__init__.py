@@ -1,3 +1,1 @@
-"""Memory as files: exported and imported, kept up to date beside Postgres as a backend, and read back after a person's
-edits.
-"""
+"""Memory as files: exported, imported, kept up to date beside Postgres, and read back after a person's edits."""

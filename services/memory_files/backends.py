@@ -25,9 +25,7 @@ _HOW = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The effect of the choice of a backend: the registered and the unregistered backend; both are None if none
-    changed.
-    """
+    """The effect of the choice of a backend; both are None if nothing changed."""
 
     registered: str | None = None
     unregistered: str | None = None

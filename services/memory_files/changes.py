@@ -53,9 +53,7 @@ class Look:
 
 
 def parse(content: FileContent | None) -> Document:
-    """Parse a file. In a file without Slowwave's header, bullets are statements, and all other text belongs to its
-    author.
-    """
+    """Parse a file. Without Slowwave's header, bullets are statements, and all other text is its author's."""
     document = parse_document("" if content is None else decode_bytes(content.data))
     if document.header is not None:
         return document

@@ -37,9 +37,7 @@ TRIES = 8
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """root: the folder of all scopes' folders; append_only: True if active memories also stay in the file of
-    their day.
-    """
+    """root: the folder of all scopes' folders; append_only: active memories also stay in their day's file."""
 
     root: Path
     append_only: bool = True
@@ -165,9 +163,7 @@ class _Delivery:
         return _report(look, done, written=written, delivered=len(served), more=more)
 
     def _work(self, owner: Owner, look: Look, places: Mapping[str, Mapping[int, UUID]]) -> "_Work":
-        """Read the work of the delivery. The outbox is read first, so that a change during the other reads is delivered
-        again.
-        """
+        """Read the work of the delivery; the outbox first, so that a change meanwhile is delivered again."""
         with self.engine.begin() as connection:
             taken = take_waiting(connection, FILE, self.scope_id)
             ids = set(taken) | _concerned(look, places)

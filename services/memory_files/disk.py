@@ -117,10 +117,7 @@ class Disk:
         return found + sorted(f"{DAILY}/{name}" for name in names if day_of(name) is not None)
 
     def read(self, path: Path) -> FileContent | None:
-        """Read a file. Return None if it is missing.
-
-        Raises OSError, also for a folder and for more than `most_bytes`.
-        """
+        """Read a file; None if it is missing. Raises OSError, also for a folder and for more than `most_bytes`."""
         try:
             data = _bytes_of(path, self.most_bytes)
         except FileNotFoundError:

@@ -208,9 +208,7 @@ class _Export:
         self._write(path, text, None if found is None else (found.data, found.digest), own=fresh)
 
     def _clear(self, path: str) -> None:
-        """Remove Slowwave's lines from the file of a day without memories; delete the file if no other lines
-        are left.
-        """
+        """Remove Slowwave's lines from the file of a day without memories; delete the file if it is then empty."""
         found = self._disk.read(self._folder / path)
         document = parse_document(decode_bytes(found.data)) if found is not None else None
         if found is None or document is None or document.header is None:

@@ -38,9 +38,7 @@ class NoFiles(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line that could not be imported. path: the file below the scope's folder; line: the line number, from 1; what:
-    the reason, without the line's text.
-    """
+    """A line that could not be imported, in a file below the scope's folder. what: the reason, without its text."""
 
     path: str
     line: int
@@ -87,9 +85,7 @@ class Folder:
         return next((document.header for document in self.documents.values() if document.header), None)
 
     def statements(self, header: FileHeader, now: datetime) -> Iterator[FileStatement]:
-        """Return all statements in the order of files and lines. header: its day boundary dates statements without a
-        mark.
-        """
+        """Return all statements in order. header: its day boundary dates statements without a mark."""
         for path, document in self.documents.items():
             for entry in document.entries:
                 if entry.memory is not None:

@@ -91,16 +91,12 @@ class HandEffects:
         return became
 
     def withdrawn(self, memory: UUID) -> None:
-        """Archive a memory that a person no longer wants in answers. The caller has locked it, and it is not archived,
-        as in corrected().
-        """
+        """Archive a memory that a person no longer wants in answers; locked and not archived, as in corrected()."""
         self._archive(self._lock(memory), {"archive_reason": REMOVED}, REMOVED)
         self.counts["removed"] += 1
 
     def _edit(self, row: Any, written: Handwritten, edit: Edited, *, first: bool) -> UUID:
-        """Apply one edited text of a memory. The first one replaces the memory, unless it changed after the line was
-        written.
-        """
+        """Apply one edited text. The first replaces the memory, unless it changed after the line was written."""
         before = self._edited_before(row, written.text)
         if before is not None:
             return before
@@ -120,9 +116,7 @@ class HandEffects:
         add_link(self.ledger, memory, row.id, "supersedes")
 
     def _edited_before(self, row: Any, text: str) -> UUID | None:
-        """Return the memory that an earlier application of this edit made, if its file has not been written again since
-        then.
-        """
+        """Return the memory that this edit already made, if its file has not been written again since."""
         if row.archive_reason != EDITED or row.superseded_by is None:
             return None
         successor = self._lock(row.superseded_by)
@@ -145,9 +139,7 @@ class HandEffects:
         return self.typed(Handwritten(shown.content, shown.type, file, shown.valid_from, shown.importance))
 
     def _clash(self, memory: UUID, row: Any) -> None:
-        """Register a contradiction: both stay readable, and a person decides. An archived memory can't be in
-        conflict.
-        """
+        """Register a contradiction, for a person to decide. An archived memory can't be in conflict."""
         self.counts["clashes"] += 1
         other = row if row.merged_into is None else self._lock(row.merged_into)
         if row.archive_reason == EDITED and row.superseded_by is not None:

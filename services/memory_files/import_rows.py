@@ -56,9 +56,7 @@ _WORTH = text("SELECT confidence, importance, valid_from FROM slowwave.memories 
 
 @dataclass(frozen=True, slots=True)
 class KnownIds:
-    """Ids of lines that some scope has. here: ids of this scope, with the hash of each text; elsewhere: ids of other
-    scopes.
-    """
+    """Ids of lines that some scope has: this scope's with the hash of each text, and other scopes'."""
 
     here: dict[UUID, bytes]
     elsewhere: frozenset[UUID]
@@ -79,10 +77,7 @@ def known_digests(connection: Connection, scope_id: int, digests: Collection[byt
 def known_contents(
     connection: Connection, scope_id: int, hashes: Collection[bytes]
 ) -> dict[tuple[str, bytes], tuple[UUID, bool]]:
-    """Return, by type and hash, the memory with a text, and True if a person rejected it.
-
-    A live memory comes before one that was merged or rejected.
-    """
+    """Return, by type and hash, a memory, live before merged or rejected; True if a person rejected it."""
     found: dict[tuple[str, bytes], tuple[UUID, bool]] = {}
     for part in _chunks(hashes):
         for row in connection.execute(_BY_CONTENT, {"scope": scope_id, "hashes": part}):

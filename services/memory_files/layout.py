@@ -64,9 +64,7 @@ class FileLayout:
                 yield memory if by is None else replace(memory, superseded_by=live.get(by))
 
     def _live(self, connection: Connection, memories: list[UUID | None]) -> Iterator[tuple[UUID, UUID]]:
-        """Return the live memory for each id: the memory itself, or the one into which it was merged; other ids are
-        excluded.
-        """
+        """Return the live memory for each id: itself, or the one into which it was merged; without the others."""
         if memories:
             for row in connection.execute(_STANDS_FOR, {"scope": self.scope_id, "memories": memories}):
                 yield row.id, row.live

@@ -72,9 +72,7 @@ class WaitingScope:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Waiting rows of a backend in one scope. oldest: the enqueue time of the oldest; last_error: the error of the last
-    failed delivery.
-    """
+    """Waiting rows of a backend in one scope. oldest: the first enqueue time; last_error: of a failed delivery."""
 
     waiting: int
     oldest: datetime | None
@@ -116,9 +114,7 @@ def mark_failed(
     *,
     memories: Collection[UUID] | None = None,
 ) -> None:
-    """Delay the waiting rows of the scope (of these memories; None: of all), longer after each failure, from ten
-    seconds to a quarter of an hour.
-    """
+    """Delay the waiting rows (of these memories; None: all), longer each time, from 10 seconds to 15 minutes."""
     values = {"first": FIRST_WAIT_SECONDS, "longest": LONGEST_WAIT_SECONDS, "now": now}
     which = {"backend": backend, "scope": scope_id, "memories": None if memories is None else list(memories)}
     connection.execute(_FAIL, values | which | {"error": clean_error(error)})

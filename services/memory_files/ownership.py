@@ -40,10 +40,7 @@ class Owner:
 
 
 def read_owner(connection: Connection, scope_id: int) -> Owner | None:
-    """Return the owner, or None if the scope does not exist.
-
-    A shared scope has the day boundary of the agent that wrote to it first.
-    """
+    """Return the owner or None. A shared scope has the day boundary of the agent that wrote to it first."""
     scope = connection.execute(select(Scope.tenant, Scope.kind, Scope.name).where(Scope.id == scope_id)).first()
     if scope is None:
         return None
@@ -62,9 +59,7 @@ def read_owner(connection: Connection, scope_id: int) -> Owner | None:
 
 
 def hold_fence(connection: Connection, owner: Owner) -> None:
-    """Lock the scope against a forget until the transaction ends. Raises Forgotten if a forget ran since the fence was
-    read.
-    """
+    """Lock the scope against a forget until the transaction ends. Raises Forgotten after a newer forget."""
     header = owner.header
     agent = select(Agent.id).where(Agent.tenant == header.tenant, Agent.name == header.name)
     if header.kind == "agent":

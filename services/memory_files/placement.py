@@ -39,10 +39,7 @@ def daily_path(day: date) -> str:
 
 
 def paths_for(status: str, day: date, *, append_only: bool) -> frozenset[str]:
-    """Return the files of a memory: MEMORY.md if it is active, its day's log if it has another live status.
-
-    append_only: True to keep active memories in their day's log, too.
-    """
+    """Return a memory's files: MEMORY.md if active, else its day's log; append_only: the log, too."""
     if status == "archived":
         return frozenset()
     if status != "active":

@@ -63,9 +63,7 @@ class Writer:
         return View(path, content, parse(content), lines, HandEdits())
 
     def write(self, view: View, wanted: FileUpdate, now: datetime) -> bool:
-        """Write the wanted content, and store the file's state. Return False if nothing changed. Raises FileChanged,
-        OSError.
-        """
+        """Write the wanted content, and store the file's state. False: nothing changed. Raises FileChanged, OSError."""
         path = view.path
         document, memories, placed = _plan(view, wanted)
         header = replace(self._header, day=day_of_path(path))
@@ -102,9 +100,7 @@ class Writer:
 
 
 def _plan(view: View, wanted: FileUpdate) -> tuple[Document, dict[UUID, FileMemory], dict[int, FileMemory]]:
-    """Return the document without lines of other files, the memories that need a line in it, and the lines already in
-    place.
-    """
+    """Return the document without others' lines, the memories that need a line, and the lines already in place."""
     memories: dict[UUID, FileMemory] = {}
     shown: dict[UUID, str] = {}
     for entry in view.document.entries:
@@ -135,9 +131,7 @@ def _shown(entry: Entry) -> str:
 
 
 def _as_shown(memory: FileMemory, shown: str | None) -> FileMemory:
-    """Return the memory in the words of its line: a secret that a person wrote into the file stays there, and only
-    there.
-    """
+    """Return the memory in its line's words: a secret that a person wrote into the file stays only there."""
     return replace(memory, content=shown) if shown is not None and says_the_same(shown, memory.content) else memory
 
 

@@ -32,9 +32,7 @@ _ELSEWHERE = text("SELECT count(*) FROM slowwave.sessions s WHERE s.agent_id = :
 
 @dataclass(frozen=True, slots=True)
 class AgentExport:
-    """Counts of an export. rows: the number of rows by table; elsewhere: the number of sessions in rooms and teams,
-    which are not exported.
-    """
+    """Counts of an export. rows: by table; elsewhere: sessions in rooms and teams, which are not exported."""
 
     agent: str
     file: str

@@ -61,9 +61,7 @@ _OURS = frozenset(("agent_id", "scope_id"))
 
 @dataclass(frozen=True, slots=True)
 class AgentImport:
-    """Counts of an import. run: its number, None if this file was imported into this agent before; renamed: True if ids
-    were replaced.
-    """
+    """Counts of an import. run: None if this file was imported here before; renamed: ids were replaced."""
 
     agent: str
     bundle: str

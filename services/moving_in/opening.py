@@ -40,9 +40,7 @@ class NothingThere(SlowwaveError):
 
 
 def open_source(system: System, given: str, *, table: str | None = None) -> Opened:
-    """Yield the pieces of a source. given: a path, or a URL of Postgres. Raises NothingThere, OSError,
-    zipfile.BadZipFile.
-    """
+    """Yield the pieces of a path or a URL of Postgres. Raises NothingThere, OSError, zipfile.BadZipFile."""
     if given.startswith(("postgresql://", "postgres://")):
         return stores.read_postgres(system, given, table)
     path = Path(given)

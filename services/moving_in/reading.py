@@ -16,9 +16,7 @@ OWNERS_KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source of an import. given: a file, a folder or a URL; table: the table, for a URL; owner: import only this
-    owner's data.
-    """
+    """The source of an import: a file, a folder or a URL, of which a table. owner: import only this owner's data."""
 
     system: System
     given: str

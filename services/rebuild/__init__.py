@@ -1,3 +1,1 @@
-"""Rebuild memories: another extractor reads the stored events, beside the live memories; then the results are
-switched.
-"""
+"""Rebuild memories: another extractor reads the events beside the live memories; then results are switched."""

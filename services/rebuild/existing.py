@@ -44,9 +44,7 @@ def existing_memories(connection: Connection, rebuild: int) -> list[ExistingMemo
 
 
 def known_elsewhere(connection: Connection, statements: Sequence[RebuiltStatement]) -> dict[Key, UUID]:
-    """Return memories with the text of one of these statements and any sources: live ones first, then merged and
-    rejected ones.
-    """
+    """Return memories with one of these texts and any sources: live ones first, then merged and rejected ones."""
     found: dict[Key, UUID] = {}
     for scope in sorted({statement.key[0] for statement in statements}):
         hashes = {statement.key[2] for statement in statements if statement.key[0] == scope}

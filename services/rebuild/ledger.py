@@ -67,9 +67,7 @@ def count_windows(connection: Connection, owner: Owner, *, only_fallback: bool) 
 
 
 def places(engine: Engine, owner: Owner, rebuild: int, *, only_fallback: bool) -> Iterator[Place]:
-    """Yield windows that this rebuild has not read yet, in order. No transaction is open while the caller
-    works on one.
-    """
+    """Yield windows that this rebuild has not read yet. No transaction is open while the caller works."""
     values: dict[str, Any] = {"agent": owner.agent, "only_fallback": only_fallback, "rebuild": rebuild, "page": _PAGE}
     last = Place(0, 0, 0)
     while True:

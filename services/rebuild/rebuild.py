@@ -217,9 +217,7 @@ class Rebuilder:
 
 
 def _maybe_the_window(error: TransientError) -> bool:
-    """Return True if a model was called and gave no answer. Perhaps it can't read this window, so the rebuild continues
-    with the other windows.
-    """
+    """Return True if a model gave no answer: perhaps it can't read this window, and the rebuild goes on."""
     return isinstance(error, Unanswered) and error.tokens is None
 
 

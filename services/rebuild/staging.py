@@ -51,9 +51,7 @@ class Staged:
 def open_staging(
     engine: Engine, owner: Owner, extractor: Extractor, *, only_fallback: bool, by: str, now: datetime
 ) -> int:
-    """Return the number of this rebuild. If one was begun with the same extractor, it continues; any other is
-    cancelled.
-    """
+    """Return the number of this rebuild, which may continue; one with another extractor is cancelled."""
     values: dict[str, Any] = {
         "agent": owner.agent,
         "extractor": extractor.name,

@@ -42,9 +42,7 @@ _COUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class ListedAgent:
-    """One agent. sessions: the number of its sessions; dirty: the number of those with unread events; both at most
-    SESSIONS_COUNTED.
-    """
+    """One agent. dirty: its sessions with unread events; like `sessions` at most SESSIONS_COUNTED."""
 
     name: str
     timezone: str
@@ -57,9 +55,7 @@ class ListedAgent:
 
 @dataclass(frozen=True, slots=True)
 class ListedSession:
-    """One session. number: its position, for `before`. events: the number of events; processed: the number of events
-    that a flush read.
-    """
+    """One session. number: its position, for `before`; processed: the events that a flush read."""
 
     number: int
     name: str
@@ -122,9 +118,7 @@ def list_sessions(
 
 @dataclass(frozen=True, slots=True)
 class AgentOverview:
-    """An agent with counts of its own scope. memories: the number by status; notes: the number of notes in working
-    memory; questions: the number of open questions.
-    """
+    """An agent with counts of its own scope: memories by status, notes in working memory, open questions."""
 
     agent: ListedAgent
     memories: dict[str, int]

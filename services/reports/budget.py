@@ -1,6 +1,4 @@
-"""Report the cost of model calls today and this week (UTC), for the tenant and for each agent, and the caps that were
-reached.
-"""
+"""Report the cost of model calls today and this week (UTC) by tenant and agent, and the reached caps."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -104,9 +102,7 @@ class BudgetReport:
 def read_budget(
     connection: Reads, tenant: str, caps: "Llm", now: datetime, *, agent: str | None = None, limit: int = 50
 ) -> BudgetReport:
-    """Read the budgets of a tenant and of its agents, or of one agent. limit: the highest number of agents. Raises
-    UnknownName.
-    """
+    """Read the budgets of a tenant and at most `limit` of its agents, or of one agent. Raises UnknownName."""
     if agent is not None:
         find_agent(connection, tenant, agent)
         agents: list[str] = [agent]
@@ -126,9 +122,7 @@ def read_budget(
 
 
 def caps_reached(connection: Reads, tenant: str, caps: "Llm", now: datetime) -> tuple[Used, ...]:
-    """List the reached caps, the tenant's first: of agents that made calls, or of all agents if a model is
-    configured.
-    """
+    """List the reached caps, the tenant's first: of agents that made calls, with a model of all agents."""
     spread = caps.agent_daily_token_budget or caps.agent_weekly_token_budget
     agents = _agents(connection, tenant, now, 1000) if spread else []
     used = _used(connection, tenant, ["", *agents], caps, now)

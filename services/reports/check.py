@@ -48,9 +48,7 @@ def problem(name: str, issue: str, finding: str, here: str | None = None) -> Che
 
 
 def counts_by_tenant(connection: "Connection", query: "Select[str, int]", by: str = "tenant") -> list[tuple[str, int]]:
-    """Return the result of a grouped query of (tenant, count): the first tenants by name, and one more if there are
-    more.
-    """
+    """Return the result of a grouped query of (tenant, count): the first tenants, and one more if there are more."""
     column = query.selected_columns[by]
     rows = connection.execute(query.group_by(column).order_by(column).limit(TENANTS_NAMED + 1))
     return [(tenant, count) for tenant, count in rows]

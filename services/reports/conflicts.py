@@ -53,10 +53,7 @@ def list_conflicts(
     before: int | None = None,
     limit: int = 50,
 ) -> list[ListedConflict]:
-    """List the newest conflicts of `tenant`. scope: ("agent", "room" or "team", name); status: None for any.
-
-    before: only those with a smaller number.
-    """
+    """List the newest conflicts before a number. scope: ("agent", "room" or "team", name); status: None for any."""
     wanted = ["true"]
     if before is not None:
         wanted.append("c.id < %(before)s")
@@ -72,10 +69,7 @@ def list_conflicts(
 def read_conflicts(
     connection: Reads, tenant: str, wanted: str, values: Mapping[str, Any], *, limit: int
 ) -> list[ListedConflict]:
-    """Return the newest conflicts of `tenant` that match `wanted`.
-
-    wanted: a condition in SQL about the conflict `c` and its scope `k`; values: its parameters.
-    """
+    """Return the newest conflicts that match `wanted`: SQL about the conflict `c` and its scope `k`, with `values`."""
     rows = read_rows(connection, _CONFLICTS.format(wanted), {**values, "tenant": tenant, "limit": limit})
     return _with_sides(connection, tenant, rows)
 

@@ -17,9 +17,7 @@ SCOPES_READ = 1000
 
 @dataclass(frozen=True, slots=True)
 class SummaryVersion:
-    """One version of a day's summary. messages: the number of its events. lines: its lines, each with `facet`, `text`,
-    `speaker`, `session`, `seq` and `at`.
-    """
+    """One version of a day's summary. lines: each with `facet`, `text`, `speaker`, `session`, `seq` and `at`."""
 
     version: int
     final: bool
@@ -94,9 +92,7 @@ class LineSource:
 def said_for(
     connection: Connection, tenant: str, agent: str, lines: Iterable[Mapping[str, Any]]
 ) -> dict[tuple[str, int], LineSource]:
-    """Return the source events of these lines of the agent's summaries, by session and number. Events that retention or
-    a forget deleted are missing.
-    """
+    """Return the remaining source events of lines of the agent's summaries, by session and number."""
     places = {(line["session"], line["seq"]) for line in lines if line.get("session") and line.get("seq")}
     if not places:
         return {}

@@ -1,7 +1,4 @@
-"""List dead letters: payloads that a task refused, with the error and the decision.
-
-A dead letter with an unreadable tenant has no owner, and every operator sees it.
-"""
+"""List dead letters, which a task refused. One with an unreadable tenant has no owner: all operators see it."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime

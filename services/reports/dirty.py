@@ -41,9 +41,7 @@ def goals_of(connection: Connection, refs: Sequence[SessionRef]) -> list[Goal]:
 
 
 def unmet(connection: Connection, goals: Sequence[Goal]) -> list[Goal]:
-    """Return the goals that are not reached yet, in order. A call checks only the first AT_ONCE goals; the
-    others stay.
-    """
+    """Return the goals that are not reached yet; of more than AT_ONCE, the rest is not checked."""
     first = goals[:AT_ONCE]
     query = select(Session.id, Session.processed_until).where(Session.id.in_([goal.session_id for goal in first]))
     reached: dict[int, int] = {row.id: row.processed_until for row in connection.execute(query.limit(AT_ONCE))}

@@ -35,9 +35,7 @@ from slowwave_server.services.reports.waiting_for_people import (
 
 @dataclass(frozen=True, slots=True)
 class HealthProbe:
-    """The collaborators of the checks. listening: returns the queues of each worker, or None if the broker does not
-    answer.
-    """
+    """The collaborators of the checks. listening: the queues of each worker; None without the broker."""
 
     settings: Settings
     engine: Engine
@@ -47,9 +45,7 @@ class HealthProbe:
 
 
 def examine(patient: HealthProbe, *, quick: bool = False) -> Iterator[Check]:
-    """Run all checks, one after the other. quick: True to check only that the servers answer and the schema is
-    right.
-    """
+    """Run all checks in order. quick: only that the servers answer and the schema is right."""
     memory = patient.settings.memory
     postgres = list(check_postgres(patient.engine))
     yield from postgres

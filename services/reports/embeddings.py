@@ -38,9 +38,7 @@ class SpaceReport:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingsReport:
-    """The state of vectors. model: the model of the settings; None if embeddings are off. extension: the version of
-    `vector`, or None.
-    """
+    """The state of vectors. model: of the settings, None if off; extension: the version of `vector`, or None."""
 
     model: str | None
     extension: str | None

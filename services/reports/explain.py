@@ -1,6 +1,4 @@
-"""Explain a memory: its source events and notes with speakers and times, its flush, every later change, and its
-relations.
-"""
+"""Explain a memory: its events and notes with speakers and times, its flush, changes, and relations."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -53,9 +51,7 @@ _FLUSHES = (
 
 @dataclass(frozen=True, slots=True)
 class SourceEvent:
-    """An event that says the memory, with secrets masked. via: the id of the merged memory whose words it supports;
-    None for these words.
-    """
+    """An event that says the memory, with secrets masked. via: the merged memory whose words it supports."""
 
     agent: str
     session: str
@@ -69,9 +65,7 @@ class SourceEvent:
 
 @dataclass(frozen=True, slots=True)
 class ChangeMade:
-    """One change. before, after: the values that differ; flush, run: the number of the flush or run that made it; by:
-    the person or program that requested it.
-    """
+    """One change. before, after: the values that differ; by: the person or program that requested it."""
 
     action: str
     reason: str

@@ -44,9 +44,7 @@ class ScopeFiles:
 
 @dataclass(frozen=True, slots=True)
 class FilesReport:
-    """The state of the file backend. backend: the backend of these settings; fed: True if changes are queued for files;
-    problem: a sentence if the two differ.
-    """
+    """The state of the file backend. fed: changes are queued for files; problem: a sentence if settings differ."""
 
     backend: str
     fed: bool

@@ -184,9 +184,7 @@ class _Place:
         return [row.name for row in self.named([row.key for row in self.best(NAMES_COMPARED)])]
 
     def best(self, most: int) -> Sequence[Row[Any]]:
-        """Return the entities with most relations in the newest memories: key, relations, cut (True if there are more
-        memories).
-        """
+        """Return entities with most relations in the newest memories: key, relations, cut (there are more memories)."""
         return self._all(_BEST, nodes=most, memories=MEMORIES_READ)
 
     def named(self, keys: list[str]) -> Sequence[Row[Any]]:

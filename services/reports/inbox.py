@@ -109,9 +109,7 @@ class InboxItem:
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """An item with the data that a person needs to decide it. seen: the memories at their revisions, for the
-    decision.
-    """
+    """An item with what a person needs to decide it. seen: the memories at their revisions, for the decision."""
 
     item: InboxItem
     answers: tuple[ItemAnswer, ...]
@@ -180,9 +178,7 @@ def case_of(item: InboxItem) -> tuple[CaseKind, int]:
 
 
 def keys_of_run(connection: Reads, tenant: str, run: int) -> list[str]:
-    """Return the keys of items that a run answered, in their present state: an item with an open question has the
-    question's key.
-    """
+    """Return the present keys of items that a run answered: with an open question, the question's key."""
     return [row["key"] for row in read_rows(connection, _ANSWERED, {"tenant": tenant, "run": run})]
 
 

@@ -18,9 +18,7 @@ RUNS_LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A current run. alive: False after its lease has expired; the next tick then marks it as dead and takes its job
-    over.
-    """
+    """A current run. alive: False after its lease; the next tick marks it as dead and takes its job over."""
 
     id: int
     job: str | None
@@ -81,9 +79,7 @@ def job_document(job: Job) -> dict[str, Any]:
 
 
 def when_words(job: Job) -> str:
-    """Return a job's schedule in words: "daily 10:00-11:00 (UTC)", "every 12 hours (UTC)", "weekly on sunday from 03:00
-    …".
-    """
+    """Return a job's schedule in words: "daily 10:00-11:00 (UTC)", "weekly on sunday from 03:00 …"."""
     if job.cadence == "interval":
         words = _every(job.interval_minutes or 0)
     elif job.weekday is not None:

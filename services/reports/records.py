@@ -61,9 +61,7 @@ _LISTED = tuple(one.name for one in fields(ListedMemory) if one.name in Record._
 
 
 def read_record(connection: Connection, tenant: str, memory: UUID, reach: Reach) -> Record:
-    """Return one memory of `tenant` within reach, including archived ones. For all others, raises the same
-    UnknownName.
-    """
+    """Return one memory of `tenant` within reach, also an archived one. All others raise the same UnknownName."""
     found = _current(connection, tenant, [memory], reach)
     if not found:
         raise UnknownName(f"there is no memory {memory}")

@@ -32,8 +32,6 @@ _BROKER: Mapping[str, str] = {
 
 
 def cure_of_refusal(server: Server, said: str) -> str | None:
-    """Return the fix for a refusal, by the error text of the server or the library; None if the server did not
-    answer.
-    """
+    """Return the fix for a refusal, by the error text of server or library; None if the server did not answer."""
     known = _POSTGRES if server == "postgres" else _BROKER
     return next((cure for words, cure in known.items() if re.search(words, said)), None)

@@ -1,7 +1,4 @@
-"""Read what relates to a memory: links, conflicts, questions, notes of agents, runs, triples.
-
-Every query is limited to the scope (I8).
-"""
+"""Read what relates to a memory: links, conflicts, questions, notes, runs, triples, within the scope (I8)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -71,9 +68,7 @@ _TRIPLES = (
 
 @dataclass(frozen=True, slots=True)
 class LinkedMemory:
-    """A link to or from another memory. confidence: a number from 0 to 1; ended_by: the run that removed the link, if
-    one did.
-    """
+    """A link to or from another memory. confidence: 0 to 1; ended_by: the run that removed the link, if one did."""
 
     direction: Literal["to", "from"]
     predicate: str
@@ -118,9 +113,7 @@ class MemoryQuestion:
 
 @dataclass(frozen=True, slots=True)
 class WorkingNote:
-    """An agent's note in working memory that is evidence for the memory. via: the id of the merged memory that brought
-    it.
-    """
+    """An agent's note that is evidence for the memory. via: the merged memory that brought it."""
 
     item: UUID
     session: str | None

@@ -92,10 +92,7 @@ Place = tuple[Tier, datetime, int]
 def list_questions(
     connection: Reads, tenant: str, asked: Asked, *, after: Place | None = None, limit: int = 50
 ) -> list[ListedQuestion]:
-    """List questions of `tenant`, the most important tier first, within a tier the earliest expiry first.
-
-    after: the position at which the previous page ended.
-    """
+    """List questions, the most important tier first, then the earliest expiry. after: where the last page ended."""
     wanted, values = _where(asked)
     if after is not None:
         wanted.append(f"({_GRAVER_FIRST}, expires_at, review_items.id) > (%(grave)s, %(expires)s, %(number)s)")
@@ -109,9 +106,7 @@ def read_questions(connection: Reads, tenant: str, numbers: Sequence[int]) -> li
 
 
 def read_question(connection: "Connection", tenant: str, item: int, *, reach: "Reach | None" = None) -> Question:
-    """Return one question of `tenant`, with the effect of each answer. Raises UnknownName, also if the caller may not
-    see it.
-    """
+    """Return one question with the effect of each answer. Raises UnknownName, also if the caller may not see it."""
     within, values = ("true", {}) if reach is None else reach.scopes_text()
     found = _read(connection, tenant, ["review_items.id = %(item)s", within], {**values, "item": item}, 1)
     if not found:
@@ -134,9 +129,7 @@ def what_answers_do(
     answers: Mapping[str, Decision],
     names: Mapping[UUID, str],
 ) -> dict[str, str]:
-    """Return the effect of each of these answers, in words; answers that are not possible are excluded. Empty after a
-    decision.
-    """
+    """Return the effect, in words, of those of these answers that are possible; none after a decision."""
     from slowwave_server.services.review.decisions import answer_to  # noqa: PLC0415
 
     found = _case(connection, tenant, kind, number)
@@ -152,10 +145,7 @@ def what_answers_do(
 
 
 def revisions_of(connection: "Connection", tenant: str, kind: Kind, number: int) -> dict[UUID, int]:
-    """Return the current revisions of the memories of a question or conflict of `tenant`, to which a decision refers.
-
-    Empty for decided ones and for other tenants.
-    """
+    """Return the current revisions of the memories of an open question or conflict of `tenant`, else {}."""
     from slowwave_server.services.review.cases import revisions  # noqa: PLC0415
 
     found = _case(connection, tenant, kind, number)

@@ -30,9 +30,7 @@ _WORKED_ON = (
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run. scope: `kind:name`, None for all scopes; by: the person or job that started it; seconds: None while it
-    runs; part_of: the run that started it.
-    """
+    """One run. scope: `kind:name`, None for all; by: who started it; part_of: the run that started it."""
 
     id: int
     kind: str

@@ -11,10 +11,7 @@ from slowwave_server.services.reports.metrics.sessions import age
 
 
 def check_source(connection: Connection, source: str, *, now: datetime) -> Check:
-    """Check for runs that wait without a reader, or that could not be read.
-
-    The check counts the runs of all tenants, and reads no text.
-    """
+    """Check for runs of all tenants that wait without a reader, or could not be read. No text is read."""
     if source == "events":
         return fine("source", "hooks record what is said (memory.source is events)")
     found = read_sources(connection, now=now)

@@ -45,9 +45,7 @@ class ModelSpent:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """A report. days: every day until today, oldest first, including days without a call. models: the highest cost
-    first.
-    """
+    """A report. days: every day until today, with those without a call; models: the highest cost first."""
 
     days: tuple[DaySpent, ...]
     models: tuple[ModelSpent, ...]

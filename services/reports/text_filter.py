@@ -67,9 +67,7 @@ class TextFilter:
 
 
 def quick_query(connection: Connection, scopes: Sequence[int], words: str) -> str | None:
-    """Return the tsquery of `Memory.search` for words in any of these scopes; None if no stem is left, or without a
-    scope.
-    """
+    """Return the tsquery of `Memory.search` for words in these scopes; None without a stem or a scope."""
     asked = words.replace("\0", "").strip()[:LONGEST]
     if not asked or not scopes:
         return None

@@ -51,9 +51,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A relation whose value changed. ended: the number of superseded memories about it; changed_at: the time of the
-    last change.
-    """
+    """A relation whose value changed: the superseded memories about it, and the time of the last change."""
 
     subject: str
     predicate: str

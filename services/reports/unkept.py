@@ -25,9 +25,7 @@ _OF_TENANT = " AND w.scope_id IN (SELECT k.id FROM slowwave.scopes k WHERE k.ten
 
 @dataclass(frozen=True, slots=True)
 class Unkept:
-    """The counts. notes: the number of failed notes of working memory that have not expired; days: the number of days
-    whose last summary failed.
-    """
+    """Failed notes of working memory that have not expired, and days whose last summary failed."""
 
     notes: int
     days: int

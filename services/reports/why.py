@@ -1,6 +1,4 @@
-"""Explain why a session is not flushed now: read its state from Postgres and Redis, and let domain.waiting find the
-reason.
-"""
+"""Explain why a session is not flushed now: domain.waiting finds the reason in the state of Postgres and Redis."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -50,9 +50,7 @@ def list_notes(
     settled: bool = False,
     limit: int = 50,
 ) -> list[ListedNote]:
-    """List open notes of a scope in the order of cycles, oldest first; with `settled`, the last settled ones
-    instead.
-    """
+    """List open notes in the order of cycles, oldest first; with `settled`, the last settled ones."""
     query = (
         select(*WorkingItem.__table__.columns, Agent.name.label("agent"), MemoryNote.memory_id.label("memory"))
         .join(Scope, Scope.id == WorkingItem.scope_id)

@@ -92,9 +92,7 @@ class Request:
 
 
 class _Taken(NamedTuple):
-    """A request in progress. attempt: the number of this attempt, from 1; revoked: True if its key was revoked in the
-    meantime.
-    """
+    """A request in progress. attempt: from 1; revoked: its key was revoked meanwhile."""
 
     request: Request
     attempt: int
@@ -175,9 +173,7 @@ def remove_old_requests(engine: Engine, *, now: datetime) -> int:
 
 @contextmanager
 def _lock(engine: Engine, request: UUID) -> Iterator[bool]:
-    """Lock the request for the block. Yield True if this process holds the lock, on a connection without an open
-    transaction.
-    """
+    """Lock the request for the block; yield whether it succeeded. No transaction is open."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         ours: bool = connection.execute(_LOCK, {"id": str(request)}).scalar_one()
         try:

@@ -114,9 +114,7 @@ def scope_named(scope: str) -> tuple[str, str]:
 
 
 def confirmation(target: Target) -> str:
-    """Return the text that a caller repeats to confirm: the target's name, or the first 8 characters of a
-    memory's id.
-    """
+    """Return what a caller repeats to confirm: the target's name, or the first 8 characters of a memory's id."""
     if target.kind == "memory":
         return str(target.memory)[:8]
     return (target.scope_label or target.session or target.agent) or ""

@@ -1,6 +1,4 @@
-"""Remove rows of old model calls, and answers to windows that were never committed. The costs stay in counters for
-longer than any cap needs.
-"""
+"""Remove old model calls, whose costs stay in counters, and answers to windows that were never committed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,9 +24,7 @@ _OLD_ANSWERS = text("DELETE FROM slowwave.window_answers w WHERE w.asked_at < :b
 
 @dataclass(frozen=True, slots=True)
 class CallRemoval:
-    """The number of calls that were, or would be, removed. done: False if the removal stopped early; the next call
-    continues.
-    """
+    """The number of calls that were, or would be, removed. done: False if the next call must continue."""
 
     calls: int = 0
     done: bool = True

@@ -108,9 +108,7 @@ def _sessions_of(engine: Engine, day: Row[tuple[int, int, date]]) -> list[int]:
 
 
 def _of_session(engine: Engine, which: dict[str, object], *, dry_run: bool) -> int | None:
-    """Return the number of events of a session's day that were, or would be, removed; None if none was removed
-    because another transaction holds the session.
-    """
+    """Return how many events were, or would be, removed; None if another transaction holds the session."""
     if dry_run:
         with engine.connect() as connection:
             return int(connection.execute(_COUNT, which).scalar_one())

@@ -1,6 +1,4 @@
-"""Maintain the partitions of events: create partitions for future sessions, and release the disk space of
-empty ones.
-"""
+"""Maintain partitions of events: create those of future sessions, release the disk space of empty ones."""
 
 from dataclasses import dataclass
 
@@ -19,9 +17,7 @@ _IN_USE = frozenset({"55P03", "40P01"})
 
 @dataclass(frozen=True, slots=True)
 class PartitionCounts:
-    """The numbers of created and emptied partitions. busy: True if the table was in use, so that the next call
-    continues.
-    """
+    """Created and emptied partitions. busy: the table was in use; the next call continues."""
 
     made: int = 0
     emptied: int = 0

@@ -21,18 +21,14 @@ _BOUND = "SELECT slowwave.request_excess_flushes(%s, %s, %s)"
 
 @dataclass(frozen=True, slots=True)
 class BoundReport:
-    """The counts. closed: the number of sessions that were quiet for too long; asked: the number beyond their agent's
-    maximum.
-    """
+    """Counts of sessions that were quiet for too long, and that were beyond their agent's maximum."""
 
     closed: int
     asked: int
 
 
 def bound_sessions(engine: Engine, rules: Sessions, now: datetime) -> BoundReport:
-    """Make sessions due for a flush that exceed one of the limits. A locked row waits for the next call. 0 in the
-    settings: no limit.
-    """
+    """Make sessions due that exceed a limit (0: none). A locked row waits for the next call."""
     closed = asked = 0
     if rules.session_ttl_minutes:
         closed = _repeat(engine, _CLOSE, rules.session_ttl_minutes * 60.0, now)

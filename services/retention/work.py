@@ -41,10 +41,7 @@ def expire_work(
     go_on: Callable[[], bool],
     part_of: int | None = None,
 ) -> int:
-    """End open work of all tenants that was last said `days` ago; 0: none. Return the number of ended memories.
-
-    A busy scope is skipped until the next run.
-    """
+    """End open work last said `days` ago (0: none), and count it. A busy scope waits for the next run."""
     ended, after = 0, 0
     until = now - timedelta(days=days)
     while days and go_on():

@@ -29,10 +29,7 @@ _READABLE = frozenset({"inbox", "episode", "active"})
 
 @dataclass(frozen=True, slots=True)
 class OpenConflict:
-    """An open conflict with its two current sides (for a merged memory, its survivor).
-
-    pair: the two memories between which it was noticed.
-    """
+    """An open conflict with its current sides (of a merged memory its survivor). pair: where it was noticed."""
 
     id: int
     a: ReviewedMemory

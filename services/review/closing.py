@@ -20,18 +20,14 @@ def close_conflict(
     memory: UUID,
     was: ConflictStatus = "open",
 ) -> bool:
-    """Decide a conflict of this scope, recorded as a change of `memory`, one of its two sides. Return False if it is
-    not `was`.
-    """
+    """Decide a conflict, as a change of `memory`, one of its sides. False: it is not `was`."""
     after = {"status": status, "resolution": resolution, "decided_at": ledger.now, "decided_by": ledger.author.by}
     mine = (MemoryConflict.scope_id == scope_id) & (MemoryConflict.id == conflict) & (MemoryConflict.status == was)
     return _close(ledger, MemoryConflict, mine, after, {"conflict": conflict}, resolution, memory)
 
 
 def close_item(ledger: Ledger, scope_id: int, item: int, *, state: ItemState, reason: str, memory: UUID) -> bool:
-    """Decide an open question of this scope, recorded as a change of `memory`, one of its memories. Return False if it
-    is not open.
-    """
+    """Decide an open question, as a change of `memory`, one of its memories. False: it is not open."""
     after = {"state": state, "decided_at": ledger.now, "decided_by": ledger.author.by}
     mine = (ReviewItem.scope_id == scope_id) & (ReviewItem.id == item) & (ReviewItem.state == "open")
     return _close(ledger, ReviewItem, mine, after, {"review_item": item}, reason, memory)

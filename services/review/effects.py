@@ -71,9 +71,7 @@ class _Effects:
         return done
 
     def close(self, conflict: OpenConflict, status: ConflictStatus, state: ItemState, reason: str, noted: UUID) -> None:
-        """Close a conflict and its questions. The change is recorded at one of its two memories, so that it can be
-        found.
-        """
+        """Close a conflict and its questions, as a change of one of its two memories, where it can be found."""
         noted = noted if noted in conflict.pair else conflict.pair[0]
         close_conflict(self.ledger, self.scope_id, conflict.id, status=status, resolution=reason, memory=noted)
         for item in open_items(self.ledger.connection, self.scope_id, conflict=conflict.id):

@@ -20,9 +20,7 @@ _RENEWALS = 3
 
 
 class RunHeartbeat:
-    """Renews the lease of a run in a thread while the block runs. lost: True after another process has taken over the
-    run.
-    """
+    """Renews the lease of a run in a thread. lost: another process has taken over the run."""
 
     def __init__(self, engine: Engine, run: Run, clock: Callable[[], datetime]) -> None:
         self._engine = engine

@@ -1,6 +1,4 @@
-"""Split events that an earlier version indexed as a whole into passages, in the background, while search uses the old
-index.
-"""
+"""Split events that an earlier version indexed whole into passages, while search uses the old index."""
 
 import json
 from collections.abc import Sequence
@@ -45,9 +43,7 @@ _NO_VECTORS = text(
 
 
 def cut_whole_events(engine: Engine, limit: int = EVENTS_AT_ONCE) -> int:
-    """Split up to `limit` events that are indexed as a whole. Return the number split; 0: no such event is left or
-    unlocked.
-    """
+    """Split up to `limit` events that are indexed whole; return their number. 0: none is left or unlocked."""
     with engine.begin() as connection:
         rows = connection.execute(_WHOLE, {"limit": limit}).mappings().all()
         for session in dict.fromkeys(row["session_id"] for row in rows):

@@ -35,10 +35,7 @@ _REFRESH = text((Path(__file__).parent / "refresh.sql").read_text(encoding="utf-
 
 
 def scopes_to_refresh(connection: Connection) -> Sequence[int]:
-    """Return the ids of scopes with missing or old statistics, those with the highest growth first.
-
-    Reads only flushes since the last call.
-    """
+    """Return scopes with missing or old statistics, the most grown first; reads flushes since the last call."""
     while connection.execute(_NOTE, {"limit": FLUSHES_AT_ONCE}).scalar_one() == FLUSHES_AT_ONCE:
         pass
     return connection.execute(_GROWN, {"limit": SCOPES_AT_ONCE}).scalars().all()

@@ -1,6 +1,4 @@
-"""Read sessions of Agno through Agno's own store and session API, for its SQLite and Postgres databases, without SQL of
-Slowwave.
-"""
+"""Read sessions of Agno through its own store and session API, for its SQLite and Postgres databases."""
 
 import threading
 from importlib.util import find_spec

@@ -22,9 +22,7 @@ class KeptRun:
 
 @dataclass(frozen=True, slots=True)
 class KeptSession:
-    """A conversation in its present state. private: True for the whole session, even if its runs are not private. runs:
-    in order.
-    """
+    """A conversation in its present state. private: the whole session, whatever its runs are; runs: in order."""
 
     private: bool
     runs: tuple[KeptRun, ...]
@@ -37,10 +35,7 @@ class SessionSource(Protocol):
     def name(self) -> str: ...
 
     def read(self, session: str, runs: frozenset[str]) -> KeptSession | None:
-        """Return a session with those of `runs` that it has, or None if it does not exist.
-
-        Raises domain.failures.TransientError if the source does not answer.
-        """
+        """Return a session with those of `runs` that it has, or None. Raises domain.failures.TransientError."""
         ...
 
     def close(self) -> None:

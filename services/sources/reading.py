@@ -44,9 +44,7 @@ LOOK_FOR_SECONDS = 86_400.0
 
 @dataclass(slots=True)
 class Looked:
-    """Counts of one read: the number of new events, and of runs by result. due: True if the caller should offer a
-    flush.
-    """
+    """Counts of one read: new events, and runs by result. due: the caller should offer a flush."""
 
     added: int = 0
     repeated: int = 0
@@ -79,9 +77,7 @@ class SessionReader:
     tools: Tools = field(default_factory=Tools)
 
     def look(self, ref: SessionRef) -> Looked:
-        """Read the named runs of a session. Raises StoreUnavailable and SQLAlchemy's errors; no run is then done, and
-        the next tick tries again.
-        """
+        """Read the named runs of a session. Raises StoreUnavailable, SQLAlchemy's errors: the next tick tries again."""
         looked = Looked()
         named = named_runs(self.engine, ref)
         if not named:

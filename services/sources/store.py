@@ -72,9 +72,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """A run to read again later. missing_since: the time of the store's first answer without the run; None if the store
-    has the run.
-    """
+    """A run to read again later. missing_since: when the store first lacked it; None if the store has it."""
 
     run: NamedRun
     due_at: datetime

@@ -60,9 +60,7 @@ def excerpt(content: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UndoneRun:
-    """If the run to undo is an undo: the run that it had undone. status: the status of that run before it was
-    undone.
-    """
+    """The run that the undo to be undone had undone, with its status before."""
 
     id: int
     kind: str
@@ -71,9 +69,7 @@ class UndoneRun:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The run to undo, with its row locked. undoes: for an undo, the run that it undid. saved: the number of its saved
-    rows.
-    """
+    """The run to undo, with its row locked. undoes: what it undid, if an undo; saved: its number of saved rows."""
 
     id: int
     kind: str

@@ -124,9 +124,7 @@ class Deliverer:
     clock: Callable[[], datetime]
 
     def pump(self, seconds: float) -> int:
-        """Serve each endpoint that no other worker serves, for a limited time. Return the number of changes that were
-        tried.
-        """
+        """Serve endpoints that no other worker serves, for a limited time; return the number of tried changes."""
         until = time.monotonic() + seconds
         with (
             self._served() as endpoints,
@@ -163,9 +161,7 @@ class Deliverer:
             return self._take(connection, endpoint) if goes_on else None
 
     def _take(self, connection: Connection, endpoint: UUID) -> Taken | None:
-        """Return the due rows; if none is due, the next changes of the feed. None for an endpoint
-        that is disabled, deleted or paused.
-        """
+        """Return the due rows, else the next changes of the feed. None: disabled, deleted or paused."""
         now = self.clock()
         found = connection.execute(_ENDPOINT, {"endpoint": endpoint, "now": now}).first()
         if found is None:

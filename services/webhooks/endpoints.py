@@ -1,6 +1,4 @@
-"""Manage endpoints of webhooks and their delivery log: make, list, rotate, enable, remove; and send a delivery
-again.
-"""
+"""Manage endpoints of webhooks and their log: make, list, rotate, enable, remove, and send again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -24,9 +24,7 @@ MOST_READ = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a request. status: the receiver's status code, or None. error: the reason why the request counts as
-    failed.
-    """
+    """The result of a request: the receiver's status code, or None; the reason of a failure."""
 
     status: int | None
     error: str | None = None
@@ -39,11 +37,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Sends requests.
-
-    seconds: the time limit of one whole request. allowed: networks that need not be public. tls: the TLS context for
-    certificates.
-    """
+    """Sends requests, each within this time. allowed: networks that need not be public."""
 
     seconds: float
     allowed: Sequence[Network] = ()
@@ -57,9 +51,7 @@ class Sender:
 
 
 class Line:
-    """A connection to the receiver at one URL, which stays open between messages. Only one thread may use it
-    at a time.
-    """
+    """A connection to the receiver of one URL, open between messages, for one thread at a time."""
 
     def __init__(self, sender: Sender, url: str) -> None:
         self._sender = sender

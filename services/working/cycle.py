@@ -34,9 +34,7 @@ _FAULTS_OF_NOTES = ("22", "23", "54", "P0")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result for one note. content: the redacted text; memory: the id of the memory with this text; why: the
-    reason or the error.
-    """
+    """The result for one note. content: redacted; memory: the one with this text; why: the reason or the error."""
 
     note: UUID
     content: str
@@ -46,9 +44,7 @@ class Outcome:
 
 
 class Cycle:
-    """The work of one cycle, inside its transaction. outcomes: the results so far; counts: the numbers of new links and
-    triples.
-    """
+    """The work of one cycle, inside its transaction. outcomes: so far; counts: new links and triples."""
 
     def __init__(
         self, connection: Connection, scope_id: int, settings: Consolidation, author: Author, now: datetime

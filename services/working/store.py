@@ -176,9 +176,7 @@ def settle(
 def keep(
     connection: Connection, scope_id: int, sifted: Sequence[Sifted], *, author: Author, now: datetime
 ) -> dict[UUID, NoteOutcome]:
-    """Store notes as memories, or as evidence of existing ones, and settle them, in one statement. Return the results
-    by the note's id.
-    """
+    """Store notes as memories, or as evidence of existing ones, and settle them in one statement."""
     rows = connection.execute(
         _KEEP,
         {

@@ -968,8 +968,7 @@ export interface components {
         };
         /**
          * ChangeMade
-         * @description One change. before, after: the values that differ; flush, run: the number of the flush or run that made it; by:
-         *     the person or program that requested it.
+         * @description One change. before, after: the values that differ; by: the person or program that requested it.
          */
         ChangeMade: {
             /** Action */
@@ -1640,8 +1639,7 @@ export interface components {
         };
         /**
          * LinkedMemory
-         * @description A link to or from another memory. confidence: a number from 0 to 1; ended_by: the run that removed the link, if
-         *     one did.
+         * @description A link to or from another memory. confidence: 0 to 1; ended_by: the run that removed the link, if one did.
          */
         LinkedMemory: {
             /**
@@ -2691,8 +2689,7 @@ export interface components {
         };
         /**
          * SourceEvent
-         * @description An event that says the memory, with secrets masked. via: the id of the merged memory whose words it supports;
-         *     None for these words.
+         * @description An event that says the memory, with secrets masked. via: the merged memory whose words it supports.
          */
         SourceEvent: {
             /** Agent */
@@ -2774,8 +2771,7 @@ export interface components {
         };
         /**
          * SummaryVersion
-         * @description One version of a day's summary. messages: the number of its events. lines: its lines, each with `facet`, `text`,
-         *     `speaker`, `session`, `seq` and `at`.
+         * @description One version of a day's summary. lines: each with `facet`, `text`, `speaker`, `session`, `seq` and `at`.
          */
         SummaryVersion: {
             /** Version */
@@ -3035,8 +3031,7 @@ export interface components {
         };
         /**
          * WorkingNote
-         * @description An agent's note in working memory that is evidence for the memory. via: the id of the merged memory that brought
-         *     it.
+         * @description An agent's note that is evidence for the memory. via: the merged memory that brought it.
          */
         WorkingNote: {
             /**

@@ -66,9 +66,7 @@ class FirstSeen:
     _seen: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     def age(self, queue: str, message: str, now: float) -> float:
-        """Return the seconds since `message` ("" for none) was sent, at least. A flush's id ends with its time
-        in µs.
-        """
+        """Return the seconds since `message` ("": none) was sent, at least. A flush's id ends with its time in µs."""
         if not message:
             self._seen.pop(queue, None)
             return 0.0

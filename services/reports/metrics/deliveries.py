@@ -18,9 +18,7 @@ LATE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The backlog of a backend: the number of memories (counted up to COUNTED), the oldest enqueue time, the number of
-    failed rows and their error.
-    """
+    """The backlog of a backend: memories (up to COUNTED), the oldest enqueue time, failed rows and their error."""
 
     waiting: int
     oldest: datetime | None

@@ -58,9 +58,7 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Consumers of the queues, and the interval of sweeps. workers: None if the broker did not answer;
-    sweep_interval_seconds: None if automatic flushing is off.
-    """
+    """Consumers of the queues, None without the broker; the interval of sweeps, None without automatic flushing."""
 
     workers: By | None
     sweep_interval_seconds: float | None
@@ -82,9 +80,7 @@ class Model:
 
 @dataclass(slots=True)
 class Sources:
-    """The collaborators. listening: returns the queues of each worker; tenants: the tenants whose figures carry their
-    name.
-    """
+    """The collaborators. listening: the queues of each worker; tenants: whose figures carry their name."""
 
     settings: Settings
     engine: Engine
@@ -96,9 +92,7 @@ class Sources:
 
 
 def from_postgres(sources: Sources) -> list[Figures]:
-    """Read the metrics of Postgres, without those of another revision's tables. An unavailable server raises
-    nothing.
-    """
+    """Read the metrics of Postgres, without another revision's tables. An unavailable server raises nothing."""
     try:
         with sources.engine.connect() as connection:
             found = [group for read in _GROUPS for group in _read(connection, sources, read)]
@@ -131,9 +125,7 @@ def _database(connection: Connection, sources: Sources) -> Database:
 
 @cache
 def _needed() -> str:
-    """Return the revision that this version needs. It is read from the migrations once, because this takes longer than
-    a scrape.
-    """
+    """Return the revision that this version needs, read once, because it takes longer than a scrape."""
     return head_revision()
 
 
@@ -170,9 +162,7 @@ _GROUPS: Sequence[Callable[[Connection, Sources], Figures]] = (
 
 
 def from_broker(sources: Sources) -> list[Figures]:
-    """Read the metrics of the broker, and those that workers and the model's breaker store in it. An unavailable server
-    raises nothing.
-    """
+    """Read the metrics of the broker and those stored in it. An unavailable server raises nothing."""
     try:
         found = list(_of_broker(sources))
     except RedisError as error:

@@ -1,6 +1,4 @@
-"""Read runs and jobs of maintenance: current runs, ended runs with their results and durations, and late or failing
-jobs.
-"""
+"""Read runs and jobs of maintenance: current and ended runs with results and durations, late or failing jobs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
