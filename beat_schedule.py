@@ -11,10 +11,7 @@ from slowwave_server.tasks import all_tasks
 
 
 def schedule(settings: Settings) -> dict[str, dict[str, Any]]:
-    """Return every tick by the name of its task, in the form of Celery's `beat_schedule`.
-
-    Some tasks are periodic only with a setting, such as an embedding model.
-    """
+    """Return every tick by the name of its task, as Celery's `beat_schedule`; some exist only with a setting."""
     return {
         task.name: {
             "task": task.name,

@@ -1,6 +1,4 @@
-"""The table of a model's answers about windows, from the question until the commit of the window, so that each is paid
-once.
-"""
+"""The table of a model's answers about windows until their commit, so that each is paid once."""
 
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""The feed of changes: records of deleted memories, and listeners.
-
-The changes themselves are rows of `memory_changes` (models.consolidation).
-"""
+"""The feed of changes: records of deleted memories, and listeners. Changes are rows of `memory_changes`."""
 
 from datetime import datetime
 from uuid import UUID

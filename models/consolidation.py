@@ -24,10 +24,7 @@ END"""
 
 
 class MemoryLink(Base):
-    """A link from one memory to another. For `related_to`, confidence is their similarity.
-
-    ended_by: the run that removed the link; NULL while the link exists.
-    """
+    """A link between two memories. confidence: of `related_to` the similarity; ended_by: the run that removed it."""
 
     __tablename__ = "memory_links"
 
@@ -143,9 +140,7 @@ class MemoryNote(Base):
 
 
 class MemoryBlock(Base):
-    """A block key of a memory. Memories that share a key are candidates for a comparison; a pass never compares all
-    pairs.
-    """
+    """A block key of a memory. Memories that share a key are compared; a pass never compares all pairs."""
 
     __tablename__ = "memory_blocks"
 

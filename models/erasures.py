@@ -1,7 +1,4 @@
-"""Forgets: their receipts, and fences of names against older data (I10).
-
-These tables never hold forgotten text.
-"""
+"""Receipts of forgets, and fences of names against older data (I10), never with forgotten text."""
 
 from uuid import UUID
 

@@ -25,10 +25,7 @@ _RUN = "slowwave.maintenance_runs.id"
 
 
 class MemoryBackend(Base):
-    """A backend besides Postgres that is in use: every change of a memory is queued for it.
-
-    identity: the name of the model that makes mem0's vectors.
-    """
+    """A backend besides Postgres, for which changes are queued. identity: the model of mem0's vectors."""
 
     __tablename__ = "memory_backends"
 

@@ -1,7 +1,4 @@
-"""The table of Postgres logins with a role of Slowwave, without the owner and exporters: their roles and tenants.
-
-Postgres alone keeps the passwords.
-"""
+"""The table of Postgres logins with a role of Slowwave, and their tenants. Postgres alone keeps the passwords."""
 
 from sqlalchemy import Text
 from sqlalchemy.orm import Mapped, mapped_column

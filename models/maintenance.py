@@ -1,6 +1,4 @@
-"""Tables of maintenance jobs and their runs. The schedule is stored, so that runs missed during a downtime are
-found.
-"""
+"""Tables of maintenance jobs and their runs. The schedule is stored, so that missed runs are found."""
 
 from datetime import time
 from typing import Any

@@ -88,9 +88,7 @@ def is_described(name: str | None, kind: str, _parents: object = None) -> bool:
 
 
 def require_server(connection: Connection, number: int | None = None) -> None:
-    """Raise OldServer for a server that is older than OLDEST_SERVER. number: server_version_num; None asks the
-    server.
-    """
+    """Raise OldServer for a server older than OLDEST_SERVER. number: server_version_num; None asks the server."""
     if number is None:
         number = connection.execute(text("SELECT current_setting('server_version_num')::integer")).scalar_one()
     if number < OLDEST_SERVER * 10_000:

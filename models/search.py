@@ -33,9 +33,7 @@ class Passage(Base):
 
 
 class CommonTerm(Base):
-    """A lexeme in so many documents of a scope that search does not use it to select candidates; with the number of
-    documents.
-    """
+    """A lexeme in so many documents of a scope that search selects no candidates by it; and their number."""
 
     __tablename__ = "common_terms"
 

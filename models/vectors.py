@@ -84,9 +84,7 @@ class PassageVector(Base):
 
 
 class VectorProgress(Base):
-    """The position up to which a session's events have vectors in a space. Events never change, so one number is
-    enough.
-    """
+    """How far a session's events have vectors in a space. Events never change, so one number is enough."""
 
     __tablename__ = "vector_progress"
 

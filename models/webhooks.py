@@ -50,10 +50,7 @@ class WebhookEndpoint(Base):
 
 
 class WebhookSecret(Base):
-    """A signing secret of a webhook. The newest one signs; for a day the previous one signs, too.
-
-    A gateway adds rows and can't read them.
-    """
+    """A signing secret; the newest signs, for a day the previous one too. A gateway adds rows and can't read them."""
 
     __tablename__ = "webhook_secrets"
 

@@ -157,9 +157,7 @@ def _written(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
 
 
 def _shown_args(args: Sequence[Any], queue: str) -> str:
-    """Return the arguments for monitors: ids, but none for `capture`, whose arguments may contain text of a
-    conversation.
-    """
+    """Return the arguments for monitors: ids, but none for `capture`, whose arguments may have text."""
     if queue != CAPTURE_QUEUE:
         return json.dumps(args)[:MAX_SHOWN_CHARACTERS]
     return f"[{len(args)} not shown]" if args else "[]"

@@ -1,7 +1,4 @@
-"""The composition root: make a configured Celery app from settings; the app makes the runtime of each process.
-
-Celery's settings are in `workers.celery_settings`.
-"""
+"""The composition root: makes a Celery app from settings; the app makes the runtime of each process."""
 
 import logging
 import os
@@ -167,9 +164,7 @@ def default_app() -> SlowwaveApp:
 @worker_init.connect
 @beat_init.connect
 def refuse_wrong_schema(sender: Any = None, **_: Any) -> None:
-    """Stop the worker with a sentence if the schema is not the code's, because a worker on another schema could lose
-    data.
-    """
+    """Stop the worker with a sentence if the schema is not the code's: it could lose data."""
     app = getattr(sender, "app", None)
     if not isinstance(app, SlowwaveApp):
         return

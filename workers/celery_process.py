@@ -1,7 +1,4 @@
-"""Start programs of Celery: `celery_command` returns the command, `SOFT_STOP` is the variable that it needs.
-
-It imports nothing of Celery, so that the shell starts quickly.
-"""
+"""Start programs of Celery, without an import of Celery, so that the shell starts quickly."""
 
 import sys
 from collections.abc import Mapping

@@ -75,9 +75,7 @@ _TRANSPORT: dict[str, Any] = {
 
 
 def broker_settings(settings: Settings, **options: float) -> dict[str, Any]:
-    """Return the settings for a connection to the broker: one server, or the master that sentinels name. options: the
-    transport's.
-    """
+    """Return the settings for the broker: one server, or the master that sentinels name; with these options."""
     found = sentinels_of(settings.broker_url)
     return {
         "broker_url": settings.broker_url if found is None else found.url(),

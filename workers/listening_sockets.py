@@ -22,11 +22,7 @@ LARGEST_PORT = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """Where and how to serve. behind_proxy: comma-separated addresses and networks of a proxy that uses https to
-    browsers.
-
-    carries: the kind of data that needs TLS.
-    """
+    """Where and how to serve. behind_proxy: addresses of a proxy with https; carries: the data that needs TLS."""
 
     host: str
     port: int
@@ -62,9 +58,7 @@ class Serving:
         )
 
     def checked(self) -> "Serving":
-        """Return the value if it is valid. Raises InvalidSettings, because passwords must not be sent unencrypted over
-        a network.
-        """
+        """Return a valid value. Raises InvalidSettings: passwords must not cross a network unencrypted."""
         if (self.tls_cert is None) != (self.tls_key is None):
             raise InvalidSettings("https needs both: --tls-cert and --tls-key")
         if self.behind_proxy is not None:
@@ -79,9 +73,7 @@ class Serving:
 
 @contextmanager
 def ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """Handle signals before uvicorn starts, and after its last answer, when it raises the signal again. A process that
-    a signal ends has not failed.
-    """
+    """Handle signals before uvicorn does, and when it raises one again at its end: that is no failure."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
         server.should_exit = True

@@ -57,9 +57,7 @@ class Liveness:
         self._seen = self._monotonic()
 
     def look(self) -> bool:
-        """Give the signs if the work proceeds or the broker does not answer, which a restart would not mend. Return
-        True if signs were given.
-        """
+        """Give the signs, and return True, if work proceeds or the broker fails, which a restart would not mend."""
         works = self._seen is not None and self._monotonic() - self._seen <= self._patience
         alive = works or not self._answers()
         if alive:
@@ -104,10 +102,7 @@ class LoopTurns(bootsteps.StartStopStep):
 
 
 def signs_asked_for(settings: Settings, notify_socket: str | None) -> list[Callable[[], None]]:
-    """Return the requested signs: a file of the settings, a message to systemd. Often there are none.
-
-    An existing file is removed, because it was the sign of another process.
-    """
+    """Return the requested signs: a file, without the old one of another process; a message to systemd."""
     signs: list[Callable[[], None]] = []
     if settings.liveness_file:
         file = Path(settings.liveness_file).expanduser()

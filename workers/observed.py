@@ -45,17 +45,13 @@ def refuse_tracing_without_its_packages(sender: Any = None, **_: Any) -> None:
 
 @worker_process_init.connect
 def trace_a_child(**_: Any) -> None:
-    """Start tracing after the fork, because exporters and connections must not be shared with a parent. A solo pool
-    calls this, too.
-    """
+    """Start tracing after the fork: exporters and connections must not be shared. A solo pool calls this, too."""
     _trace(_settings())
 
 
 @worker_ready.connect
 def trace_threads(sender: Any = None, **_: Any) -> None:
-    """Start tracing in threads: Celery has no signal for the start of a thread. The parents of children run no
-    tasks.
-    """
+    """Start tracing in threads, for whose start Celery has no signal. The parents of children run no tasks."""
     if not isinstance(getattr(sender, "pool", None), PreforkPool | SoloPool):
         _trace(_settings(getattr(sender, "app", None)))
 

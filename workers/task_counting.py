@@ -50,10 +50,7 @@ def note_end(task: Any = None, state: str | None = None, retval: Any = None, **_
 
 
 def outcomes_of(task: str, state: str | None, answer: Any) -> Mapping[str, int]:
-    """Return the outcomes and their counts; a batch has one outcome for each session.
-
-    state: Celery's state of the task; answer: the task's return value.
-    """
+    """Return the outcomes and their counts, in a batch one for each session. answer: the task's return value."""
     if state is not None and state in _STATES:
         return {_STATES[state]: 1}
     came_to: Any = {answer: 1} if isinstance(answer, str) else answer

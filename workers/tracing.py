@@ -70,9 +70,7 @@ def close_tracing(provider: TracerProvider) -> None:
 
 
 class WorkAlone(Sampler):
-    """A sampler that excludes statements outside any piece of work; the sampler of the environment decides about the
-    others.
-    """
+    """A sampler that excludes statements outside any work; the environment's decides about the others."""
 
     def __init__(self, of_environment: Sampler) -> None:
         self._of_environment = of_environment

@@ -125,9 +125,7 @@ class QoS(redis.QoS):
 
 
 def _is_held_message(held: Any) -> bool:
-    """Return True if an entry of `unacked` has the form that a worker writes: an admitted message, and its own
-    queue.
-    """
+    """Return True if an entry of `unacked` has a worker's form: an admitted message, and its own queue."""
     try:
         message, exchange, queue = json.loads(held)
         if exchange or queue not in QUEUES or type(message["properties"]["priority"]) is not int:
@@ -168,9 +166,7 @@ class Channel(redis.Channel):
         _twice(parent._queue_bind, *args)  # noqa: SLF001 - as above
 
     def _refresh_binding(self, *, keys: Sequence[str], args: Sequence[Any], client: Any) -> None:
-        """Refresh a binding by commands instead of kombu's script, so that users that may load no script, such as
-        Flower, can listen.
-        """
+        """Refresh a binding by commands, not kombu's script: users that may load no script, such as Flower, listen."""
         (table, deadlines), (member, exchange, milliseconds) = keys, args
         client.sadd(table, member)
         client.zadd(deadlines, {exchange: round(time.time() * 1000) + milliseconds}, gt=True)

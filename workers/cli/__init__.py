@@ -1,7 +1,4 @@
-"""The shell: `slowwave …`, for the people who run it and for scripts.
-
-A command parses its arguments, calls one service, and shows the answer.
-"""
+"""The shell: `slowwave …`. A command parses its arguments, calls one service, and shows the answer."""
 
 import atexit
 import gc

@@ -14,9 +14,7 @@ from slowwave_server.workers.shared.shell import Shell
 
 @dataclass(frozen=True, slots=True)
 class BackendReport:
-    """The status of a backend. document: the report for --json; show: prints the report; wrong: True if a person must
-    act.
-    """
+    """The status of a backend. document: for --json; show: prints it; wrong: a person must act."""
 
     document: Any
     show: Callable[[], None]

@@ -130,9 +130,7 @@ def _write(changed: Sequence["Draft"], *, ask: bool) -> None:
 
 
 def _why_no_server(host: Host, *, named: bool) -> str | None:
-    """Return why the host gets no MCP server, or None if it gets one. named: True if the agent is known without a
-    working directory.
-    """
+    """Return why the host gets no MCP server, or None. named: the agent is known without a working directory."""
     from slowwave.hosts.places import URL
 
     if os.environ.get(URL):
@@ -149,9 +147,7 @@ def _options(agent: str | None, branches: Branches, wait: float | None) -> list[
 
 
 def _program(*, project: bool) -> Sequence[str]:
-    """Return the program in a hook: `slowwave` in a project, else its full path, because the host may have another
-    PATH.
-    """
+    """Return the program in a hook: `slowwave` in a project, else its full path: the host may have another PATH."""
     if project:
         return ("slowwave",)
     beside = Path(sys.executable).with_name("slowwave")

@@ -20,9 +20,7 @@ class Broken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The old and the new content of a file. new: None removes the file. private: True if only its owner may
-    read it.
-    """
+    """A file's content before and after (None: remove it). private: only its owner may read it."""
 
     path: Path
     old: str | None
@@ -80,9 +78,7 @@ def draft_of(change: Change) -> Draft:
 
 
 def settings_draft(environment: Mapping[str, str], folder: Path) -> list[Draft]:
-    """Return a draft of this call's settings, saved for hooks that a host starts in another environment; [] for
-    defaults.
-    """
+    """Return a draft of this call's settings for hooks that a host starts elsewhere; [] for defaults."""
     from slowwave.hosts.places import CONFIG, KEY, PREFIX, URL, saved_file
     from slowwave.settings import DEFAULT_FILE, OTHER_VARIABLES
 

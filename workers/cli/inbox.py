@@ -74,9 +74,7 @@ def read_matching(
     *,
     decided: bool = False,
 ) -> "Sequence[InboxItem]":
-    """Return open items of a scope (None: all), a tier, and from before a time. decided: True to include
-    closed items.
-    """
+    """Return open items of a scope (None: all), a tier, from before a time; decided: closed ones, too."""
     from slowwave_server.services.reports.inbox import open_keys, read_items
 
     keys = open_keys(connection, tenant, scope=place)

@@ -61,9 +61,7 @@ def ingest(
 
 
 class Rejects:
-    """The file of rejected lines. The first rejected line creates it; without one, the file of an earlier run is
-    removed.
-    """
+    """The file of rejected lines, made by the first; without one, an earlier run's file is removed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

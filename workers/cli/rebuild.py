@@ -81,9 +81,7 @@ def _owner(shell: Shell, agent: str) -> "Owner":
 
 
 def _extractor_of(shell: Shell, wanted: Literal["rules", "model"] | None) -> "Callable[[int], Extractor]":
-    """Return a function that makes the extractor of a run. Raises InvalidSettings if a model is needed and none is
-    configured.
-    """
+    """Return a function that makes a run's extractor. Raises InvalidSettings without a needed model."""
     from slowwave.errors import InvalidSettings
     from slowwave_server.services.extraction.build import extraction_model, model_extractor
     from slowwave_server.services.extraction.judging import rules_extractor

@@ -1,7 +1,4 @@
-"""Wait until sessions are processed: watch their watermarks, and explain the delay at a timeout.
-
-Later events do not prolong the wait.
-"""
+"""Wait until sessions are processed as they stood at the beginning, and explain the delay at a timeout."""
 
 import time
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""`slowwave worker`: a Celery worker, optionally with beat.
-
-The process becomes Celery (exec), so no code of this module runs beside the worker.
-"""
+"""`slowwave worker`: a Celery worker, optionally with beat, as which this process continues (exec)."""
 
 import os
 import sys

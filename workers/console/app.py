@@ -87,9 +87,7 @@ def make_app(
 
 
 async def _alive(_request: Request) -> Response:
-    """Answer liveness probes. It does not check Postgres or the broker, because a restart of the console would not
-    repair them.
-    """
+    """Answer liveness probes without Postgres and the broker, which a restart would not repair."""
     return PlainTextResponse("ok\n")
 
 

@@ -23,9 +23,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """A bar chart within WIDTH and HEIGHT. limit_y: the y of the limit's line, or None. most: the highest value of the
-    scale.
-    """
+    """A bar chart within WIDTH and HEIGHT. limit_y: of the limit's line, or None; most: of the scale."""
 
     bars: tuple[Bar, ...]
     base_y: float

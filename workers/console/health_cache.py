@@ -19,9 +19,7 @@ Workers = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class HealthSnapshot:
-    """The result of one health check. workers: the queues of each worker that answered; None if the broker was
-    unreachable.
-    """
+    """The result of one health check. workers: the queues of those that answered; None without the broker."""
 
     at: datetime
     checks: tuple[Check, ...]

@@ -180,9 +180,7 @@ class PageRequest:
         return response
 
     def part(self, template: str, **values: Any) -> Response:
-        """Return a part of a page for a live update. It shows no flash message and leaves a waiting one for the next
-        page.
-        """
+        """Return a part of a page for a live update. A waiting flash message stays for the next page."""
         if self.connections:
             raise RuntimeError(f"{template} is made while a connection is held; make it after the block")
         return TEMPLATES.TemplateResponse(self.request, template, values | {"req": self})
@@ -193,10 +191,7 @@ class PageRequest:
         return self.request.headers.get("hx-request") == "true"
 
     def go(self, path: str, *, say: str | None = None, undo: int | None = None, **query: str | int | None) -> Response:
-        """Redirect to another page of this console after a change; that page shows `say` once.
-
-        undo: the run that the button beside `say` undoes.
-        """
+        """Redirect to another page, which shows `say` once. undo: the run that the button beside it undoes."""
         if urlsplit(path).netloc or not path.startswith("/") or path.startswith("//"):
             raise ValueError(f"{path!r} is not a page of this console")
         given = {name: value for name, value in query.items() if value is not None}

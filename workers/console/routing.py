@@ -149,10 +149,7 @@ def _check_text(request: Request) -> None:
 
 
 async def _form(request: Request, most: int, seconds: float) -> FormData:
-    """Return the form of a request. Raises PageError for a form that is too long, has no length, or is too slow.
-
-    In the first two cases it does not read the body.
-    """
+    """Return the form of a request. Raises PageError: too long, without a length (both unread), or too slow."""
     declared = request.headers.get("content-length", "")
     if not declared.isascii() or not declared.isdigit():
         raise PageError(HTTPStatus.LENGTH_REQUIRED, "A form must send its length in the header Content-Length")

@@ -41,9 +41,7 @@ def read_scope_params(req: PageRequest, connection: Connection) -> tuple[ScopePa
 
 
 def read_scope(req: PageRequest, connection: Connection) -> tuple[str, str] | None:
-    """Return the scope that `agent` or `scope` names; None for all of the tenant's. Raises UnknownName and
-    InvalidName.
-    """
+    """Return the scope that `agent` or `scope` names; None for all. Raises UnknownName and InvalidName."""
     agent, scope = req.word("agent"), req.word("scope")
     if agent is not None and scope is not None:
         raise InvalidName("give an agent or a scope, one of the two")

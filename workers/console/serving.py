@@ -21,10 +21,7 @@ CONNECTIONS = 10
 def serve(
     settings: Settings, wanted: Serving, redis: Redis, clock: Callable[[], datetime], tell: Callable[[str], None]
 ) -> None:
-    """Serve until SIGTERM or SIGINT, then finish the running requests. Raises OSError if the port is taken.
-
-    tell: called with the address when the console listens.
-    """
+    """Serve until SIGTERM or SIGINT. Raises OSError if the port is taken. tell: gets the address when it listens."""
     engine = make_engine(settings.database_url, pool_size=CONNECTIONS)
     try:
         with Memory(settings) as memory, listen_on(wanted.host, wanted.port) as listening:

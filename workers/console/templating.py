@@ -1,7 +1,4 @@
-"""Make the Jinja environment, with the text filters of all templates: times, durations, counts.
-
-Every value in a template is escaped; this module marks nothing as safe.
-"""
+"""Make the Jinja environment with the text filters of all templates. Every value is escaped."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime

@@ -1,6 +1,4 @@
-"""Lay out successive values as numbers for an SVG: one row for each value, with a bar for the time in which it was
-valid.
-"""
+"""Lay out successive values as numbers for an SVG: a row for each, with a bar for the time in which it was valid."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +16,7 @@ LEAST_BAR = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One value. key: its identifier for `next`. until: None while it is valid. next: the key of the value that
-    replaced it.
-    """
+    """One value. until: None while it is valid; next: the key of the value that replaced it."""
 
     key: str
     words: str
@@ -31,9 +27,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One row. y: its middle. x, width: position and width of its bar. arrow: the SVG path to the value that replaced
-    this one, or "".
-    """
+    """One row: its middle and its bar. arrow: the SVG path to the value that replaced this one, or ""."""
 
     held: Held
     y: float
@@ -56,10 +50,7 @@ class Timeline:
 
 
 def draw_timeline(values: Sequence[Held], now: datetime) -> Timeline:
-    """Return one row for each of `values`, in their order.
-
-    A value that is still valid ends at `now`, or one day after the latest start if that is later.
-    """
+    """Return a row for each of `values`. A valid one ends at `now`, or one day after the latest start."""
     begin = min(value.since for value in values)
     end = max(now, *(value.since + timedelta(days=1) for value in values))
     whole = (end - begin).total_seconds()

@@ -1,7 +1,4 @@
-"""Write the alert rules and the metrics page from the catalogues in the code.
-
-Run it as `python -m slowwave_server.workers.exporter`.
-"""
+"""Write alert rules and metrics page from their catalogues: `python -m slowwave_server.workers.exporter`."""
 
 import argparse
 from pathlib import Path

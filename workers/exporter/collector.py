@@ -1,6 +1,4 @@
-"""Exposes the current figures as Prometheus metric families; a server that does not answer in time counts as
-unavailable.
-"""
+"""Exposes the current figures as metric families; a server that does not answer in time counts as unavailable."""
 
 import threading
 import time

@@ -18,10 +18,7 @@ _HEAD = """\
 
 
 def rules_file(rules: Iterable[Rule], *, runbooks: str = RUNBOOKS, pace: float = 1.0) -> str:
-    """Return the file's text.
-
-    runbooks: the URL or the folder of the runbook pages. pace: a factor for the `for` of every rule; tests shorten it.
-    """
+    """Return the file's text. runbooks: the URL or folder of their pages; pace: a factor for each `for`, for tests."""
     ending = "html" if "://" in runbooks else "md"
     written = [_rule(rule, f"{runbooks.rstrip('/')}/{rule.issue.name}.{ending}", pace) for rule in rules]
     tree = {"groups": [{"name": "slowwave", "rules": written}]}

@@ -27,9 +27,7 @@ _PAGE = b"Slowwave's exporter. Figures are at /metrics.\n"
 
 
 def registry_of(collector: Collector) -> CollectorRegistry:
-    """Return a new registry with only this collector, so that metrics of the exporter process itself are not
-    exported.
-    """
+    """Return a new registry with only this collector: metrics of the exporter process itself are not exported."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(collector)
     return registry

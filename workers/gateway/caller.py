@@ -1,7 +1,4 @@
-"""The caller of a request: its key and the key's rights.
-
-Postgres separates tenants. This module checks a key's agents, scopes and rights.
-"""
+"""The caller of a request: its key with agents, scopes and rights. Postgres separates tenants."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -44,9 +44,7 @@ class Streams:
 
     @asynccontextmanager
     async def lives(self) -> AsyncIterator[None]:
-        """Run the streams' heartbeat while the gateway serves: it sends a ping to each stream and checks the stream's
-        key.
-        """
+        """Run the streams' heartbeat while the gateway serves: a ping to each stream, and a check of its key."""
         beat = asyncio.create_task(self._beat())
         try:
             yield

@@ -50,10 +50,7 @@ class Limits:
         return self._script.send(_buckets(caller), self._rates)
 
     def take(self, caller: Caller, sent: Any = None) -> dict[str, str]:
-        """Take a token of the key and of its tenant. Return the headers with the limits. Raises Problem.
-
-        sent: the result of `send`; None requests the tokens now.
-        """
+        """Take a token of the key and its tenant; return the headers. Raises Problem. sent: the result of `send`."""
         if sent is None and (not self._counts or self._steady() < self._rests_until):
             return {}
         try:

@@ -76,9 +76,7 @@ _SECONDS = {"Retry-After": str(AWAY_SECONDS)}
 
 
 class Problem(Exception):
-    """An answer for a failed request. name: the last part of its type. cure: the fix. errors: a list of
-    {where, what}.
-    """
+    """An answer for a failed request. name: the last part of its type; errors: a list of {where, what}."""
 
     def __init__(
         self,

@@ -1,6 +1,4 @@
-"""Responses that are already JSON: FastAPI does not validate them again, because its models only serve the OpenAPI
-document.
-"""
+"""Responses that are JSON already, so that FastAPI does not validate them: its models serve the document."""
 
 import json
 from http import HTTPStatus

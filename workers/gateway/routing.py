@@ -104,11 +104,7 @@ def _with_visit(endpoint: Callable[..., Any]) -> tuple[Needs | None, Callable[..
 
 
 async def _answer(request: Request, needs: Needs, answer: Handler, *, counts_late: bool) -> Response:
-    """Answer a request.
-
-    counts_late: True if the route itself counts the request; `problem_response` counts a request that is refused
-    earlier.
-    """
+    """Answer a request. counts_late: the route counts it; `problem_response` counts earlier refusals."""
     gate: Gate = request.app.state.gate
     _check_text(request)
     digest = digest_of(request.headers.get("authorization"))

@@ -94,9 +94,7 @@ class Visit:
 
     @cached_property
     def taken(self) -> str | None:
-        """The time (ISO 8601) since which the data of this request has waited (header Slowwave-Taken); None if it did
-        not wait.
-        """
+        """The time (ISO 8601) since which this request's data has waited (header Slowwave-Taken), or None."""
         return taken_at(self.request.headers.get(TAKEN_HEADER), self.now)
 
     @cached_property

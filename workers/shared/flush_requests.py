@@ -11,10 +11,7 @@ from slowwave_server.workers.shared.shell import Shell
 
 
 def ask_for_flush(shell: Shell, refs: Sequence[SessionRef], *, priority: Priority) -> list[SessionRef]:
-    """Request a flush of each dirty session of `refs`. Return these sessions.
-
-    Raises RedisError after the requests are recorded in Postgres.
-    """
+    """Request a flush of each dirty session, and return these. RedisError: they are recorded in Postgres."""
     if not refs:
         return []
     dirty = request_flush(shell.writer, shell.queue, refs, by="operator", priority=priority, now=shell.now())

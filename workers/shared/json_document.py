@@ -9,10 +9,7 @@ from uuid import UUID
 
 
 def document(value: Any) -> Any:
-    """Return a value as JSON types: dataclasses as objects, times in ISO 8601, ids and paths as text.
-
-    Raises TypeError for a type that JSON lacks.
-    """
+    """Return a value as JSON types: dataclasses as objects, times in ISO 8601, ids and paths as text."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: document(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):

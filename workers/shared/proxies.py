@@ -16,9 +16,7 @@ HEADER = b"x-forwarded-for"
 
 
 def read_proxies(given: str) -> tuple[Network, ...]:
-    """Parse comma-separated addresses and networks. Raises InvalidSettings for other text, and for a network of all
-    addresses.
-    """
+    """Parse comma-separated addresses and networks. Raises InvalidSettings, also for a network of all addresses."""
     return tuple(_read(one.strip()) for one in given.split(","))
 
 
@@ -36,9 +34,7 @@ def _read(one: str) -> Network:
 
 
 class BehindProxies:
-    """Gives the application the client address that a proxy of these networks sent. It ignores the header of other
-    peers.
-    """
+    """Gives the application the client address that a proxy of these networks sent, but no other peer."""
 
     def __init__(self, app: ASGIApp, networks: Sequence[Network]) -> None:
         self._app = app

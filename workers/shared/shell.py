@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Shell:
-    """The shared state of one CLI call, or of one console or gateway process.
-
-    tenant_option: the value of `--tenant`, or None for the tenant of the settings.
-    """
+    """The shared state of one CLI call, console or gateway process. tenant_option: the value of `--tenant`."""
 
     tenant_option: str | None = None
 
@@ -84,9 +81,7 @@ class Shell:
         )
 
     def build_model(self, settings: "Settings") -> "AskModel | None":
-        """Return the model of `settings`, limited by its budgets; None if none is configured. Raises
-        InvalidSettings.
-        """
+        """Return the model of `settings` within its budgets; None if none is configured. Raises InvalidSettings."""
         from slowwave_server.services.llm.build import build_model
 
         return build_model(settings, self.engine, self.redis, self.now)

@@ -91,9 +91,7 @@ class Child:
             self._ask(b"kill\n")
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the program and all processes that it started are gone. Return False if this takes longer than the
-        limit.
-        """
+        """Wait until the program and all processes that it started are gone. False: not within the limit."""
         if self._thread.ident is not None:
             self._thread.join(seconds)
         return not self._thread.is_alive()
@@ -168,10 +166,7 @@ class Child:
         return guardian, ours
 
     def _listen(self, control: socket.socket) -> int | None:
-        """Read the messages of the program's guardian (guardian.py) until the guardian closes the socket.
-
-        Return the program's exit code, or None if the guardian sent none.
-        """
+        """Read the guardian's messages to their end. Return the program's exit code, or None without one."""
         code = None
         with control.makefile("r", encoding="ascii") as lines, suppress(ConnectionError):
             for line in lines:

@@ -145,10 +145,7 @@ class DataFolder:
         return name in self._known_secrets()
 
     def secret(self, name: str) -> str:
-        """Return the password of this name, made at its first use. It is safe in URLs and option files.
-
-        Raises StackFailed.
-        """
+        """Return the password of this name, made at first use, safe in URLs and option files. Raises StackFailed."""
         known = self._known_secrets()
         if name not in known:
             known[name] = secrets.token_urlsafe(24)

@@ -1,6 +1,4 @@
-"""The gateway of a stack with its own Postgres: a login that the database owner makes, and `slowwave serve` as
-a child.
-"""
+"""The gateway of a stack with its own Postgres: a login made by the owner, and `slowwave serve` as a child."""
 
 import sys
 from collections.abc import Mapping

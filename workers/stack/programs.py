@@ -48,9 +48,7 @@ def default_workers(concurrency: int) -> tuple[Worker, ...]:
 
 
 class CeleryPrograms:
-    """Commands and health checks of one stack. app: the argument of `celery -A`; environment: variables with URLs and
-    passwords.
-    """
+    """Commands and health checks of one stack. app: for `celery -A`; environment: URLs and passwords."""
 
     def __init__(self, folder: DataFolder, app: str, environment: Mapping[str, str]) -> None:
         self._folder = folder
@@ -58,9 +56,7 @@ class CeleryPrograms:
         self._environment = {**environment, **SOFT_STOP}
 
     def worker(self, worker: Worker, *, events: bool = False) -> Program:
-        """Return the program of a worker. events: True for -E, which Flower needs. Gossip is off, because nothing reads
-        it.
-        """
+        """Return a worker's program. events: for -E, which Flower needs. Gossip is off: nothing reads it."""
         options = ("-Q", ",".join(worker.queues), "-n", worker.node, "--concurrency", str(worker.concurrency))
         quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO", *(("-E",) if events else ()))
         return Program(
@@ -109,9 +105,7 @@ class CeleryPrograms:
 
 
 def worker_answers(settings: Settings, node: str) -> bool:
-    """Return True if the worker of this name answers a ping through the broker. Raises nothing, even without a
-    broker.
-    """
+    """Return True if the worker of this name answers a ping through the broker. Raises nothing."""
     app = Celery(set_as_current=False)
     app.conf.update(broker_settings(settings))
     try:

@@ -167,9 +167,7 @@ class Stack:
         return self._given.model_copy(update=changed)
 
     def _variables(self) -> dict[str, str]:
-        """Return the variables by which other processes connect to this stack, including the settings' own
-        addresses.
-        """
+        """Return the variables by which processes connect to this stack, with the settings' own addresses."""
         settings = self.settings
         values = {"database_url": settings.database_url, "broker_url": settings.broker_url}
         if settings.memory is not self._given.memory:

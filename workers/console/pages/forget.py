@@ -24,9 +24,7 @@ RECEIPTS = 20
 
 
 def form(req: PageRequest) -> Response:
-    """Show the form and the receipts of earlier deletions. Links from other pages may fill the form by query
-    parameters.
-    """
+    """Show the form and earlier receipts. Links from other pages may fill the form by query parameters."""
     return _form(req, {name: req.word(name) or "" for name in FIELDS})
 
 

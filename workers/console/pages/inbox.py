@@ -197,9 +197,7 @@ def _places(item: InboxItem) -> list[tuple[str, str, int]]:
 
 
 def _progress(req: PageRequest) -> tuple[int, int]:
-    """Return the number of the present item and of all items in this session, from the links; zeros at the
-    beginning.
-    """
+    """Return the number of the present item and of all in this session, from the links; zeros at first."""
     return req.number("place", 0), req.number("of", 0)
 
 

@@ -87,10 +87,7 @@ def log_in(req: PageRequest) -> Response:
 
 
 def _is_own_form(req: PageRequest) -> bool:
-    """Return True if a console made this form for this browser.
-
-    The check refuses a form that another site sent, and a token cookie that an attacker set.
-    """
+    """Return True if a console made this form for this browser, against other sites and planted cookies."""
     kept = req.request.cookies.get(req.state.cookie(BEFORE), "")
     same = hmac.compare_digest(req.field("token").encode(), kept.encode())
     own_site = req.request.headers.get("sec-fetch-site", "none") in OWN_SITES

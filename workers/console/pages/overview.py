@@ -69,9 +69,7 @@ def live_charts(req: PageRequest) -> Response:
 
 
 def _now(req: PageRequest, *, again: bool = False, wait_seconds: float = 0.0) -> dict[str, Any]:
-    """Return problems, the most severe first, in the words of `domain.health_issues`; open items; figures of this
-    tenant.
-    """
+    """Return problems, the most severe first; open items; figures of this tenant."""
     seen = req.state.watch.latest(again=again, wait_seconds=wait_seconds)
     with req.reading() as connection:
         status = read_status(connection, req.queue, req.tenant, req.now)

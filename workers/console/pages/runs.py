@@ -77,9 +77,7 @@ def take_back(req: PageRequest) -> Response:
 
 
 def _check_own(req: PageRequest, run: int) -> None:
-    """Raise PageError unless the person may undo this run: a curator their own decisions and edits, an operator all
-    runs.
-    """
+    """Raise PageError unless the person may undo this run: a curator their own edits, an operator all."""
     if req.may("operator"):
         return
     with req.reading() as connection:
