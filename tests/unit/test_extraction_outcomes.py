@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave_server.domain.extraction.outcomes import has_specifics, is_outcome
+from tests.support.bounded import at_most
 
 
 @pytest.mark.parametrize(
@@ -53,13 +54,13 @@ def test_any_sentence_is_judged_the_same_way_twice(text: str) -> None:
     assert is_outcome(text) == is_outcome(text)
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "junk",
     ["@", "a@", "A-", "A1", "1,", "1.", "a-", "a.", "`", "'A", '"a', "has ", "i have ", "jan ", "\n", "1", "can't A1 "],
 )
 def test_hostile_sentences_are_judged_in_bounded_time(junk: str) -> None:
-    text = junk * (100_000 // len(junk)) + "x"
-    has_specifics(text)
-    is_outcome(text)
-    is_outcome("It has been cancelled " + text)
+    text = junk * (25_000 // len(junk)) + "x"
+    with at_most(4):
+        has_specifics(text)
+        is_outcome(text)
+        is_outcome("It has been cancelled " + text)

@@ -1,6 +1,5 @@
 """The rules extractor as a flush uses it: who said what, when, of which type, from which events, at which cost."""
 
-import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +11,7 @@ from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionC
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.extraction.rules import MAX_PER_EVENT
+from tests.support.bounded import at_most
 
 AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -263,10 +263,9 @@ def test_any_window_gives_well_formed_candidates_and_twice_the_same(
     "junk", ["a", "I ", "[(", "!", "I love my dog. ", "yesterday ", "eyJ", "I'm ", "<x>", "Do you? ", "“", "\n", "my "]
 )
 def test_hostile_text_is_extracted_in_bounded_time(junk: str) -> None:
-    text = junk * (100_000 // len(junk))
-    began = time.process_time()
-    extract(("user", "Maya", text), ("assistant", "Jonas", text))
-    assert time.process_time() - began < 20
+    text = junk * (50_000 // len(junk))
+    with at_most(5):
+        extract(("user", "Maya", text), ("assistant", "Jonas", text))
 
 
 @pytest.mark.parametrize("said", ["My friend Zoe lives in a lighthouse.", "My brother Ivo works in Turin."])

@@ -13,6 +13,7 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.extraction.tools import arguments, calls, pairs
 from slowwave_server.domain.redaction import redact
+from tests.support.bounded import at_most
 
 AT = datetime(2031, 4, 7, 8, tzinfo=UTC)
 TOKEN = "ghp_" + "a1B2" * 9
@@ -210,10 +211,10 @@ def test_any_call_gives_well_formed_memories(name: str, given_: dict[str, object
         assert redact(one.content).text == one.content
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("junk", ["a=", 'x: "', "f(", ") ", "\n", " ", ",", "error", "k: 1\n", 'k="a", ', "{}", "[],"])
 def test_hostile_calls_are_read_in_bounded_time(junk: str) -> None:
-    text = junk * (200_000 // len(junk))
-    arguments(text)
-    pairs(text)
-    extract(events(("call", f"create_x({text})"), ("result", text), ("call", "create_x(a=1)"), ("result", "ok")))
+    text = junk * (50_000 // len(junk))
+    with at_most(4):
+        arguments(text)
+        pairs(text)
+        extract(events(("call", f"create_x({text})"), ("result", text), ("call", "create_x(a=1)"), ("result", "ok")))

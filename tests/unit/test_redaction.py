@@ -1,12 +1,11 @@
 """Secrets go, the words around them stay, and clean or hostile text costs little."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave_server.domain.redaction import redact
+from tests.support.bounded import at_most
 
 # Put together at run time, so that no scanner takes this file for a leak.
 AWS = "AKIA" + "Q3EXAMPLE7ZXCVB2"
@@ -99,9 +98,8 @@ def test_a_named_token_never_survives_its_surroundings(before: str, after: str) 
     ],
 )
 def test_hostile_text_is_redacted_in_bounded_time(junk: str) -> None:
-    began = time.process_time()
-    redact(junk * (100_000 // len(junk)))
-    assert time.process_time() - began < 5
+    with at_most(1.25):
+        redact(junk * (50_000 // len(junk)))
 
 
 def test_the_end_of_a_token_that_is_longer_than_its_pattern_goes_too() -> None:

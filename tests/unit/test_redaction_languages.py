@@ -1,6 +1,5 @@
 """Secrets that people announce in their own language or in an odd spelling go; ordinary sentences stay as they are."""
 
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from slowwave.redaction import find, replace
 from slowwave.redaction.folding import despaced, fold
 from slowwave.redaction.numbers import iban, luhn
 from slowwave_server.domain.redaction import redact
+from tests.support.bounded import at_most
 
 CARD = "4539 1488 0343 6467"
 IBAN = "DE89 3704 0044 0532 0130 00"
@@ -191,9 +191,8 @@ JUNK = (
 
 @pytest.mark.parametrize("junk", JUNK)
 def test_a_hostile_text_costs_time_in_its_length(junk: str) -> None:
-    began = time.process_time()
-    redact(junk * (50_000 // len(junk)))
-    assert time.process_time() - began < 10
+    with at_most(2.5):
+        redact(junk * (25_000 // len(junk)))
 
 
 def test_check_digits_are_checked() -> None:
