@@ -191,7 +191,7 @@ JUNK = (
 
 @pytest.mark.parametrize("junk", JUNK)
 def test_a_hostile_text_costs_time_in_its_length(junk: str) -> None:
-    with at_most(2.5):
+    with at_most(5):
         redact(junk * (25_000 // len(junk)))
 
 
