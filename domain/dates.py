@@ -109,7 +109,9 @@ _NOT_SINCE = re.compile(
 # "We decided to fly on 14 May": the decision is in the past, the day is not.
 _AHEAD = re.compile(
     r"\b(?:decided|agreed|promised|arranged|planned|intended|offered|wanted|hoped) to\b|"
-    r"\b(?:planned|scheduled|expected|booked|set|signed up) for\b",
+    r"\b(?:planned|scheduled|expected|booked|set|signed up) for\b|"
+    r"\b(?:moved|rescheduled|shifted|pushed|postponed|put|brought|extended|delayed)\b[^.;]{0,60}?\b(?:to|until|till) "
+    rf"(?:(?:{_DAY}),? )?(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})|(?:{_MONTH})\.? \d{{1,2}}(?!\d))\b",
     re.IGNORECASE,
 )
 
