@@ -14,7 +14,7 @@ from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.flaws import DISFLUENT
 from slowwave_server.domain.extraction.making import SAID, ScoredCandidate, ScoredSentence
 from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders
-from slowwave_server.domain.extraction.plain_facts import PLAIN, is_contact
+from slowwave_server.domain.extraction.plain_facts import PLAIN, gives_value, is_contact
 from slowwave_server.domain.extraction.standalone import content_words, is_named
 from slowwave_server.domain.extraction.worth import Proposal, Worth
 
@@ -70,7 +70,11 @@ NEVER = 2.0
 WORTHY_OF_CODER = 0.7
 """Minimum usefulness of a coding agent's passage; most of these are steps and advice."""
 SURELY_WORTHY = 0.1
-"""Minimum usefulness of a statement that is always kept without a judge, and of a plain fact (`plain_facts`)."""
+"""Minimum usefulness of a statement that is always kept without a judge."""
+WORTHY_VALUE = 0.02
+"""Minimum usefulness of a plain fact (`plain_facts`) that gives a value."""
+WORTHY_STATE = 0.25
+"""Minimum usefulness of another plain fact."""
 SAME_WORDS = 0.7
 """Minimum share of the shorter statement's content words in the longer one that makes two statements duplicates."""
 
@@ -153,7 +157,11 @@ def _least_worth(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> flo
 
 
 def _least_if_wanted(statement: ScoredSentence) -> float:
-    return 0.0 if PLAIN in statement.fired and is_contact(statement.said) else SURELY_WORTHY
+    if PLAIN not in statement.fired:
+        return SURELY_WORTHY
+    if is_contact(statement.said):
+        return 0.0
+    return WORTHY_VALUE if gives_value(statement.said) else WORTHY_STATE
 
 
 def _by_signals(made: Sequence[ScoredCandidate], weigh: Callable[[], float], *, to_agent: bool) -> Iterator[Candidate]:

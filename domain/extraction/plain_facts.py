@@ -6,6 +6,7 @@ signals by which other statements are weighed.
 """
 
 import re
+from collections.abc import Sequence
 
 from slowwave_server.domain.extraction.acts import act_of
 from slowwave_server.domain.extraction.flaws import META
@@ -15,12 +16,15 @@ from slowwave_server.domain.extraction.standalone import is_unreal
 from slowwave_server.domain.similarity import read, tells_change
 from slowwave_server.domain.similarity.clause import AUXILIARIES
 from slowwave_server.domain.similarity.lexicon import lemma, parts_of_speech
+from slowwave_server.domain.similarity.tokens import Token
+from slowwave_server.domain.similarity.topics import is_person
 
 PLAIN = "plain"
 """The signal of a plain fact."""
 MOST_WORDS = 24
 _OPENER = re.compile(
-    r"(?i)^(?:(?:fyi|heads[- ]up|note|for the record|just so you know|by the way|btw|update)\b[\s,:-]*)+"
+    r"(?i)^(?:(?:fyi|heads[- ]up|(?:please )?note(?: that)?|for the record|just so you know|by the way|btw|update|"
+    r"would you believe it|guess what|(?:big|good|bad|great) news|ok|okay|anyway|finally|oh|well)\b[\s,:!-]*)+"
 )
 _WHEN = re.compile(
     r"(?i)^(?:(?:starting|as of|from|since|effective|until|these days|nowadays|now|currently|today|yesterday|tonight|"
@@ -38,11 +42,28 @@ _CONTACT = re.compile(
     r"[A-Z]\w+)"
     r" (?:\w+ )?(?:on|at|under|via|through|by) \S*[\d@/.]\w|\b(?:mail|write|send [\w ]{1,30}) to \S+@\w"
 )
-_VALUE = re.compile(r"\d|(?<=\w )(?!I\b|[A-Z]{2}\b)[\"']?[A-Z][\w'-]|\w[@_./]\w|\b[a-z]+-[a-z]*\d|%")
+_VALUE = re.compile(
+    r"\d|(?<=\w )(?!I\b|[A-Z]{2}\b)[\"']?[A-Z][\w'-]|\w[@_./]\w|\b[a-z]+-[a-z]*\d|%|"
+    r"\b(?:once|twice|two|three|four|five|six|seven|eight|nine|ten|twelve|noon|midnight)\b"
+)
+_ADVERBS = re.compile(
+    r"(?i)\b(?:now|no longer|still|again|also|currently|already|only|just|recently|always|usually|officially) (?=\w)"
+)
+_HABIT = re.compile(
+    r"(?i)(?:i|we) (?:can|have|get|take|use|drink|eat|smoke|earn|owe|pay|own|drive|wear|sleep|run|keep|buy|rent|bank|"
+    r"play|swim|ride|follow|commute|weigh)\b(?! to\b)"
+)
+"""The speaker's habits and possessions: "I take 20 mg of lisinopril"."""
+_CERTAIN = re.compile(r"(?i)(?:the|our|my|his|her|their|mum|mom|dad|grandma|grandpa)\b|\w+'s ")
+"""The beginning of a subject that is a certain one."""
+_SETS = re.compile(
+    r"(?i)(?:please |kindly )?(?:change|update|set|switch|correct) (?:my|our) (?:[\w-]+ ){1,5}(?:from .{2,30} )?to \S"
+)
+"""An order that gives a value of something that the speaker has."""
 _CHANGED = re.compile(
     r"(?i)^(?:we |i )?(?:have |just |finally |'ve )*(?:\w{3,}ed|set|cut|put|got|took|sold|left|beat|ran|"
-    r"went)\b.{0,60}\b"
-    r"(?:to|from|by|at|with|over|on)\b"
+    r"went|rewrote|rebuilt|chose|bought|brought|gave|made)\b.{0,60}\b"
+    r"(?:to|from|by|at|with|over|on|in|up|for)\b"
 )
 """A change without its subject: "Bumped the timeout to 30 seconds"."""
 _BY_SPEAKER = re.compile(r"(?i)(?:i|we)\b(?!'m| am| are|'re)")
@@ -54,7 +75,7 @@ _NOT_PLAIN = re.compile(
 )
 _LONGEST = 6
 """The most words of a subject before a verb other than an auxiliary."""
-_VERBS = frozenset("cost run work start use lead own host need cover report end close open weigh last".split())
+_VERBS = frozenset("cost run work start use lead own host need cover report end close open weigh last eat".split())
 """Verbs that are more often nouns."""
 _WE_ARE = re.compile(r"(?i)(?:we|i)['\u2019](?:re|m) (?:on|in|at|with|from)\b")
 _ORDER = re.compile(r"(?i)(?:now |then |next |also |please |kindly )+[a-z]+ (?:an?|the|me|us|my|your|this|these|that) ")
@@ -63,7 +84,7 @@ _POINTS = frozenset(
     "it this that these those he she they there here you one everything something which what who someone nobody "
     "where when".split()
 )
-_OF_SPEAKER = frozenset(("user", "we"))
+_OF_SPEAKER = frozenset(("user", "i", "we"))
 
 
 def plain_facts(text: str) -> list[str]:
@@ -80,18 +101,30 @@ def is_plain_fact(sentence: str) -> bool:
     said = _WHEN.sub("", _OPENER.sub("", sentence)).strip()
     if not said or said.endswith(("?", ":", "\u2026")) or len(said.split()) > MOST_WORDS or is_machine_text(said):
         return False
-    if is_contact(said):
+    if is_contact(said) or _SETS.match(said):
         return True
     if _NOT_PLAIN.search(said) or is_unreal(said) or META.search(said):
         return False
     if tells_change(sentence) and not _ORDER.match(said):
         return _states(said) or _CHANGED.match(said) is not None
-    return not _is_command(said) and (_LABEL.fullmatch(said) is not None or _gives_value(said))
+    return _is_label(said) or (not _is_command(said) and _tells_certainly(said) and _states(said))
 
 
-def _gives_value(said: str) -> bool:
-    has_value = _VALUE.search(said) is not None or bool(read(said).doer.names - {"user"})
-    return has_value and _BY_SPEAKER.match(said) is None and _states(said)
+def _is_label(said: str) -> bool:
+    """Return True for "Cache TTL: 300 seconds", but not for "Rewrite this title: 12 ways"."""
+    first = lemma(said.split(maxsplit=1)[0].lower())
+    return _LABEL.fullmatch(said) is not None and not parts_of_speech(first).startswith("v")
+
+
+def _tells_certainly(said: str) -> bool:
+    """Return True if a sentence gives a value or has a certain subject; of the speaker, it tells a habit."""
+    is_certain = gives_value(said) or _CERTAIN.match(said) is not None
+    return is_certain and (_BY_SPEAKER.match(said) is None or _HABIT.match(said) is not None)
+
+
+def gives_value(said: str) -> bool:
+    """Return True if a plain fact gives a name, a number or another certain value, or tells of a change."""
+    return _VALUE.search(said) is not None or bool(read(said).doer.names - {"user"}) or tells_change(said)
 
 
 def is_contact(sentence: str) -> bool:
@@ -112,21 +145,32 @@ def _states(said: str) -> bool:
     """Return True if a certain thing or person is the subject of a finite verb."""
     if _WE_ARE.match(said):
         return True
-    reading = read(said)
-    clause = reading.clause
-    subject, rest = reading.tokens[clause.start : clause.end], reading.tokens[clause.end :]
-    if not subject or not rest or not clause.definite or clause.existential or _NO_SUBJECT.match(said):
+    reading = read(_ADVERBS.sub("", said))
+    clause, tokens = reading.clause, reading.tokens
+    if not clause.definite or clause.existential or _NO_SUBJECT.match(said):
         return False
-    words, verb = {token.lower for token in subject}, rest[0]
-    if verb.kind == "word":
-        plural = subject[-1].lower.endswith("s") or not words.isdisjoint(_OF_SPEAKER)
-        base = verb.lower.removesuffix("s")  # "costs" is in the dictionary as a noun of its own
-        if base in _VERBS:
-            is_verb = base != verb.lower or plural
-        else:
-            is_verb = parts_of_speech(verb.lemma).startswith("v") and (verb.lower != verb.lemma or plural)
-        if len(subject) > _LONGEST or not is_verb or (said[0].islower() and said[-1].isalpha()):
-            return False
-    elif verb.lower not in AUXILIARIES:
+    if clause.end < len(tokens) and tokens[clause.end].lower in AUXILIARIES:
+        return _names_subject(tokens[clause.start : clause.end])
+    if said[0].islower() and said[-1].isalpha():
         return False
-    return words.isdisjoint(_POINTS)
+    start = clause.end if clause.end < len(tokens) else clause.start + 1
+    ends = range(start, min(len(tokens), clause.start + _LONGEST + 1))
+    verb = next((at for at in ends if _is_verb(tokens[at], tokens[clause.start : at])), None)
+    return verb is not None and _names_subject(tokens[clause.start : verb])
+
+
+def _names_subject(subject: Sequence[Token]) -> bool:
+    return bool(subject) and _POINTS.isdisjoint(token.lower for token in subject)
+
+
+def _is_verb(token: Token, subject: Sequence[Token]) -> bool:
+    if not subject or token.kind != "word":
+        return bool(subject) and token.lower in AUXILIARIES
+    plural = subject[-1].lower.endswith("s") or any(one.lower in _OF_SPEAKER for one in subject)
+    base = token.lower.removesuffix("s")  # "costs" is in the dictionary as a noun of its own
+    if base in _VERBS:
+        return base != token.lower or plural
+    parts = parts_of_speech(token.lemma)
+    if token.lower != token.lemma and (subject[-1].kind == "name" or is_person(subject[-1])):
+        return "v" in parts
+    return parts.startswith("v") and (token.lower != token.lemma or plural)

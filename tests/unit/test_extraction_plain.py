@@ -37,11 +37,22 @@ def kept(text: str, *, useful: float, answer: str = "Okay, noted.") -> list[str]
         "The report must be in by 9 June.",
         "Clubs get a discount of 20 percent.",
         "We're on the Harbour plan.",
+        "Harbour now belongs to Mei.",
+        "Guess what, Olga is already a 30.",
+        "I can hold a plank for 90 seconds.",
+        "Olga eats fish again.",
+        "Change my payment method to bank transfer.",
     ],
 )
 @pytest.mark.parametrize("answer", ["Okay, noted.", ""])
 def test_plain_fact_is_kept_with_little_usefulness(text: str, answer: str) -> None:
     assert len(kept(text, useful=0.15, answer=answer)) == 1
+
+
+@pytest.mark.parametrize("text", ["The printer in the hall is broken.", "The brace came off today."])
+def test_state_without_a_value_needs_more_usefulness(text: str) -> None:
+    assert kept(text, useful=0.3)
+    assert ("came" in text) == bool(kept(text, useful=0.15))
 
 
 def test_contact_is_kept_even_if_the_judge_finds_it_useless() -> None:
