@@ -46,16 +46,10 @@ def change_sentences(
     content: str | None,
     others: Mapping[UUID, str],
 ) -> list[str]:
-    """Put a change into sentences, without its reason.
+    """Put a change into one sentence for each difference, without its reason.
 
-    Args:
-        before: the values that the change replaced, as JSON values; None if the change created the memory.
-        after: the new values; None if the change removed the memory.
-        content: the text of the memory.
-        others: the texts of the other memories that the change names (see `mentioned`).
-
-    Returns:
-        One sentence for each difference; empty if nothing differs.
+    before, after: values as JSON; None if the change created or removed the memory. others: the texts of the other
+    memories that the change names (see `mentioned`).
     """
     was, became = dict(before or {}), dict(after or {})
     told = list(_of_other(was, became, content or "", others))

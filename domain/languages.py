@@ -117,14 +117,9 @@ _ENGLISH = frozenset(
 
 
 def detect(text: str, fallback: str = DEFAULT) -> str:
-    """Return the language of a text.
+    """Return the language of a text as an ISO 639-1 code of `LANGUAGES`; code, paths and addresses in it do not count.
 
-    Args:
-        text: The text. Code, paths and addresses in it do not count for the language.
-        fallback: The language of its session or of its neighbours, returned if the text is too short to decide.
-
-    Returns:
-        An ISO 639-1 code, one of `LANGUAGES`, or the fallback.
+    fallback: the language of its neighbours, returned if the text is too short to decide.
 
     Example:
         >>> detect("Ich wohne seit März in Berlin.")
@@ -150,14 +145,9 @@ def detect(text: str, fallback: str = DEFAULT) -> str:
 
 
 def detect_each(texts: Sequence[str], before: Iterable[str] = ()) -> list[str]:
-    """Return the language of each text of a conversation; short texts get the language of the others.
+    """Return the language of each of these consecutive texts; short texts get the language of the others.
 
-    Args:
-        texts: Consecutive texts.
-        before: The preceding texts. They count for the language of the conversation.
-
-    Returns:
-        One code per text.
+    before: preceding texts of the conversation, which count for its language.
     """
     fallback = main_language((*before, *texts))
     return [detect(text, fallback) for text in texts]

@@ -16,15 +16,10 @@ MOST_SHARES = 4
 
 
 def pieces(text: str, size: int) -> Iterator[str]:
-    """Cut a text at its structure.
+    """Cut a text into pieces of at most `size` (from 2) characters that give the text if joined.
 
-    Args:
-        text: any text.
-        size: the highest number of characters in a piece, at least 2.
-
-    Yields:
-        The pieces in order, none empty; joined, they give the text. A piece ends before a heading, else at an empty
-        line, a line break, the end of a sentence or a space, if one is in its second half.
+    A piece ends before a heading, else at an empty line, a line break, the end of a sentence or a space, if one is in
+    its second half.
     """
     at = 0
     while len(text) - at > size:
@@ -36,15 +31,10 @@ def pieces(text: str, size: int) -> Iterator[str]:
 
 
 def ends(text: str, size: int) -> tuple[str, str]:
-    """Split a long text into the shown part and the omitted part.
+    """Return the beginning and end of a text, at most `size` characters, around a mark, and the middle that it
+    replaces.
 
-    Args:
-        text: any text.
-        size: the highest number of characters to show, without the mark that replaces the middle.
-
-    Returns:
-        The beginning and the end of the text with a mark between them, and the middle. A text of at most `size`
-        characters is shown whole. Both cuts follow the structure of the text, like those of `pieces`.
+    A short text is shown whole. Both cuts follow the structure of the text, like those of `pieces`.
     """
     if len(text) <= size:
         return text, ""

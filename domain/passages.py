@@ -27,13 +27,8 @@ _TABLE_HEADER = re.compile(r"^[ \t]*(?P<header>\|[^\n]*\|)[ \t]*\n[ \t]*\|[ \t]*
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of an event.
-
-    Attributes:
-        part: its number in the event, from 0.
-        begins: the offset of its first character in the text of the event.
-        ends: the offset after its last character.
-        heading: the heading above the passage, unless the passage contains it, with the header of its table; or "".
+    """A part of an event: its number from 0, and its offsets in the event's text. heading: the heading above it, unless
+    it contains it, with the header of its table; or "".
     """
 
     part: int
@@ -43,13 +38,8 @@ class Passage:
 
 
 def passages_of(text: str) -> Sequence[Passage]:
-    """Cut the text of an event into passages.
-
-    Args:
-        text: the redacted text of the event, of any length. The time is linear in its length.
-
-    Returns:
-        At least one passage, in order. Only white space separates two passages.
+    """Cut the redacted text of an event into at least one passage, in linear time; only white space separates two
+    passages.
 
     Example:
         >>> [passage.part for passage in passages_of("Short.")]

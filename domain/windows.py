@@ -61,13 +61,8 @@ def most_events(max_messages: int) -> int:
 
 
 def preceding(events: Sequence[Event]) -> tuple[Event, ...]:
-    """Return the events before the next window that the extractor sees as context.
-
-    Args:
-        events: all events before the window, oldest first.
-
-    Returns:
-        The last `PRECEDING_EVENTS` events, plus earlier turns until there are `PRECEDING_TURNS` turns.
+    """Return the context before the next window: the last `PRECEDING_EVENTS` of these events, and earlier ones until
+    there are `PRECEDING_TURNS` turns.
     """
     near = events[-PRECEDING_EVENTS:]
     turns = [event for event in events[-LOOK_BACK:] if event.is_spoken][-PRECEDING_TURNS:]

@@ -52,15 +52,10 @@ def connect_arguments(
 
 
 def read_rows(connection: Reads, sql: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Run a query on either kind of connection, in its transaction, and return the rows by the names of their columns.
+    """Run a query on either kind of connection, in its transaction; return rows by column name. Raises that kind's
+    errors.
 
-    Args:
-        connection: SQLAlchemy's connection or the driver's. Each raises its own errors.
-        sql: the query in the driver's form: parameters as %(name)s, a percent sign as %%.
-        values: the parameters; a list serves `= ANY(…)`.
-
-    Returns:
-        The rows.
+    sql: in the driver's form: parameters as %(name)s, a percent sign as %%; a list serves `= ANY(…)`.
     """
     if isinstance(connection, psycopg.Connection):
         with connection.cursor(row_factory=dict_row) as cursor:

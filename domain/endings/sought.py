@@ -19,12 +19,8 @@ _ENDED = {"called_off": CALLED_OFF, "corrected": CORRECTED, "lifted": _INSTRUCTI
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """The stored memories of a scope that must be loaded to compare them with new statements.
-
-    Attributes:
-        types: types of live memories that may end others or be ended. A memory whose text
-            declares an ending must be loaded whatever its type.
-        within: True if one new statement can end another new one.
+    """The stored memories of a scope to compare with new statements: those of live `types`, and any whose text declares
+    an ending. within: one new statement can end another.
     """
 
     types: frozenset[str]

@@ -60,14 +60,7 @@ _TIME_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The subject of open work.
-
-    Attributes:
-        verb: the lemma of the verb.
-        object: the distinctive stems of the object.
-        words: the object's words in their original form.
-        names: the persons who do the work, as `read` returns them.
-    """
+    """The subject of open work: the verb's lemma, the object's stems and words, and the persons who do it."""
 
     who: str
     verb: str

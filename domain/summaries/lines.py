@@ -79,11 +79,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class DaySummary:
-    """The lines of a day, by facet, then time.
-
-    Attributes:
-        text: Markdown with a heading for each facet and a bullet for each line; "" without lines.
-        levels: the number of merge levels.
+    """The lines of a day, by facet, then time. text: their Markdown, "" without lines; levels: the number of merge
+    levels.
     """
 
     lines: tuple[Line, ...]

@@ -25,20 +25,10 @@ def summarize_segment(
     time_zone: str = "UTC",
     preceding: Sequence[Event] = (),
 ) -> tuple[Line, ...]:
-    """Return at most `MAX_SEGMENT_LINES` lines of `events`, by facet, then time; () if all events are noise.
+    """Return at most `MAX_SEGMENT_LINES` lines of `events` of one session, by facet, then time; () if all are noise.
 
-    Args:
-        events: events of one session, by seq.
-        session: the session's name.
-        agent: the agent's name, for its own statements.
-        time_zone: the IANA zone in which "yesterday" is resolved.
-        preceding: the event before the segment, to which a short answer may refer.
-
-    Returns:
-        The chosen lines, without secrets.
-
-    Raises:
-        ZoneInfoNotFoundError: `time_zone` does not exist.
+    time_zone: the zone in which "yesterday" is resolved. preceding: the event to which a short first answer may refer.
+    Raises ZoneInfoNotFoundError.
     """
     lines = [_line(one, session) for one in read(events, agent=agent, time_zone=time_zone, preceding=preceding)]
     return in_order(_redacted(line) for line in pick(lines, MAX_SEGMENT_LINES, lambda _line: 1))

@@ -40,24 +40,11 @@ class AliasEdit:
 
 
 def add_alias(engine: Engine, tenant: str, scope: Place, name: str, alias: str, *, by: str, now: datetime) -> AliasEdit:
-    """Make `alias` another name for `name` in one scope.
+    """Make `alias` another name for `name` in one scope, ("agent", "room" or "team", name). Return the run and the
+    pair.
 
-    Args:
-        engine: The engine of the database.
-        tenant: The owner of the scope.
-        scope: ("agent", "room" or "team", name).
-        name: The name as texts write it.
-        alias: The other name.
-        by: The name of the person who decides.
-        now: The current time, aware.
-
-    Returns:
-        The run, and the pair as it is stored.
-
-    Raises:
-        UnknownName: The scope does not exist.
-        InvalidMessage: One of the two is not a name, or they are equal.
-        CannotRename: The two are already aliases.
+    Raises UnknownName without the scope, InvalidMessage if one is not a name or both are equal, and CannotRename if
+    they are already aliases.
     """
     one, other = _checked("name", name), _checked("alias", alias)
     if key_of(one) == key_of(other):

@@ -12,12 +12,8 @@ _LET_GO = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.consolidate
 
 @contextmanager
 def scope_lock(engine: Engine, scope_id: int) -> Iterator[bool]:
-    """Try to lock the scope for the duration of the `with` block.
-
-    The lock has its own connection, on which no transaction is open.
-
-    Yields:
-        True if this process has the lock; False if another pass has it.
+    """Lock the scope for the block on its own connection without a transaction. Yield False if another pass has the
+    lock.
     """
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         ours: bool = connection.execute(_TRY, {"scope": str(scope_id)}).scalar_one()

@@ -184,12 +184,9 @@ def mark_settling(connection: Reads, days: Sequence[DayRef]) -> None:
 
 
 def find_days(connection: Reads, tenant: str, agent: str, day: date, *, scope: str | None = None) -> list[DayRef]:
-    """Find the scopes in which an agent has events or a summary on one day; return one reference for each.
+    """Return the day of an agent in each scope with events or a summary. Raises UnknownName for the agent.
 
-    If `scope` is given ("agent" for the agent's own scope, "room:NAME" or "team:NAME"), only this scope is searched.
-
-    Raises:
-        UnknownName: the tenant has no such agent.
+    scope: only "agent" (the agent's own), "room:NAME" or "team:NAME".
     """
     entries = day_book(connection, tenant, agent, day=day, limit=10_000)
     return [entry.ref for entry in entries if scope is None or (entry.ref.scope or "agent") == scope]

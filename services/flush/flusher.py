@@ -108,16 +108,11 @@ class Flusher:
         return Taken(ref, token, self.queue.claim(ref, token))
 
     def run(self, taken: Taken, goes_on: Callable[[], bool]) -> tuple[FlushResult, Taken | None]:
-        """Flush one window of a session, and take the next one of the queue.
+        """Flush one window of a session, and take the next one of the queue. Return the result, and the next one or
+        None.
 
-        Args:
-            taken: the session, with the answer to its claim.
-            goes_on: a function that is called once, after the commit; it returns True to take the next session.
-
-        Returns:
-            The result of the flush, and the next session with its claim, or None.
-
-        Raises the errors of `flush`; no session is then taken.
+        goes_on: called once, after the commit; returns True to take the next session. Raises the errors of `flush`; no
+        session is then taken.
         """
         ref, token, claim = taken.ref, taken.token, taken.claim
         if not claim.ours:

@@ -39,15 +39,8 @@ def masked_values(value: Any) -> Any:
 
 
 def check_reveal(connection: Reads, what: str, by: str) -> None:
-    """Allow an operator to see unmasked evidence, and log the access; refuse everybody else.
-
-    Args:
-        connection: a connection with the login of the person who asks.
-        what: the shown data, for the log.
-        by: the person who asks, for the log.
-
-    Raises:
-        RevealRefused: the login is neither the owner's nor a worker's.
+    """Allow an operator to see `what` unmasked, and log it. Raises RevealRefused for a login that is neither the
+    owner's nor a worker's.
     """
     (row,) = read_rows(connection, _MAY_REVEAL, {})
     if not row["allowed"]:

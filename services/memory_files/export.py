@@ -53,17 +53,10 @@ class EditedLines(SlowwaveError):
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """The result of an export of one scope.
+    """The result of an export of one scope ("agent NAME", "room:NAME" or "team:NAME").
 
-    Attributes:
-        scope: "agent NAME", "room:NAME" or "team:NAME".
-        folder: the scope's folder.
-        memories: the number of live memories.
-        curated: the number of these memories in MEMORY.md.
-        days: the number of files of days.
-        written: the paths of written files, below the folder.
-        removed: the paths of removed files, below the folder.
-        unchanged: the number of files that already had the same contents.
+    memories: the number of live ones; curated: of those in MEMORY.md; days: of files of days. written, removed: paths
+    below the folder. unchanged: the number of files with the same contents.
     """
 
     scope: str

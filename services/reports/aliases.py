@@ -76,18 +76,9 @@ def list_aliases(
     removed: bool = False,
     limit: int = 100,
 ) -> list[ListedAlias]:
-    """List the pairs of names of a scope, sorted by name.
+    """List the pairs of names of a scope, ("agent", "room" or "team", name), by name. Raises UnknownName.
 
-    Args:
-        connection: A connection to the database.
-        tenant: The owner of the scope.
-        scope: ("agent", "room" or "team", name).
-        name: If given, only the pairs of names that are connected with this one.
-        removed: True to include pairs that a person removed.
-        limit: The highest number of pairs.
-
-    Raises:
-        UnknownName: The agent or scope does not exist.
+    name: only pairs that are connected with this name. removed: also pairs that a person removed.
     """
     values: dict[str, Any] = {
         "tenant": tenant,

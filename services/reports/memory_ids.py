@@ -25,19 +25,9 @@ def check_memory_name(name: str) -> UUID | None:
 
 
 def memory_called(connection: Reads, tenant: str, name: str) -> UUID:
-    """Find the id of a memory.
+    """Return the id of a memory by its whole UUID, which need not exist, or by the last twelve characters of one.
 
-    Args:
-        connection: a connection to a database with this schema.
-        tenant: the owner of the memories.
-        name: a whole UUID, or the last twelve characters of one, as a context's marks show it.
-
-    Returns:
-        The id. A whole UUID need not exist.
-
-    Raises:
-        InvalidQuery: the name is neither.
-        UnknownName: no memory of the tenant has an id with this end, or several have.
+    Raises InvalidQuery for another name, UnknownName if no memory of the tenant or several have this end.
     """
     if (whole := check_memory_name(name)) is not None:
         return whole

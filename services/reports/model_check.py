@@ -30,13 +30,7 @@ ISSUES_OF: Mapping[State, str | None] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """The state of the configured model.
-
-    Attributes:
-        state: the name of the state.
-        said: the state as a sentence.
-        here: an extra step for this case besides the fix of the general issue, or None.
-    """
+    """The state of the configured model, and as a sentence. here: a step besides the fix of the issue, or None."""
 
     state: State
     said: str

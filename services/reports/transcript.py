@@ -78,20 +78,9 @@ def read_transcript(
     at: int | None = None,
     limit: int = EVENTS_SHOWN,
 ) -> Transcript:
-    """Read one page of a session.
+    """Read one page of a session: `limit` events before or after a seq, or around one; without any, the newest events.
 
-    Args:
-        connection: a connection to Postgres.
-        tenant: the tenant of the agent.
-        agent: the agent's name.
-        session: the session's name.
-        before: read the last `limit` events before this seq.
-        after: read the first `limit` events after this seq.
-        at: read the events around this seq. Without any of the three: the newest events.
-        limit: the number of events of a page.
-
-    Raises:
-        UnknownName: the tenant has no such agent, or the agent no such session.
+    Raises UnknownName for the agent or the session.
     """
     found = find_session(connection, tenant, agent, session)
     facts = connection.execute(

@@ -10,29 +10,13 @@ _NOT_COUNTED = frozenset({"run", "undone", "summary", "again", "parts", "refused
 
 @dataclass(frozen=True, slots=True)
 class UndoReport:
-    """The result of an undo. The numbers count rows.
+    """The result of an undo, in numbers of rows.
 
-    If the undone run is an undo itself, the run that it had undone takes effect again. In this case `removed` counts
-    restored memories, and `links`, `triples`, `conflicts` and `questions` count restored rows.
-
-    Attributes:
-        run: the number of the undo.
-        undone: the number of the undone run.
-        restored: the number of memories with a restored field.
-        removed: the number of deleted memories, which the run had created.
-        kept: the number of memories that the run had created and that stay, because they have other evidence, too.
-        links: the number of deleted links.
-        triples: the number of deleted triples.
-        conflicts: the number of deleted conflicts.
-        questions: the number of deleted questions.
-        decisions: the number of conflicts and questions in their state from before the run's decision.
-        reopened: the number of notes that are open in working memory again.
-        aliases: the number of restored pairs of names.
-        days: the number of deleted summaries of days.
-        again: True if the undone run is itself an undo.
-        parts: if the run had started other runs, the numbers of those that were undone.
-        refused: the reasons why other started runs were not undone.
-        final: True if this undo can't be undone, because no copy of the removed rows exists.
+    If the undone run is an undo itself (`again`), the run that it had undone takes effect again: `removed` counts
+    restored memories, and `links`, `triples`, `conflicts` and `questions` count restored rows. kept: memories of the
+    run with other evidence. decisions: conflicts and questions in their state from before the run. parts, refused: of
+    the runs that it had started, those that were undone, and reasons for others. final: no copy of the removed rows
+    exists, so this undo can't be undone.
     """
 
     run: int

@@ -31,24 +31,11 @@ _LEASE = timedelta(hours=1)
 
 
 def undo(engine: Engine, tenant: str, run_id: int, *, by: str, now: datetime, no_repeat: bool = False) -> UndoReport:
-    """Undo run `run_id` of `tenant`.
+    """Undo run `run_id` of `tenant`; of a job's run over all tenants, only the runs of this tenant's scopes.
 
-    Args:
-        engine: The engine of the database.
-        tenant: The owner of the run. For a job's run over all tenants, only the runs of this tenant's scopes are
-            undone.
-        run_id: The number of the run. If it is an undo, the run that it undid takes effect again. If it is the undo of
-            an undo, the first run, which is in effect again, is undone.
-        by: The person or program that requests the undo.
-        now: The current time, aware.
-        no_repeat: True to keep later passes from the same decision about these memories.
-
-    Returns:
-        Counts of restored, removed and reopened rows.
-
-    Raises:
-        UnknownName: The tenant has no such run.
-        CannotUndo: Later changes depend on the run, or it changed nothing; the message says which. Nothing was changed.
+    The undo of an undo brings the first run into effect again, and so on. no_repeat: keep later passes from the same
+    decision about these memories. Raises UnknownName, and CannotUndo with the reason if later changes depend on the run
+    or it changed nothing; nothing was then changed.
     """
     with engine.connect() as connection:
         run_id = meant_run(connection, run_id)

@@ -19,14 +19,8 @@ RECENT = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An enabled job.
-
-    Attributes:
-        id: its name.
-        due: its next due time, past or future; for a job that has none yet, the time of its creation.
-        last_summary: the outcome of its latest run, as a sentence.
-        alive_until: the time at which the lease of its current run expires; None without a current run.
-        failures: the number of failed runs since its last other result, at most FAILED_RUNS.
+    """An enabled job. due: for a job without a due time, its creation. alive_until: the end of its current run's lease.
+    failures: the number of failed runs since another result, at most FAILED_RUNS.
     """
 
     id: str

@@ -19,18 +19,9 @@ from slowwave.coordination.queue_messages import envelope, new_id, publish
 def ask_once(
     redis: Redis, key: str, task: str, queue: str, arguments: Callable[[str], Sequence[Any]], *, seconds: int
 ) -> bool:
-    """Send the task's message, unless a message with this key is already in the queue.
+    """Send the task's message to the queue, unless a message with this key is in it. Return True if one was sent.
 
-    Args:
-        redis: the broker.
-        key: the Redis key that identifies the work.
-        task: the task's name.
-        queue: the name of the Redis list for the message.
-        arguments: builds the task's positional arguments from a ticket.
-        seconds: how long an unprocessed message counts as queued.
-
-    Returns:
-        True if a message was sent.
+    arguments: builds the positional arguments from a ticket. seconds: how long an unprocessed message counts as queued.
     """
     ticket = new_id()
     # With GET, Redis reports a key of a wrong type, and the key is renamed. Without GET, the key would block requests

@@ -8,15 +8,10 @@ from slowwave.recall.query_plan import Term
 
 
 def with_aliases(terms: Iterable[Term], found: Iterable[Mapping[str, Any]]) -> tuple[Term, ...]:
-    """Add the aliases of a query's words to its terms.
+    """Add the aliases of a query's words to its terms. found: rows of slowwave.alias_terms.
 
-    Args:
-        terms: one term for each word of the query.
-        found: rows of slowwave.alias_terms: {lexeme, slot, scope, lexemes, documents}.
-
-    Returns:
-        The terms in order. A term with two slots occurs twice, each time with other aliases, so that an alias of two
-        words weighs as much as the word that it replaces.
+    A term with two slots occurs twice in the result, each time with other aliases, so that an alias of two words weighs
+    as much as the word that it replaces.
     """
     slots: dict[str, dict[int, dict[int, tuple[str, ...]]]] = {}
     documents: dict[tuple[str, int], int] = {}

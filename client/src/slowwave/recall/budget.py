@@ -13,29 +13,19 @@ MAX_MISSES = 8
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A line that may be chosen.
-
-    Attributes:
-        part: the section of the text to which the line belongs; the line's cost counts against the share of this part.
-        heading: the heading above the line. Several lines with one heading pay its cost once.
-    """
+    """A line that may be chosen. part: its section, of whose share it takes; heading: paid once by its lines."""
 
     part: str
     heading: str
 
 
 class Fit:
-    """Chooses lines. It computes the cost of a line only when it considers the line, because it never considers most
-    lines.
+    """Chooses lines, the most important of each part first; computes the cost of a line only when it considers the
+    line.
 
-    Args:
-        offers: the lines; within each part the most important first.
-        shares: the guaranteed share of the budget for each part (0..1, together at most 1), most important part first.
-        always: the share that each part with priority may use before the other parts. The shares of the other parts
-            are then shares of the remaining budget.
-        frame: the cost of a text without lines.
-        line: computes the cost of the offer at an index.
-        above: computes the additional cost of a heading.
+    shares: the guaranteed share of the budget for each part (together at most 1), most important part first. always:
+    the share that parts with priority may use before the others, whose shares are then of the rest. frame: the cost of
+    a text without lines. line, above: compute the cost of the offer at an index, and the additional cost of a heading.
     """
 
     def __init__(
