@@ -39,7 +39,7 @@ def told(text: str, today: date = MONDAY) -> str:
         ("last year", "last year (2022)"),
         ("we moved the fair to 3 June", "we moved the fair to 3 June (2023-06-03)"),
         ("the court rescheduled it to May 20th", "the court rescheduled it to May 20th (2023-05-20)"),
-        ("we moved to Lund on 20 May", "we moved to Lund on 20 May (2022-05-20)"),
+        ("we moved to Lund on 3 December", "we moved to Lund on 3 December (2022-12-03)"),
         ("10 years ago", "10 years ago (2013)"),
         ("in two years", "in two years (2025)"),
         ("last summer", "last summer (summer 2022)"),
