@@ -77,6 +77,7 @@ CALLS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "order": odd.often(st.sampled_from(["relevance", "time", "auto", "newest"])),
         "max_tokens": odd.often(st.one_of(st.none(), st.integers(-1, 500))),
         "min_relevance": odd.often(st.floats(-1, 2)),
+        "min_share": odd.often(st.floats(-1, 2)),
         "around": odd.often(st.integers(-1, 12)),
     },
     "context": {

@@ -94,6 +94,7 @@ VALUES: Mapping[str, st.SearchStrategy[str]] = {
     "system": some("mem0", "letta", "zep", "langgraph", "chatgpt", "claude", "claude-code", "codex"),
     "source": paths, "owner": agents, "table": agents,
     "alias": argument_words, "around": counts, "min_relevance": some("0", "0.5", "1", "nan", "-1"),
+    "min_share": some("0", "0.5", "1", "nan", "-1"),
 }  # fmt: skip
 """What a parameter of that name takes, wrong one time in twelve."""
 

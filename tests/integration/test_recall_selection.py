@@ -31,6 +31,17 @@ def test_nothing_is_known_of_another_topic(shelf: Shelf) -> None:
     assert search(shelf.connection, "default", "maya", "when do we visit the aqueduct?", min_relevance=0.2)
 
 
+def test_share_keeps_what_answers_as_well_as_the_best_hit(shelf: Shelf) -> None:
+    shelf.say("stack", "We deploy with Helm.", "We deploy on Friday, after the review.", "The office is in Porto.")
+    question = "how do we deploy Helm charts?"
+
+    def found(share: float) -> list[str]:
+        return [hit.content for hit in search(shelf.connection, "default", "maya", question, min_share=share)]
+
+    assert "We deploy on Friday, after the review." in found(0)
+    assert found(0.8) == found(1) == ["We deploy with Helm."]
+
+
 def test_around_brings_the_neighbours_of_the_same_conversation(shelf: Shelf) -> None:
     shelf.say("trip", "Please plan five days for us.", PLAN, "That is a fine plan.", speaker="Maya")
     shelf.say("other", "Nothing of this belongs to the trip.")
@@ -61,6 +72,7 @@ def test_a_hit_says_what_ranked_it(shelf: Shelf) -> None:
         ({"max_tokens": -1}, "max_tokens must be an integer, 0 or more, got -1"),
         ({"max_tokens": True}, "max_tokens must be"),
         ({"min_relevance": 2}, "min_relevance must be a number from 0 to 1, got 2"),
+        ({"min_share": True}, "min_share must be a number from 0 to 1, got True"),
         ({"around": 11}, "around must be an integer from 0 to 10, got 11"),
     ],
 )

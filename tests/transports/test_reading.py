@@ -36,13 +36,21 @@ def test_search_keeps_limit_and_budget(memory: Memory, told: str) -> None:
     assert len(memory.search(told, "invoices printer flight", 1)) == 1
     assert memory.search(told, "invoices printer", max_tokens=0) == []
     assert memory.search(told, "zebra") == []
+    question = "Rita: which floor has the printer?"
+    assert len({hit.content for hit in memory.search(told, question)}) > 1
+    assert {hit.content for hit in memory.search(told, question, min_share=0.8)} == {"The printer is on floor two."}
     assert memory.search(f"{told}-other", "invoices") == []
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [({"limit": 0}, "limit"), ({"order": "size"}, "order"), ({"min_relevance": 2}, "min_relevance")],
-    ids=["limit", "order", "min_relevance"],
+    [
+        ({"limit": 0}, "limit"),
+        ({"order": "size"}, "order"),
+        ({"min_relevance": 2}, "min_relevance"),
+        ({"min_share": -1}, "min_share"),
+    ],
+    ids=["limit", "order", "min_relevance", "min_share"],
 )
 def test_a_search_that_cannot_be_asked(memory: Memory, agent: str, options: dict[str, object], says: str) -> None:
     with pytest.raises(InvalidQuery, match=says):

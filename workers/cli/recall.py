@@ -34,6 +34,10 @@ def search(
     ] = False,
     max_tokens: Annotated[int | None, typer.Option(min=0, help="The token budget of all hits (estimated).")] = None,
     min_relevance: Annotated[float, typer.Option(min=0, max=1, help="Leave out hits below this relevance.")] = 0.0,
+    min_share: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Leave out hits with less than this share of the strongest hit's evidence."),
+    ] = 0.0,
     around: Annotated[
         int, typer.Option(min=0, max=10, help="Also return this many passages before and after an event.")
     ] = 0,
@@ -46,7 +50,8 @@ def search(
 
     shell, wanted = shell_of(context), _checked(scopes)
     request = SearchRequest(agent=agent, query=query, limit=limit, scopes=wanted, include_review=include_review)
-    request = replace(request, now=shell.now(), max_tokens=max_tokens, min_relevance=min_relevance, around=around)
+    request = replace(request, now=shell.now(), max_tokens=max_tokens, around=around)
+    request = replace(request, min_relevance=min_relevance, min_share=min_share)
     with _reading(shell, agent) as source:
         hits = read_routing.search(source, shell.tenant, request)
     if as_json:

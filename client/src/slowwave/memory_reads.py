@@ -35,6 +35,7 @@ class ReadingMemory(BoundMemory):
         order: "Order" = "auto",
         max_tokens: int | None = None,
         min_relevance: float = 0.0,
+        min_share: float = 0.0,
         around: int = 0,
     ) -> "list[Hit]":
         """Search the memories and events of an agent, and of the named rooms and teams.
@@ -50,6 +51,7 @@ class ReadingMemory(BoundMemory):
                 a duration ("which came first"), else best first.
             max_tokens: the highest number of tokens (estimated) of all hits together; if given, no hit repeats another.
             min_relevance: leave out hits below this relevance, from 0 to 1.
+            min_share: leave out hits with less than this share of the strongest hit's evidence, from 0 to 1.
             around: also return this many passages before and after each event, from 0 to 10.
 
         Returns:
@@ -76,6 +78,7 @@ class ReadingMemory(BoundMemory):
             order=order,
             max_tokens=max_tokens,
             min_relevance=min_relevance,
+            min_share=min_share,
             around=around,
         )
         return self.backend.search(request)

@@ -46,13 +46,13 @@ def search(source: Source, tenant: str, request: SearchRequest) -> list[recall.H
     Raises InvalidName, InvalidQuery, StoreUnavailable, and InvalidSettings for mem0.
     """
     request.check()
-    selection = Selection(request.limit, request.max_tokens, request.min_relevance)
+    selection = Selection(request.limit, request.max_tokens)
     depth = min(selection.depth, MAX_LIMIT)
     hits = _from_mem0(
         source, tenant, request.agent, request.query, limit=depth, scopes=request.scopes, review=request.include_review
     )
     if hits is not None:
-        # mem0 gives no relevance to compare with min_relevance, and no events whose neighbours could be added.
+        # mem0 gives no relevance to compare, and no events whose neighbours could be added.
         return ordered(selection.choose(hits), request.order, request.query)
     vector = source.questions.vector(source.read, request.query)
     now = _local(source, request.now or datetime.now(UTC))
@@ -70,6 +70,7 @@ def search(source: Source, tenant: str, request: SearchRequest) -> list[recall.H
             order=request.order,
             max_tokens=request.max_tokens,
             min_relevance=request.min_relevance,
+            min_share=request.min_share,
             around=request.around,
         )
     )

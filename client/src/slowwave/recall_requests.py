@@ -25,6 +25,7 @@ class SearchRequest:
     order: "Order" = "auto"
     max_tokens: int | None = None
     min_relevance: float = 0.0
+    min_share: float = 0.0
     around: int = 0
 
     def check(self) -> None:
@@ -34,7 +35,7 @@ class SearchRequest:
         from slowwave.recall.selection import Selection  # noqa: PLC0415 (as above)
 
         reader("-", self.agent, self.scopes)
-        selection = Selection(self.limit, self.max_tokens, self.min_relevance)
+        selection = Selection(self.limit, self.max_tokens, self.min_relevance, self.min_share)
         check_search(
             self.query, selection, review=self.include_review, now=self.now, order=self.order, around=self.around
         )

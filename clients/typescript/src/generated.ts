@@ -2622,6 +2622,12 @@ export interface components {
              */
             min_relevance?: number;
             /**
+             * Min Share
+             * @description Leave out hits with less than this share of the strongest hit's evidence.
+             * @default 0
+             */
+            min_share?: number;
+            /**
              * Now
              * @description The time from which relative times in the query count; default: now.
              */

@@ -48,6 +48,7 @@ def search(agent: Named, given: shapes.SearchWanted, visit: Reading) -> Response
         order=given.order,
         max_tokens=given.max_tokens,
         min_relevance=given.min_relevance,
+        min_share=given.min_share,
         around=given.around,
     )
     return reply({"hits": [hit.to_json() for hit in hits]})

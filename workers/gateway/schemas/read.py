@@ -59,6 +59,9 @@ class SearchWanted(Body):
     order: Order = Field("auto", description="`auto`: by time if the question asks for an order, else by relevance.")
     max_tokens: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     min_relevance: Annotated[float, Field(ge=0, le=1)] = 0.0
+    min_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.0, description="Leave out hits with less than this share of the strongest hit's evidence."
+    )
     now: AwareDatetime | None = Field(
         None, description="The time from which relative times in the query count; default: now."
     )

@@ -30,6 +30,7 @@ class GatewayReads(BoundGateway):
             "include_review": request.include_review,
             "order": request.order,
             "min_relevance": request.min_relevance,
+            "min_share": request.min_share,
             "around": request.around,
         }
         now = None if request.now is None else request.now.isoformat()

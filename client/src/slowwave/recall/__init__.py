@@ -55,6 +55,7 @@ def search(
     order: Order = "relevance",
     max_tokens: int | None = None,
     min_relevance: float = 0.0,
+    min_share: float = 0.0,
     around: int = 0,
 ) -> list[Hit]:
     """Find memories and events that answer `query`, best first; the arguments are those of `Memory.search`.
@@ -64,8 +65,9 @@ def search(
     before anything is sent, and psycopg's errors.
     """
     who = reader(tenant, agent, scopes)
-    chosen: dict[str, Any] = {"max_tokens": max_tokens, "min_relevance": min_relevance, "around": around}
+    chosen: dict[str, Any] = {"max_tokens": max_tokens, "min_relevance": min_relevance, "min_share": min_share}
     chosen |= {"limit": limit, "include_review": include_review, "vector": vector, "now": now, "order": order}
+    chosen["around"] = around
     return run(connection, search_steps(who, query, **chosen))
 
 

@@ -104,16 +104,17 @@ def search_steps(
     order: Order = "relevance",
     max_tokens: int | None = None,
     min_relevance: float = 0.0,
+    min_share: float = 0.0,
     around: int = 0,
 ) -> Steps[list[Hit]]:
     """Search for the query; see `slowwave.recall.search`. Raises `InvalidQuery`."""
-    selection = Selection(limit, max_tokens, min_relevance)
+    selection = Selection(limit, max_tokens, min_relevance, min_share)
     check_search(question, selection, review=include_review, now=now, order=order, around=around)
     stats, timing = yield from timed_steps(reader, question, now)
     hits = yield from find_steps(stats, limit=selection.depth, review=include_review, vector=vector, timing=timing)
     hits = verbatim_first(hits, question)
     # A budget counts only shown hits.
-    hits = yield from widening_steps(relevant(hits, min_relevance), stats.labels, around)
+    hits = yield from widening_steps(relevant(hits, min_relevance, min_share), stats.labels, around)
     return ordered(selection.choose(hits), order, question)
 
 

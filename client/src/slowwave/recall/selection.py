@@ -1,11 +1,12 @@
 """Select the hits to show: those that are relevant enough, add something new, and fit a token budget."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.recall.hits import Hit
+from slowwave.recall.ranking import Why
 from slowwave.recall.tokens import estimate
 
 ALIKE = 0.85
@@ -25,11 +26,13 @@ class Selection:
         limit: the highest number of hits.
         max_tokens: the highest number of tokens of all hits, each with its date; None: no budget.
         min_relevance: a relevance from 0 to 1; hits below it are left out.
+        min_share: a share from 0 to 1; hits with less than this share of the strongest hit's evidence are left out.
     """
 
     limit: int
     max_tokens: int | None = None
     min_relevance: float = 0.0
+    min_share: float = 0.0
 
     @property
     def depth(self) -> int:
@@ -42,19 +45,38 @@ class Selection:
             isinstance(self.max_tokens, bool) or not isinstance(self.max_tokens, int) or self.max_tokens < 0
         ):
             raise InvalidQuery(f"max_tokens must be an integer, 0 or more, got {shown(self.max_tokens)}")
-        floor = self.min_relevance
-        if floor is not None and (isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1):
-            raise InvalidQuery(f"min_relevance must be a number from 0 to 1, got {shown(floor)}")
+        for name, least in (("min_relevance", self.min_relevance), ("min_share", self.min_share)):
+            if isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1:
+                raise InvalidQuery(f"{name} must be a number from 0 to 1, got {shown(least)}")
 
     def choose(self, hits: Iterable[Hit]) -> list[Hit]:
-        """Return the ranked hits to show."""
-        kept = relevant(hits, self.min_relevance)
-        return (kept if self.max_tokens is None else fitting(kept, self.max_tokens))[: self.limit]
+        """Return the ranked hits to show; the caller has left out the irrelevant ones."""
+        return (list(hits) if self.max_tokens is None else fitting(hits, self.max_tokens))[: self.limit]
 
 
-def relevant(hits: Iterable[Hit], least: float) -> list[Hit]:
-    """Return the hits with a relevance of at least `least`."""
-    return [hit for hit in hits if hit.relevance is None or hit.relevance >= least]
+def relevant(hits: Sequence[Hit], least: float, share: float = 0.0) -> list[Hit]:
+    """Return the hits that relate to the query closely enough.
+
+    Args:
+        hits: the hits of one search.
+        least: the lowest relevance.
+        share: the lowest share of the strongest hit's evidence: the query's words that a hit contains, plus the cosine.
+
+    Returns:
+        The hits in the same order. A companion (pairing.py) has no relevance, and the score of the hit to which it
+        belongs: it is kept with that hit.
+    """
+    cosines = [hit.why.cosine for hit in hits if hit.why and hit.why.cosine is not None]
+    # A hit without a vector yet counts as average, as it does in the score.
+    average = sum(cosines) / len(cosines) if cosines else 0.0
+
+    def evidence(why: Why) -> float:
+        return why.coverage + (average if why.cosine is None else why.cosine)
+
+    enough = share * max((evidence(hit.why) for hit in hits if hit.why), default=0.0)
+    weak = [hit for hit in hits if hit.why and ((hit.relevance or 0.0) < least or evidence(hit.why) < enough)]
+    scores = {hit.score for hit in weak}
+    return [hit for hit in hits if (hit not in weak if hit.why else hit.score not in scores)]
 
 
 def fitting(hits: Iterable[Hit], max_tokens: int, count: Callable[[str], int] = estimate) -> list[Hit]:
