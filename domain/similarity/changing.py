@@ -11,26 +11,32 @@ from collections.abc import Sequence
 
 from slowwave_server.domain.similarity.amounts import identifiers_of
 from slowwave_server.domain.similarity.judge import are_two_subjects
-from slowwave_server.domain.similarity.meaning import CHANGED_FROM, CHANGED_SURELY_FROM, MeaningOf
-from slowwave_server.domain.similarity.moving_on import becomes, is_passing, is_present, moves_on
+from slowwave_server.domain.similarity.meaning import CHANGED_FROM, CHANGED_SURELY_FROM, Meaning, MeaningOf
+from slowwave_server.domain.similarity.moving_on import becomes, is_present, moves_on
 from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
 from slowwave_server.domain.similarity.reading import Reading, read
-from slowwave_server.domain.similarity.restating import are_plain, restates, restates_owned, told_apart
+from slowwave_server.domain.similarity.restating import BESIDES, are_plain, restates, restates_owned, told_apart
+from slowwave_server.domain.similarity.same_thing import are_other_things, give_other_values, sameness
 from slowwave_server.domain.similarity.tokens import Token
-from slowwave_server.domain.similarity.topics import OPEN
+from slowwave_server.domain.similarity.topics import OPEN, read_clause
 
 _CHANGE = re.compile(
     r"(?i)\b(?:now(?:adays)?|these days|no longer|any ?(?:more|longer)|from now on|"
     r"from (?:today|this|next|\w+day|(?:jan|febr)uary|march|april|may|june|july|august|\w+ber)|"
-    r"as of|since|starting|instead|again|by now|at the moment|new|personal best|record|ever|already|gone|"
-    r"moved|shifted|switched|changed|upgraded|updated|raised|increased|lowered|reduced|cut|replaced|renewed|extended|"
+    r"as of|since(?! (?:we|i|you) )|starting|instead|again|by now|at the moment|new|personal best|record|ever|already|"
+    r"gone|moved|shifted|switched|changed|upgraded|updated|raised|increased|lowered|reduced|cut|replaced|renewed|extended|"
     r"postponed|pushed|bumped|scaled|doubled|halved|dropped|reached|climbed|handed over|swapped|took over|"
-    r"rolled (?:out|back)|migrated|renamed|retired|grew|outgrown|goes up|went up|up to|down to|back (?:to|down|up|at)|"
+    r"rolled (?:out|back)|migrated|renamed|retired|grew|outgrown|goes up|went up|up to|down to|"
+    r"back (?:to|down|up|at|on|in|with)|"
     r"re(?:sized|vised|scheduled|assigned|licensed|located|negotiated|placed|places)|promoted|demoted|"
     r"passed (?:the|my|his|her|their)|"
     r"took (?:\w+ )?over|tak(?:en|es) over|fell|rose|beat|smashed|pb|fastest|after all|set (?:[\w']+ ){1,4}to|handed|"
     r"went down|grown|got (?:married|engaged|divorced)|rewrote|rewritten|ported|converted|traded|ramped|"
-    r"finished rolling|withdrew|rejected|extension|left|quits?|stopped|gave up|"
+    r"finished rolling|withdrew|rejected|extension|left|quits?|stopped|gave up|paid|settled|fixed|"
+    r"repaired|resolved|healed|ruled out|elected|appointed|enabled|disabled|"
+    r"turned (?:on|off)|merged|hired|rebooked|relicensed|rebranded|"
+    r"(?:put|brought) (?:[\w']+ ){1,3}(?:up|down|forward)|came (?:down|up|off)|weighed in|hit|passed|topped|improved|"
+    r"changes?|"
     r"cancell?ed|joined|started|sold|broke up|took .{1,30} off)\b"
 )
 _ENDED = re.compile(
@@ -39,7 +45,6 @@ _ENDED = re.compile(
     r"took .{1,20} off|"
     r"outgrown|gave up|resigned)\b"
 )
-_BESIDES = re.compile(r"(?i)\b(?:also|too|another|additional|as well|besides|second|both)\b")
 _DIGITS = re.compile(r"\d+")
 _BEFORE, _AFTER = 25, 30
 """Characters around the words of an end in which the name of the ended thing stands."""
@@ -49,6 +54,20 @@ _MOST_NAMES = 8
 _MOST_VALUES = 4
 _BESIDE = (-1, 1, 2)
 """Places of the word that may be the unit of a number: "Python 3.12", "29 dollars", "1,000 requests"."""
+
+_LEAST = {
+    ("named", True, "same"): 0.0,
+    ("named", True, "some"): 0.0,
+    ("named", True, ""): 0.05,
+    ("named", False, "same"): 0.35,
+    ("partly", True, "same"): 0.35,
+    ("partly", True, "some"): 0.35,
+    ("shared", True, "same"): 0.05,
+    ("shared", True, ""): 0.6,
+}
+"""The least probability that the older statement no longer holds, by how the newer one names its thing (`sameness`),
+if it tells of a change, and how their values differ (`give_other_values`).
+"""
 
 
 def tells_change(text: str) -> bool:
@@ -62,11 +81,11 @@ def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
     meaning: the model, if it may be asked.
     """
     is_change = tells_change(newer.text)
-    if not (is_change or is_passing(older.text) or " is " in newer.text):
-        return False
     before, after = read(plain_words(older.text)), read(plain_words(newer.text))
     plain = are_plain(before, after)
     if plain and _says_plainly(before, after, is_change=is_change):
+        return True
+    if plain and _speaks_anew(before, after, meaning, is_change=is_change):
         return True
     if not is_change:
         return False
@@ -81,15 +100,36 @@ def _says_plainly(older: Reading, newer: Reading, *, is_change: bool) -> bool:
     if not is_change:
         return becomes(older, newer) or restates_owned(older, newer)
     was_change = tells_change(older.text)
-    return moves_on(older, newer, was_change=was_change) or restates(older, newer, was_change=was_change)
+    if moves_on(older, newer, was_change=was_change):
+        return True
+    return restates(older, newer, was_change=was_change) and not are_other_things(older, newer)
+
+
+def _speaks_anew(older: Reading, newer: Reading, meaning: MeaningOf | None, *, is_change: bool) -> bool:
+    """Return True if the newer one tells of the same thing something else that excludes the older one."""
+    same = sameness(older, newer)
+    if not same or "?" in newer.text or OPEN.search(newer.text) or BESIDES.search(newer.text):
+        return False
+    if same == "shared" and not (is_present(older) or tells_change(older.text)):
+        return False
+    least = _LEAST.get((same, is_change, give_other_values(older, newer)), 1.0)
+    return least < 1 and (least == 0 or _excludes(older, newer, meaning) > least)
+
+
+def _excludes(older: Reading, newer: Reading, meaning: MeaningOf | None) -> float:
+    """Return the probability, by the model, that the older one does not hold beside the newer one."""
+    told = None if meaning is None else meaning(older.text, newer.text)
+    return 0.0 if told is None else told.conflict + _by_newer(older, newer, told)
+
+
+def _by_newer(older: Reading, newer: Reading, told: Meaning) -> float:
+    return told.by_first if newer.text < older.text else told.update - told.by_first
 
 
 def _update(older: Reading, newer: Reading, meaning: MeaningOf | None) -> float:
     """Return the probability, by the model, that the newer one updates the older one."""
     told = None if meaning is None or are_two_subjects(older, newer) else meaning(older.text, newer.text)
-    if told is None:
-        return 0.0
-    return told.by_first if newer.text < older.text else told.update - told.by_first
+    return 0.0 if told is None else _by_newer(older, newer, told)
 
 
 def _least_update(older: Reading, newer: Reading, speakers: set[str]) -> float:
@@ -112,7 +152,11 @@ def _measures_anew(older: Reading, newer: Reading) -> bool:
     of one form.
     """
     subject = older.doer.stems - {"user"}
-    if not subject - older.doer.names or not subject <= newer.distinct_stems or OPEN.search(newer.text):
+    if (
+        not (subject - older.doer.names) & set(read_clause(older.text).topic)
+        or not subject <= newer.distinct_stems
+        or OPEN.search(newer.text)
+    ):
         return False
     if any(len(r.quantities) > _MOST_NUMBERS or len(r.names) > _MOST_NAMES for r in (older, newer)):
         return False
@@ -124,7 +168,7 @@ def _measures_anew(older: Reading, newer: Reading) -> bool:
 
 def _identifies_anew(older: Reading, newer: Reading) -> bool:
     before, after = identifiers_of(older.tokens), identifiers_of(newer.tokens)
-    if len(before) != 1 or len(after) != 1 or before == after or _BESIDES.search(newer.text):
+    if len(before) != 1 or len(after) != 1 or before == after or BESIDES.search(newer.text):
         return False
     one, other = (_DIGITS.sub("0", next(iter(found))) for found in (before, after))
     return one == other

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from slowwave_server.domain.similarity.lexicon import lemma, parts_of_speech
+from slowwave_server.domain.similarity.lexicon import american, lemma, parts_of_speech
 from slowwave_server.domain.similarity.tokens import Token
 
 AUXILIARIES = frozenset(
@@ -87,7 +87,7 @@ def _is_finite(word: str, before: str) -> bool:
     parts = parts_of_speech(base)
     if "v" not in parts:
         return False
-    if word != base:
+    if american(word) != base:
         return not word.endswith("ing") and (word.endswith("s") or "v" in parts[:2])
     return parts[0] == "v" and (before.endswith("s") or before == "user")
 

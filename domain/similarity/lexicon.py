@@ -105,7 +105,7 @@ def lemma(word: str) -> str:
 
 def _lemma(word: str) -> str:
     words, irregular = _lines_by_word()
-    word = _american(word)
+    word = american(word)
     if word in irregular:
         return irregular[word]
     if word in words and not word.endswith(("ing", "ed")):
@@ -123,7 +123,7 @@ def _lemma(word: str) -> str:
 _remembered_lemma = lru_cache(_CACHED)(_lemma)
 
 
-def _american(word: str) -> str:
+def american(word: str) -> str:
     """Return the American spelling of a word with two spellings."""
     if "our" in word:
         return _OUR.sub(r"\1or", word)

@@ -75,7 +75,9 @@ _STATIONS = (
 )
 """What a person has one of at a time (work, school, home, telephone, e-mail, partner): having one, and getting another.
 """
-_OF_PERSON = frozenset(stem(word) for word in "home address number phone mobile job place flat mail e-mail".split())
+_OF_PERSON = frozenset(
+    stem(word) for word in "home address number phone mobile job place flat mail e-mail order parcel letter".split()
+)
 _DENIED_ANEW = re.compile(r"(?i)\b(?:no longer|any ?more|any longer|after all)\b")
 _TOLD_ANEW = re.compile(r"(?i)\b(?:again|outgrown|cleared|lifted|after all)\b")
 _MOST_TOLD = 8

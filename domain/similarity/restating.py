@@ -26,7 +26,9 @@ MOST_VALUES = 6
 """A statement of more values, or of more than MOST_OWN that the other one lacks, is a list."""
 
 _RECORD = re.compile(r"(?i)\b(?:best|record|pb|pr|max|fastest|highest|high ?score|top score)\b")
-BESIDES = re.compile(r"(?i)\b(?:also|too|another|additional|as well|besides|both|each|plus|second|third)\b")
+BESIDES = re.compile(
+    r"(?i)\b(?:also|too(?=\W*$|[,.;!])|another|additional|as well|besides|both|each|plus|a (?:second|third))\b"
+)
 _TELLING_APART = frozenset(
     "half quarter double left right upper lower front rear guest backup old former previous test staging production "
     "prod dev mock sandbox demo spare main other".split()
@@ -73,14 +75,26 @@ def restates_owned(older: Reading, newer: Reading) -> bool:
 
 
 def told_apart(older: Reading, newer: Reading) -> bool:
-    """Return True if the subjects are two kinds of one thing ("the upload limit", "the download limit"), or if the
-    older one is about somebody whom the newer one does not mention ("the user's assistant").
+    """Return True if the subjects are two kinds of one thing ("the upload limit", "the download limit"), if the
+    older one is about somebody whom the newer one does not mention ("the user's assistant"), or if both a name and
+    another value differ ("30 people in Porto", "22 people in Lisbon").
     """
     mine, its = (subject_of(reading) & set(read_clause(reading.text).topic) for reading in (older, newer))
     people = {token.stem for token in older.tokens[older.clause.start : older.clause.end] if is_person(token)}
     is_other = newer.doer.head == "user" and not people <= newer.distinct_stems
-    verbs = read_clause(older.text).verbs | read_clause(newer.text).verbs
+    before, after = read_clause(older.text), read_clause(newer.text)
+    verbs = before.verbs | after.verbs
+    kinds = [
+        {value.kind for value in one.own(other, with_names=True)} for one, other in ((before, after), (after, before))
+    ]
+    if all("name" in found and len(found) > 1 for found in kinds):
+        return True
     return is_other or bool(mine & its and mine - its - verbs and its - mine - verbs)
+
+
+def _gives_name_and_more(said: Topic, other: Topic) -> bool:
+    kinds = {value.kind for value in said.own(other, with_names=True)}
+    return "name" in kinds and len(kinds) > 1
 
 
 def are_plain(older: Reading, newer: Reading) -> bool:

@@ -17,9 +17,8 @@ _CLAUSES = re.compile(
     r"due to)\s+"
 )
 OPEN = re.compile(
-    r"(?i)\b(?:if|would|could|might|(?-i:may)|should|maybe|perhaps|wants?|wish(?:es)?|hop(?:es?|ing)|plan(?:s|"
-    r"ned)? (?:to|"
-    r"on)|planning|"
+    r"(?i)\b(?:if|would|could|might|(?-i:may)|should(?!.{1,60}from now on)|maybe|perhaps|wants?|wish(?:es)?|"
+    r"hop(?:es?|ing)|plan(?:s|ned)? (?:to|on) (?![\d$€£A-Z]|the |our |my )|planning|"
     r"consider(?:s|ing)?|thinking|goal|aims?|needs? to|trying|asked|wonder\w*|proposed?|suggest\w*|recommend\w*|"
     r"options?|instead of (?:just|only)|about to|going to|delivered \W)\b"
 )
@@ -38,6 +37,8 @@ _KIN = frozenset(
     "mother dad father brother sister son daughter husband wife nephew niece cousin uncle aunt grandma grandpa "
     "grandmother grandfather parent kid baby dog cat".split()
 )
+_CALLED = frozenset("mum mom dad grandma grandpa aunt uncle".split())
+"""Relatives whose word serves as a name."""
 _TIMES = frozenset(
     "ever january february march april june july august september october november december "
     "last next today yesterday tomorrow tonight morning evening afternoon night noon day week weekend weekday month "
@@ -66,6 +67,7 @@ _NO_TOPIC = _LIGHT | _TIMES | {"user", "on", "in", "by", "up"}
 _PERIODS = frozenset("day week weekday weekend month year quarter daily weekly monthly yearly".split())
 _SHORT = 3
 OF_VERSION = "id v0"
+_MAIL = re.compile(r"(?<![\w.+-])([\w.+-]{1,64})@(?=\w)")
 _SECONDS = re.compile(r"\b(\d{1,2}:\d\d):\d\d\b")
 
 
@@ -115,7 +117,7 @@ def clauses(text: str) -> list[Topic]:
 @lru_cache(8192)
 def read_clause(text: str) -> Topic:
     """Read the values and the topic of a clause."""
-    tokens = tokenise(_SECONDS.sub(r"\1", text))
+    tokens = tokenise(_MAIL.sub(r"\1_at_", _SECONDS.sub(r"\1", text)))
     values: list[Value] = []
     topic: list[str] = []
     verbs: set[str] = set()
@@ -130,8 +132,9 @@ def read_clause(text: str) -> Topic:
             if token.lower != token.lemma and parts_of_speech(token.lemma).startswith("v"):
                 verbs |= {stem(token.lemma)} - ROLES
     words = frozenset(token.lower for token in tokens) | frozenset(topic)
+    kin = {form for one in tokens if one.kind == "word" or one.lower in _CALLED for form in (one.lower, one.stem)}
     marks = (_TRANSFER.search(text) is not None, _OWNED.match(text) is not None)
-    return Topic(words, tuple(values), tuple(topic), frozenset(verbs), words & _KIN, *marks)
+    return Topic(words, tuple(values), tuple(topic), frozenset(verbs), _KIN & kin, *marks)
 
 
 def subject_of(reading: Reading) -> frozenset[str]:
@@ -184,4 +187,6 @@ def _is_compound(word: str) -> bool:
 
 
 def _shape(word: str) -> str:
+    if "_at_" in word:
+        return "id mail"
     return OF_VERSION if _VERSION.match(word) else "id " + _DIGITS.sub("0", _LETTERS.sub("a", word))

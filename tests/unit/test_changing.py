@@ -6,10 +6,10 @@ from slowwave_server.domain.similarity import Meaning, MeaningOf, changes, read
 from slowwave_server.domain.similarity.quotes import plain_words
 
 
-def meaning(*, by_first: float = 0.0, by_second: float = 0.0) -> MeaningOf:
+def meaning(*, by_first: float = 0.0, by_second: float = 0.0, conflict: float = 0.0) -> MeaningOf:
     """A model with one answer. by_first: that the statement first in alphabetical order ends the other one."""
     update = by_first + by_second
-    return lambda _a, _b: Meaning(0.1, 0.0, update, 0.9 - update, 0.0, 0.8, 0.7, by_first)
+    return lambda _a, _b: Meaning(0.1, conflict, update, 0.9 - update - conflict, 0.0, 0.8, 0.7, by_first)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,13 @@ def test_quotes_are_read_in_plain_words(text: str, plain: str) -> None:
             'The user: "Format with blue before each commit."',
             'The user: "blue is gone, format with ruff before each commit."',
         ),
+        ("The chess club meets in room B2.", 'The user: "Since the flood the chess club meets in the Lindner Hall."'),
+        (
+            "The harbour bot uses the model tern-small.",
+            'The user: "We switched the harbour bot to tern-2."',
+        ),
+        ('The user: "Photo cache TTL: 300 seconds."', "The photo cache TTL is now 90 seconds."),
+        ('The user: "Please ship my orders to 2 Elm Close."', "The user's new shipping address is 9 Quay Street."),
     ],
 )
 def test_a_change_needs_no_model_if_the_words_say_it(older: str, newer: str) -> None:
@@ -105,6 +112,9 @@ def test_a_change_needs_no_model_if_the_words_say_it(older: str, newer: str) -> 
         ("Ticket 12 is waiting for Olga.", "Ticket 14 was resolved."),
         ("The user plays the cello.", "The user's sister gave up the cello."),
         ("The user's husband works in a bank.", "The user has a new job, the user is a cook."),
+        ("Tim's class teacher is Mr. Kraft.", 'The user: "Lena has a new class teacher, Mr. Sand."'),
+        ("The secretary of the club is Noa.", 'The user: "Petra was elected treasurer of the club."'),
+        ('The user: "We keep backups for 90 days."', 'The user: "Logs are kept for 30 days now."'),
     ],
 )
 def test_another_thing_or_no_change_ends_nothing(older: str, newer: str) -> None:
@@ -114,10 +124,40 @@ def test_another_thing_or_no_change_ends_nothing(older: str, newer: str) -> None
 def test_the_model_decides_only_about_words_of_change() -> None:
     older, newer = read("The user drives a Volvo."), read("The user drives a Kia now.")
     assert changes(newer, older, meaning(by_first=0.3))
-    assert not changes(newer, older, meaning(by_first=0.1, by_second=0.8))
+    assert not changes(newer, older, meaning(by_first=0.04, by_second=0.8))
     assert not changes(older, newer, meaning(by_second=0.9))
 
 
 def test_talk_without_names_and_numbers_needs_more_than_a_model() -> None:
     older, newer = read("The user likes to paint."), read("The user paints more than ever now.")
     assert not changes(newer, older, meaning(by_first=0.4, by_second=0.4))
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "least"),
+    [
+        ("The lake trail is closed.", "The lake trail is open again.", 0.05),
+        ("The Oslo train leaves from track 7.", "Attention: the Oslo train leaves from track 9.", 0.35),
+        ("The ferry ticket office is on Quay Street.", "The ticket office is in the Lindner Hall now.", 0.35),
+        ('The user: "Send receipts to a@norrby.test."', "Receipts should go to b@norrby.test from now on.", 0.05),
+        ("Pim has a nut allergy.", 'The user: "Pim\'s nut allergy has been ruled out."', 0.6),
+    ],
+)
+def test_less_needs_to_be_said_where_the_same_thing_is_named(older: str, newer: str, least: float) -> None:
+    assert changes(read(newer), read(older), meaning(conflict=least + 0.01))
+    assert not changes(read(newer), read(older), meaning(conflict=least - 0.01))
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Invoice 31 is unpaid.", "Invoice 40 was paid."),
+        ("The upload limit is 10 MB.", "The download limit is 1 GB now."),
+        ("The user's rating is 1500.", "Pim's rating is 1400 now."),
+        ("book_trip failed: card 12 not found.", "book_trip failed: card 14 not found."),
+        ("The user's directive was to write to Pim.", "The user's directive is to write to Ines now."),
+        ("The baby sleeps in our room.", "If the baby sleeps in her own room now, we rest."),
+    ],
+)
+def test_the_model_ends_nothing_of_another_thing(older: str, newer: str) -> None:
+    assert not changes(read(newer), read(older), meaning(conflict=0.9))

@@ -1,0 +1,114 @@
+"""Decide whether a later statement names the thing of which an earlier one tells: "the log level of the worker"."""
+
+import re
+from itertools import pairwise
+from typing import Literal
+
+from slowwave_server.domain.similarity.lexicon import parts_of_speech, stem
+from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.topics import OF_VERSION, ROLES, is_person, read_clause
+
+Sameness = Literal["named", "partly", "shared", ""]
+
+_PARTS = re.compile(r"[-/]")
+_SPEAKERS = frozenset(("user", "we", "i"))
+_SPOKEN = frozenset(stem(word) for word in ("instruct", "instruction", "directive"))
+_NOBODY = frozenset("you your no nobody nothing it this that".split())
+
+_SHORT = 10
+"""A longer statement about the speaker or a person tells more than one thing."""
+_CERTAIN = 3
+"""A subject of so many words may be named without its head: "the left eye" of "the prescription for the left eye"."""
+
+
+def sameness(older: Reading, newer: Reading) -> Sameness:
+    """Return how the newer statement names the thing of the older one.
+
+    "named": it contains each word of the older subject, which is not only a person ("Nora's allergy"), and gives the
+    thing no other owner; "partly": it contains some of these words, and has no other subject; "shared": the older
+    statement is about the speaker or a person, and the newer one has no subject of its own, and repeats a word of what
+    the older one says; "": none of these.
+    """
+    known, said = _words(older), _words(newer)
+    if not owners(newer) <= known or any(map(_tells_of_talk, (older, newer))):
+        return ""
+    thing, people = thing_of(older), _people(older)
+    missing = thing - said
+    if thing - people and (not missing or (missing == {older.doer.head} and len(thing - people) >= _CERTAIN)):
+        return "named"
+    if missing & people or thing_of(newer) - known - _people(newer):
+        return ""
+    if thing - people:
+        return "partly" if (thing - people) & said else ""
+    shared = set(read_clause(older.text).topic) & set(read_clause(newer.text).topic) - thing
+    return "shared" if shared and max(len(one.content) for one in (older, newer)) <= _SHORT else ""
+
+
+def _tells_of_talk(reading: Reading) -> bool:
+    """Return True for an instruction, for talk about the listener or nobody, and for the result of a tool's call."""
+    first = reading.tokens[0].lower if reading.tokens else ""
+    return first in _NOBODY or "_" in first or not _SPOKEN.isdisjoint(reading.stems)
+
+
+def are_other_things(older: Reading, newer: Reading) -> bool:
+    """Return True if the newer statement is about another owner's thing or another role."""
+    known, said = _words(older), _words(newer)
+    if owners(older) - said and (newer.doer.names - _SPEAKERS) - known:
+        return True
+    roles = thing_of(older) & ROLES
+    return bool(roles - said and (ROLES & said) - known)
+
+
+def give_other_values(older: Reading, newer: Reading) -> str:
+    """Return "same" if each gives a value of one kind that the other one lacks, "some" if of another kind, or ""."""
+    before, after = read_clause(older.text), read_clause(newer.text)
+    mine = {one.kind for one in before.own(after, with_names=True)}
+    its = {one.kind for one in after.own(before, with_names=True)}
+    if mine & its:
+        return "same"
+    return "some" if mine and its and (OF_VERSION in mine) == (OF_VERSION in its) else ""
+
+
+def owners(reading: Reading) -> set[str]:
+    """Return the people and the names that own something in the subject: "Nora's allergy", "my brother's car"."""
+    subject = reading.tokens[reading.clause.start : reading.clause.end]
+    return {
+        token.stem
+        for token, behind in pairwise(subject)
+        if behind.kind == "possessive" and (token.kind == "name" or is_person(token))
+    }
+
+
+def _people(reading: Reading) -> set[str]:
+    return {token.stem for token in reading.tokens if token.kind == "name" or is_person(token)}
+
+
+def thing_of(reading: Reading) -> set[str]:
+    """Return the words and the numbers of the subject, or of a label ("Cache TTL: 300 seconds"); none for the speaker,
+    an order, and a statement without a verb.
+    """
+    if reading.clause.end == len(reading.tokens):
+        label, colon, _ = reading.text.partition(": ")
+        return set(read_clause(label).topic) if colon else set()
+    subject = reading.tokens[reading.clause.start : _end(reading)]
+    first = subject[0] if subject else None
+    if first is None or (first.lower == first.lemma and parts_of_speech(first.lemma).startswith("v")):
+        return set()
+    numbers = {token.stem for token in subject if token.kind == "number"}
+    named = {token.stem for token in subject if token.kind in {"word", "name"}}
+    return numbers | (named & set(read_clause(reading.text).topic)) - _SPEAKERS
+
+
+def _end(reading: Reading) -> int:
+    """Return the end of the subject; a plural before another verb is a part of it: "our container images live on"."""
+    end, tokens = reading.clause.end, reading.tokens
+    if end + 1 < len(tokens) and tokens[end].kind == tokens[end + 1].kind == "word" and tokens[end].lower.endswith("s"):
+        noun, verb = tokens[end], tokens[end + 1]
+        is_noun = parts_of_speech(noun.lemma).startswith("n") and verb.lower == verb.lemma
+        return end + 1 if is_noun and "v" in parts_of_speech(verb.lemma) else end
+    return end
+
+
+def _words(reading: Reading) -> set[str]:
+    parts = {stem(part) for token in reading.tokens for part in _PARTS.split(token.lemma)}
+    return parts | {token.stem for token in reading.tokens} | {stem(token.lower) for token in reading.tokens}
