@@ -155,13 +155,13 @@ def test_an_imported_memory_is_as_old_as_its_event(hearer: Hearer) -> None:
 
 
 def test_mistake_37_a_runaway_pass_stops_and_says_what_would_allow_it(hearer: Hearer) -> None:
-    for number in range(60):
+    for number in range(25):
         hearer.hear(f"Maya met Tomas{chr(97 + number % 26)}{number} at the harbour", session=f"{number}")
         hearer.hear(
             f"Maya met Tomas{chr(97 + number % 26)}{number} at the harbour!!", session=f"x{number}", type="event"
         )
     hearer.settings = Consolidation(max_archived_share=0.01)
-    for number in range(30):
+    for number in range(15):
         hearer.hear(f"Jonas{number} bought a red kayak", session=f"k{number}")
         hearer.hear(f"Jonas{number} has bought a red kayak", session=f"k{number}")
     report = hearer.run()
