@@ -73,7 +73,7 @@ SURELY_WORTHY = 0.1
 """Minimum usefulness of a statement that is always kept without a judge."""
 WORTHY_VALUE = 0.02
 """Minimum usefulness of a plain fact (`plain_facts`) that gives a value."""
-WORTHY_STATE = 0.25
+WORTHY_STATE = 0.12
 """Minimum usefulness of another plain fact."""
 SAME_WORDS = 0.7
 """Minimum share of the shorter statement's content words in the longer one that makes two statements duplicates."""

@@ -70,7 +70,8 @@ _BY_SPEAKER = re.compile(r"(?i)(?:i|we)\b(?!'m| am| are|'re)")
 _TELLS = frozenset(("report", "correct", "accept", "chat"))
 _NOT_PLAIN = re.compile(
     r"(?i)\b(?:i think|i guess|i feel|i believe|sounds?|seems?|thanks?|thank you|hello|sorry|lol|haha|need|want you|"
-    r"can you|will you|tell me|show me|give me|help|let's|lets|please|wish|hope|would|could|might|if|wonder\w*|what|"
+    r"can (?:you|i|we)|should (?:i|we)|will you|tell me|show me|give me|help|let's|lets|please|wish|hope|would|could|"
+    r"might|if|wonder\w*|what|"
     r"how|why|want to|have to|going to|trying|looking for|we can|resume|ready|will (?!be)|like)\b"
 )
 _LONGEST = 6
@@ -79,7 +80,7 @@ _VERBS = frozenset("cost run work start use lead own host need cover report end 
 """Verbs that are more often nouns."""
 _WE_ARE = re.compile(r"(?i)(?:we|i)['\u2019](?:re|m) (?:on|in|at|with|from)\b")
 _ORDER = re.compile(r"(?i)(?:now |then |next |also |please |kindly )+[a-z]+ (?:an?|the|me|us|my|your|this|these|that) ")
-_NO_SUBJECT = re.compile(r"(?i)(?:an?|some|every|any|\w+ed|\w+ing) ")
+_NO_SUBJECT = re.compile(r"(?i)(?:an?|some|every|any|is|are|was|were|does|do|did|has|have|can|\w+ed|\w+ing) ")
 _POINTS = frozenset(
     "it this that these those he she they there here you one everything something which what who someone nobody "
     "where when".split()
@@ -106,7 +107,7 @@ def is_plain_fact(sentence: str) -> bool:
     if _NOT_PLAIN.search(said) or is_unreal(said) or META.search(said):
         return False
     if tells_change(sentence) and not _ORDER.match(said):
-        return _states(said) or _CHANGED.match(said) is not None
+        return _states(said) or _is_label(said) or _CHANGED.match(said) is not None
     return _is_label(said) or (not _is_command(said) and _tells_certainly(said) and _states(said))
 
 

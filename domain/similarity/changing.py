@@ -36,7 +36,7 @@ _CHANGE = re.compile(
     r"repaired|resolved|healed|ruled out|elected|appointed|enabled|disabled|"
     r"turned (?:on|off)|merged|hired|rebooked|relicensed|rebranded|"
     r"(?:put|brought) (?:[\w']+ ){1,3}(?:up|down|forward)|came (?:down|up|off)|weighed in|hit|passed|topped|improved|"
-    r"changes?|"
+    r"changes?|approved|granted|signed|expired|stepped down|resigned|gave .{1,20} back|"
     r"cancell?ed|joined|started|sold|broke up|took .{1,30} off)\b"
 )
 _ENDED = re.compile(

@@ -36,7 +36,7 @@ _STATIONS = (
         re.compile(
             r"(?i)\b(?:new (?:job|position|employer)|start(?:s|ed) (?:to work|working|work|a job|as an?)|"
             r"now works? (?:as|at|for)|works? (?:as|at|for) .{1,40} now|changed jobs?|was hired|retired|laid off|"
-            r"joined [\w ]{2,30} as|quits? (?:the |\w+'s )*job)\b"
+            r"joined [\w ]{2,30} as|promoted to|quits? (?:the |\w+'s )*job)\b"
         ),
     ),
     (
@@ -53,7 +53,10 @@ _STATIONS = (
         re.compile(
             r"(?i)\b(?:lives?|living|reside[sd]?|based|home is|address is|moved to|ship .{0,30}to|deliver .{0,30}to)\b"
         ),
-        re.compile(r"(?i)\b(?:new (?:\w+ )?address|moved (?:house|home|flat)|relocated to|now lives? (?:in|at))\b"),
+        re.compile(
+            r"(?i)\b(?:new (?:\w+ )?address|moved (?:house|home|flat)|moved to (?=(?-i:[A-Z]))|relocated to|"
+            r"now lives? (?:in|at)|(?:lives?|living) (?:in|at) .{1,40} (?:now|these days))\b"
+        ),
     ),
     (
         re.compile(
@@ -77,6 +80,9 @@ _STATIONS = (
 """
 _OF_PERSON = frozenset(
     stem(word) for word in "home address number phone mobile job place flat mail e-mail order parcel letter".split()
+)
+_RETURNED = re.compile(
+    r"\b(?:gave|brought|took|sent|handed|paid) (?:the|my|his|her|our|their|\w+'s) (?P<thing>\w+) back\b"
 )
 _DENIED_ANEW = re.compile(r"(?i)\b(?:no longer|any ?more|any longer|after all)\b")
 _TOLD_ANEW = re.compile(r"(?i)\b(?:again|outgrown|cleared|lifted|after all)\b")
@@ -132,7 +138,8 @@ def _gives_up(older: Reading, newer: Reading, *, was_change: bool) -> bool:
     if older.negated or are_two_subjects(older, newer):
         return False
     words, shared = newer.text.lower(), older.distinct_stems & newer.distinct_stems
-    if any(stem(found["thing"]) in shared and len(shared) > 1 for found in _GONE.finditer(words)):
+    over = (found["thing"] for gone in (_GONE, _RETURNED) for found in gone.finditer(words))
+    if any(stem(thing) in shared and len(shared) > 1 for thing in over):
         return True
     things = {stem(found["thing"]) for found in _GIVEN_UP.finditer(words)} & older.distinct_stems - older.doer.stems
     doer = older.doer.stems

@@ -43,4 +43,7 @@ def with_speaker_for_we(text: str) -> str:
     """
     found = _QUOTED.fullmatch(text)
     words = plain_words(text)
-    return words if found is None else re.sub(r"^We(?=(?: have)? )", found["speaker"], words)
+    if found is None:
+        return words
+    words = re.sub(r"^We(?:['\u2019]re| are)\b", f"{found['speaker']} is", words)
+    return re.sub(r"^We(?=(?: have)? )", found["speaker"], words)

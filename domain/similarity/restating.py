@@ -26,6 +26,7 @@ MOST_VALUES = 6
 """A statement of more values, or of more than MOST_OWN that the other one lacks, is a list."""
 
 _RECORD = re.compile(r"(?i)\b(?:best|record|pb|pr|max|fastest|highest|high ?score|top score)\b")
+_OF_RECORDS = frozenset("time person ever score fast high new".split())
 BESIDES = re.compile(
     r"(?i)\b(?:also|too(?=\W*$|[,.;!])|another|additional|as well|besides|both|each|plus|a (?:second|third))\b"
 )
@@ -46,11 +47,19 @@ def restates(older: Reading, newer: Reading, *, was_change: bool) -> bool:
     records = all(_RECORD.search(one.text) for one in (older, newer))
     if not was_change and not records and _tells_event(older):
         return False
+    if records and not _share_event(older, newer):
+        return False
     return any(
         _is_anew(before, after, subject, was_change=was_change, with_names=not records)
         for before in ([read_clause(older.text)] if records else clauses(older.text))
         for after in ([read_clause(newer.text)] if records else clauses(newer.text))
     )
+
+
+def _share_event(older: Reading, newer: Reading) -> bool:
+    """Return True if two bests share more than the word for it: the distance, the exercise, the game."""
+    shared = set(read_clause(older.text).topic) & set(read_clause(newer.text).topic)
+    return any(_RECORD.fullmatch(one) is None and one not in _OF_RECORDS for one in shared)
 
 
 def _tells_event(reading: Reading) -> bool:

@@ -29,7 +29,7 @@ ROLES = frozenset(
     "host judge counsel doctor gp dentist nanny advisor adviser coach teacher trainer tutor landlord supplier provider "
     "master maintainer physio physiotherapist therapist vet agent accountant handle treasurer president director "
     "editor secretary representative sponsor mentor supervisor report "
-    "reviewer plan tier subscription tariff bank insurer insurance employer school venue".split()
+    "reviewer plan tier subscription tariff bank insurer insurance employer school venue ceo cto cfo coo".split()
 )
 """Stems of words for a place that one person has at a time."""
 _KIN = frozenset(

@@ -75,6 +75,9 @@ def test_quotes_are_read_in_plain_words(text: str, plain: str) -> None:
             'The user: "We switched the harbour bot to tern-2."',
         ),
         ('The user: "Photo cache TTL: 300 seconds."', "The photo cache TTL is now 90 seconds."),
+        ('The user: "Olga has borrowed my tent."', 'The user: "Olga gave the tent back."'),
+        ('The user: "We live in Lund."', 'The user: "We\'re living in Malmo now."'),
+        ("Our CTO is Olga.", 'The user: "Olga stepped down, Pim is our CTO."'),
         ('The user: "Please ship my orders to 2 Elm Close."', "The user's new shipping address is 9 Quay Street."),
     ],
 )
@@ -112,6 +115,7 @@ def test_a_change_needs_no_model_if_the_words_say_it(older: str, newer: str) -> 
         ("Ticket 12 is waiting for Olga.", "Ticket 14 was resolved."),
         ("The user plays the cello.", "The user's sister gave up the cello."),
         ("The user's husband works in a bank.", "The user has a new job, the user is a cook."),
+        ("The user's fastest kilometre is 3:59.", "The user ran a mile in 6:31 today, the user's fastest yet."),
         ("Tim's class teacher is Mr. Kraft.", 'The user: "Lena has a new class teacher, Mr. Sand."'),
         ("The secretary of the club is Noa.", 'The user: "Petra was elected treasurer of the club."'),
         ('The user: "We keep backups for 90 days."', 'The user: "Logs are kept for 30 days now."'),
