@@ -6,10 +6,10 @@ session named by the belief's id, so the sources of a hit name the belief. Sloww
 belief, neither that it is superseded nor that it is a question, as the rules require.
 
 `--share` is the argument `min_share` of each search. `--relevance` omits hits whose relevance (`Hit.relevance`, 0 to 1)
-is lower; the table also has the results for a series of such floors. "even" and "odd" are the active passes of every
-second active case: what was chosen on the even ones is tested on the odd ones.
+is lower; the table also has the results for a series of such floors. "even" and "odd" are the active passes of the
+cases with an even and with an odd index: what was chosen on the even ones is tested on the odd ones.
 
-Run: python -m bench.precisionmem [--relevance 0.06] [--share 0.8] [--failures]
+Run: python -m bench.precisionmem [--relevance 0.08] [--share 0.8] [--failures]
 """
 
 import argparse
@@ -152,8 +152,10 @@ def score(cases: Sequence[Verdict], turns: Sequence[Verdict], known: Mapping[str
     """Compute the metrics. of_others: the number of cases with a hit from another user; halves: the active passes of
     the even and of the odd cases.
     """
-    active = [one.kind == "active" for one in cases if one.expected]
-    even, odd = active[::2], active[1::2]
+
+    def passes(half: Sequence[Verdict]) -> str:
+        return f"{sum(one.kind == 'active' for one in half)} of {sum(bool(one.expected) for one in half)}"
+
     return Score(
         active=sum(one.kind == "active" for one in cases),
         passed=sum(not one.failures for one in cases),
@@ -162,7 +164,7 @@ def score(cases: Sequence[Verdict], turns: Sequence[Verdict], known: Mapping[str
         turns=sum(not one.failures for one in turns),
         drift=statistics.mean(drift(one) for one in turns),
         of_others=sum(any(known[name]["user_id"] != USER for name in one.built.relevant) for one in cases),
-        halves=f"{sum(even)} of {len(even)}, {sum(odd)} of {len(odd)}",
+        halves=f"{passes(cases[::2])}, {passes(cases[1::2])}",
     )
 
 
@@ -195,7 +197,7 @@ def tell_failures(cases: Sequence[Verdict]) -> None:
 def main() -> int:
     """Measure, print, note."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--relevance", type=float, default=0.06, help="the floor whose figures are noted")
+    parser.add_argument("--relevance", type=float, default=0.08, help="the floor whose figures are noted")
     parser.add_argument("--share", type=float, default=0.8, help="the lowest share of the strongest hit's evidence")
     parser.add_argument("--failures", action="store_true", help="print what fails, by class")
     options = parser.parse_args()
