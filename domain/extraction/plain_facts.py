@@ -80,7 +80,9 @@ _VERBS = frozenset("cost run work start use lead own host need cover report end 
 """Verbs that are more often nouns."""
 _WE_ARE = re.compile(r"(?i)(?:we|i)['\u2019](?:re|m) (?:on|in|at|with|from)\b")
 _ORDER = re.compile(r"(?i)(?:now |then |next |also |please |kindly )+[a-z]+ (?:an?|the|me|us|my|your|this|these|that) ")
-_NO_SUBJECT = re.compile(r"(?i)(?:an?|some|every|any|is|are|was|were|does|do|did|has|have|can|\w+ed|\w+ing) ")
+_NO_SUBJECT = re.compile(
+    r"(?i)(?:an?|some|every|any|is|are|was|were|does|do|did|has|have|can|\w+ed|\w+ing(?! is | are )) "
+)
 _POINTS = frozenset(
     "it this that these those he she they there here you one everything something which what who someone nobody "
     "where when".split()
@@ -113,8 +115,9 @@ def is_plain_fact(sentence: str) -> bool:
 
 def _is_label(said: str) -> bool:
     """Return True for "Cache TTL: 300 seconds", but not for "Rewrite this title: 12 ways"."""
-    first = lemma(said.split(maxsplit=1)[0].lower())
-    return _LABEL.fullmatch(said) is not None and not parts_of_speech(first).startswith("v")
+    first = said.split(maxsplit=1)[0].lower()
+    is_order = first == lemma(first) and parts_of_speech(first).startswith("v")
+    return _LABEL.fullmatch(said) is not None and not is_order
 
 
 def _tells_certainly(said: str) -> bool:

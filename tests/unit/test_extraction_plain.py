@@ -41,6 +41,9 @@ def kept(text: str, *, useful: float, answer: str = "Okay, noted.") -> list[str]
         "Guess what, Olga is already a 30.",
         "I can hold a plank for 90 seconds.",
         "Olga eats fish again.",
+        "Opposing counsel: Olga Ros",
+        "Paper recycling is collected on Thursday.",
+        "Recycling is collected on Thursday.",
         "Change my payment method to bank transfer.",
     ],
 )
