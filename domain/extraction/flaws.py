@@ -125,6 +125,14 @@ WANTS = re.compile(
     r"thought|expects?|requires?) ",
     re.IGNORECASE,
 )
+DISPUTED = re.compile(
+    r"\b(?:my memory is (?:\w+ ){0,2}(?:clear|hazy|fuzzy|failing|perfect|sharp)|distinctly (?:recall|remember)s?|"
+    r"your (?:records?|memory|notes) (?:is|are|says?|shows?)|you already (?:have|know) (?:it|this|that|them|all)|"
+    r"(?:i|we)(?:'ve| have)? already (?:answered|covered|explained|provided|"
+    r"(?:agreed(?: on)?|discussed|gave|given|sent|talked about) (?:you|it|this|that|these|those|them)))\b",
+    re.IGNORECASE,
+)
+"""Words of a person who disputes what the agent remembers."""
 META = re.compile(
     r"\b(?:respond as|reply as|act as|you (?:are|will be) (?:a|an|my)|remember that i will be|if you understand|"
     r"as an ai|"
@@ -165,7 +173,8 @@ _IMPERATIVE = re.compile(
     r"read|refactor|remove|rename|reorder|rephrase|replace|reply|respond|return|review|revise|rewrite|roll|run|seek|"
     r"send|"
     r"set|share|shorten|show|simplify|split|start|stop|suggest|summari[sz]e|switch|take|tell|test|translate|try|turn|"
-    r"update|use|wait|write)\b(?!['\u2019]|:| (?:is|are|was|were|has|have|had|would|can|will|helps?|makes?|takes?)\b)",
+    r"update|use|wait|write)\b(?!['\u2019]|:|[-_.]\w| (?:is|are|was|were|has|have|had|would|can|will|helps?|makes?|"
+    r"takes?)\b)",
     re.IGNORECASE,
 )
 DEICTIC = re.compile(
@@ -179,7 +188,9 @@ DEICTIC = re.compile(
     re.IGNORECASE,
 )
 CUT_OFF = re.compile(
-    r"\b(?:are|is|was|were|has|have|and|or|the|a|an|of|with|as|than|including|e\.g|i\.e)[.!]?$",
+    r"(?:\b(?:are|is|was|were|has|have|and|or|but|because|if|which|the|a|an|its|their|our|my|your|of|with|as|than|"
+    r"including|e\.g|i\.e|ie|\w+'ve|they're|we're|i'm|as follows|the following|such as|namely|"
+    r"(?:adjust|change|move|set|switch|update) (?:it|them|this|that) to),?|(?<!\d),)[.!]?$",
     re.IGNORECASE,
 )
 NAMED = re.compile(r"(?<=[\w,;:)] )(?!I\b|The\b)[\"'(]?[A-Z][\w'-]+|\d|[\"'][A-Z]")
@@ -230,6 +241,7 @@ AT_WORK = (
     ("transient", _TRANSIENT),
     ("lack", _LACKS),
     ("about the conversation", META),
+    ("about what is remembered", DISPUTED),
     ("mood", _MOOD),
     ("trouble of the moment", _TROUBLE),
     ("imperative", _IMPERATIVE),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from slowwave_server.domain.extraction.acts import act_of
-from slowwave_server.domain.extraction.flaws import AMONG_PEOPLE
+from slowwave_server.domain.extraction.flaws import AMONG_PEOPLE, DISPUTED
 from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.making import SAID, ScoredSentence
 from slowwave_server.domain.extraction.outcomes import has_specifics
@@ -59,7 +59,7 @@ _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "
 
 def of_person(speech: Speech, text: str, known: Collection[str]) -> list[ScoredSentence]:
     """Return passages of a person's turn to an agent. known: sentences that are candidates already."""
-    parts = [without_marks(part) for part in own_words(text) if part[0] not in ">&"]
+    parts = ["" if DISPUTED.search(part) else without_marks(part) for part in own_words(text) if part[0] not in ">&"]
     return _best(_with_question(speech, _passages(parts, by_agent=False), known))
 
 

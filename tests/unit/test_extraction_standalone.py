@@ -17,6 +17,8 @@ MAYA = ("Maya",)
         "Maya's landlord raised the rent to 900 euros.",
         "Maya runs Postgres 18 on three servers in Frankfurt.",
         "Maya is the lead designer of Frost Keep.",
+        "Maya's memory is worse since the accident in Leeds.",
+        "Maya knows how long a winter in Leeds can be.",
     ],
 )
 def test_a_specific_statement_has_no_flaw(content: str) -> None:
@@ -54,6 +56,11 @@ def test_what_points_away_asks_or_reacts_has_a_flaw(content: str) -> None:
         ("Is Maya paid in Leeds on Friday.", "question"),
         ("Yeah Maya sold the Fiat Punto.", "continuation"),
         ("Maya bets on horse 7 in Leeds.", "feeling"),
+        ("Maya distinctly remembers two rooms in Leeds.", "about what is remembered"),
+        ("Maya has checked Leeds, and your notes are wrong.", "about what is remembered"),
+        ("Maya says: we already discussed this Leeds office.", "about what is remembered"),
+        ("Maya moved the 9 o'clock lesson, change it to.", "unfinished"),
+        ("Maya rents two rooms in Leeds because.", "unfinished"),
         ("Let me move Maya to Leeds.", "announcement"),
         ("Please move Maya to the Leeds office.", "request"),
         ("Maya says the Leeds plan makes sense.", "reaction"),
