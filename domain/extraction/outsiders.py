@@ -6,7 +6,7 @@ a talk needs a name or a number, a whole sentence, and no condition.
 
 import re
 
-from slowwave_server.domain.extraction.flaws import DANGLING
+from slowwave_server.domain.extraction.flaws import AT_WORK, CUT_OFF, DANGLING
 from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.outcomes import has_specifics
 from slowwave_server.domain.extraction.standalone import content_words, is_named, is_unreal
@@ -21,6 +21,28 @@ _VERB = re.compile(
     r"\b(?:am|is|are|was|were|be|been|has|have|had|do|does|did|can|could|will|would|should|may|might|must|"
     r"[a-z]{2,}(?:s|ed))\b|n't\b|'(?:m|re|ve|d|ll|s)\b",
 )
+_CONNECTIVE = re.compile(
+    r"(?:so(?! far)|and|but|or|also|because|though|plus|otherwise|again|still|yet|therefore)\b",
+    re.IGNORECASE,
+)
+"""The start of a sentence whose subject is in an earlier message."""
+_SECOND_SPEAKER = re.compile(
+    r"(?:^|[.!?;] )[A-Z][\w ]{0,30} \((?:in|on|via|from|by) (?:the )?chat\)\s?:|"
+    r"[.!?] (?!OK|PS|NB|PR|FYI|BTW)[A-Z]{2,3}: [A-Z]"
+)
+"""A scribe's line inside the statement: "… Agreed. ZB (on chat): Keep both"."""
+_MEETING = re.compile(
+    r"\b(?:hand(?:ing)? (?:it |this |things )?(?:over|off) to|pass the word|"
+    r"(?:have|has|take|yield)s? the floor|next up|call(?:ing)? on you|raise your hands?|"
+    r"welcome (?:to the|all|every\w+)|(?:coffee|lunch|short|minute) break|today's (?:agenda|call|meeting)|"
+    r"agenda (?:today|is|for|item|overview)|meeting (?:began|opened|started|will be hosted)|"
+    r"share (?:my|your) screen|on the speaker queue)\b",
+    re.IGNORECASE,
+)
+"""Words of people who run a meeting."""
+_UNCLEAR = tuple(
+    pattern for name, pattern in AT_WORK if name in {"points away", "praise", "reaction", "transient", "imperative"}
+)
 _SENTENCE_END = re.compile(r"[.!;] ")
 
 
@@ -31,7 +53,10 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
         and len(set(content_words(f"{asked or ''} {said}"))) >= LEAST_WORDS
         and not (is_unreal(said) or _SHOULD.search(said))
         and (asked is not None or (DANGLING.search(said) is None and all(map(_VERB.search, _SENTENCE_END.split(said)))))
-        and _AGENDA.search(said) is None
+        and not any(pattern.search(said) for pattern in (_AGENDA, _SECOND_SPEAKER, _MEETING, *_UNCLEAR))
+        and _CONNECTIVE.match(said) is None
+        and CUT_OFF.search(said) is None
+        and said.count("(") <= said.count(")")
         and not is_machine_text(said)
         and not is_rambling(said)
     )

@@ -25,7 +25,7 @@ from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.person import UNNAMED
 from slowwave_server.domain.extraction.plain_facts import PLAIN, plain_facts
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
-from slowwave_server.domain.extraction.speech import Speech, speeches
+from slowwave_server.domain.extraction.speech import Speech, is_person, speeches
 from slowwave_server.domain.extraction.tone import is_about_code, is_of_channel, is_technical
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
@@ -95,6 +95,9 @@ class RulesExtractor:
                 parts.append(_milestone(event, text))
                 continue
             at = by_seq[event.seq]
+            if talk[at].in_group and not to_agent and not is_person(talk[at].speaker.name):
+                noise += 1
+                continue
             if spoken[at] != DEFAULT:
                 parts += _quoted(talk[at], text, spoken[at], context, to_agent=to_agent, technical=technical)
             else:

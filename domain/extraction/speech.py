@@ -12,6 +12,20 @@ MAX_NAME = 80
 _NICKNAME = re.compile(r"\S*[\d_@^|`\[\]]\S*")
 _NUMBERED = re.compile(r"[^\W\d_]{1,30}[ _]\d{1,4}")
 """A placeholder for a name: "speaker_1"."""
+_LABEL = re.compile(
+    r"(?:agenda|attendees|background|date|discussion|examples?|introductions?|minutes|notes?|notice|participants|"
+    r"questions?|repository|see|status|summary|topics?|url)|"
+    r"(?:\S+ )*(?:agenda|attendees|consent|issues?|links?|minutes|notes|parties|recording|replays?|slides|status|"
+    r"summary|updates?)(?: \S+)*|"
+    r"(?-i:(?:About|All|For|In|Next|Of|On|Re|Regarding|There|To) [a-z].*)",
+    re.IGNORECASE,
+)
+"""A heading or a label of minutes: "Summary", "Video recording", "For new projects"."""
+_SERVICE = re.compile(
+    r"-\w+-|github\d*|travis-ci|\w+serv|(?:.*[-_.]|build|chat|git|info|irc|matter|meet|slack|sync)bot\d*_*|.+-(?:ci|git)",
+    re.IGNORECASE,
+)
+"""A program that speaks in a channel: "-ChanServ-", "Slackbot5", "parser-git"."""
 _NO_NAMES = frozenset(("", "user", "assistant", "human", "ai"))
 
 
@@ -39,6 +53,11 @@ def name_of(event: Event, agent: str) -> str:
     if name.lower() not in _NO_NAMES:
         return name
     return agent if event.kind == "assistant" else UNNAMED
+
+
+def is_person(name: str) -> bool:
+    """Return False if the name of a speaker among people is a heading of minutes or the name of a program."""
+    return _LABEL.fullmatch(name) is None and _SERVICE.fullmatch(name) is None
 
 
 def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) -> Iterator[Speech]:

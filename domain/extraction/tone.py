@@ -44,10 +44,12 @@ _OF_SPEAKER = re.compile(r"\b(?:i|i'm|i've|my|we|our)\b", re.IGNORECASE)
 _MARK = re.compile(r"[,;:.()!?…\"-]+(?:\s|$)|\s[-\u2013\u2014]+\s")
 _PAUSE = re.compile(
     r"(?<![\w'])(?:and|so|with|the|for|in|of|to|is|that|also|a|on|we|like|as|if|but|or|was|are|were|because|um|uh),|"
-    r"\b(\w+),? \1\b",
+    r"\b((?-i:[a-z]+)),? \1\b(?!-)|"
+    r"(?:^|[,.] )(?:like|sort of|kind of|you know|i mean|basically|right|okay|let's say|so|now),|, ?,|,\.|"
+    r"\b(?:um+|uh+|erm)\b(?!,)",
     re.IGNORECASE,
 )
-"""A pause after a function word, or a word said twice."""
+"""A pause after a function word, a word said twice, a filler."""
 
 
 def is_technical(turns: Iterable[str]) -> bool:

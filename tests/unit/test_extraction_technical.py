@@ -13,7 +13,7 @@ from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.outline import outline
 from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders
 from slowwave_server.domain.extraction.pasted import without_older_mail
-from slowwave_server.domain.extraction.speech import speeches
+from slowwave_server.domain.extraction.speech import is_person, speeches
 from slowwave_server.domain.extraction.standing import is_instruction
 from slowwave_server.domain.extraction.tone import is_about_code, is_of_channel, is_rambling, is_technical
 from slowwave_server.domain.extraction.worth import Proposal
@@ -137,6 +137,20 @@ def test_a_turn_that_calls_a_speaker_shows_a_channel() -> None:
         ("Firmware 3.2 works.", False),
         ("Ida Holm, Harbour Office, Quay 7. The pumps catch up within 15 minutes.", False),
         ("Review of the pumps (10 min, Ida) follows after the report on firmware 3.2.", False),
+        ("So the pumps of port 7 catch up within 15 minutes since firmware 3.2.", False),
+        ("So far the pumps of port 7 catch up within 15 minutes since firmware 3.2.", True),
+        ("Ida agreed on firmware 3.2. KB (on chat): The pumps of port 7 catch up within 15 minutes.", False),
+        ("Ida agreed on firmware 3.2. PR 44: the pumps of port 7 catch up within 15 minutes.", True),
+        ("The minutes of firmware 3.2 are ready, I hand it over to Ida for the pumps of port 7.", False),
+        ("We approved firmware 3.2 for the pumps of port 7 after a coffee break with Ida.", False),
+        ("The pumps of port 7 catch up within 15 minutes, because our.", False),
+        ("The pumps of port 7 catch up within 15 minutes (see the report on firmware 3.2.", False),
+        ("Port 7 has firmware 3.2 and Ida likes it, the pumps catch up within 15 minutes.", True),
+        ("The pumps of port 7 run firmware 3.2 and Ida has tested it. They catch up.", False),
+        ("Sounds good, the pumps of port 7 catch up within 15 minutes since firmware 3.2.", False),
+        ("Check firmware 3.2 of the pumps of port 7, which catch up within 15 minutes.", False),
+        ("update-pumps.sh installs firmware 3.2, with which port 7 catches up within 15 minutes.", True),
+        ("Ida is about to leave port 7 with the pumps and firmware 3.2.", False),
     ],
 )
 def test_what_outsiders_do_not_understand(text: str, clear: bool) -> None:
@@ -153,6 +167,9 @@ def test_an_answer_with_its_question_is_clear() -> None:
     [
         ("Made some clean-up, and, more tests with, theirs and ours.", True),
         ("It is is the same, so so we leave it.", True),
+        ("We measured, like, the pumps of port 7, sort of, twice.", True),
+        ("Um the pumps catch up uh within 15 minutes.", True),
+        ("Kim Kim and Lee Lee, e.g., measured the pumps of port 7.", False),
         (" ".join(["word"] * 31), True),
         ("The pumps catch up within 15 minutes since firmware 3.2; before that, it took two hours.", False),
     ],
@@ -175,6 +192,38 @@ def test_two_people_at_work_need_more_usefulness_than_friends() -> None:
 def test_nicknames_show_a_channel(names: tuple[str, str], shown: bool) -> None:
     talk = [Event(at, "user", "user", "I bake bread.", AT, name=name) for at, name in enumerate(names, 1)]
     assert [one.in_group for one in speeches(talk, [], "coder")] == [shown, shown]
+
+
+@pytest.mark.parametrize(
+    ("name", "person"),
+    [
+        ("Summary", False),
+        ("Video recording", False),
+        ("All interested members", False),
+        ("For later versions", False),
+        ("-ChanServ-", False),
+        ("GitHub12", False),
+        ("pump-bot", False),
+        ("pumps-git", False),
+        ("Ida Holm", True),
+        ("ida holm", True),
+        ("Maria de la Cruz", True),
+        ("In Young", True),
+        ("talbot", True),
+        ("Kim (in Lille)", True),
+    ],
+)
+def test_headings_and_programs_are_no_speakers(name: str, person: bool) -> None:
+    assert is_person(name) is person
+
+
+def test_lines_of_headings_and_programs_become_no_memories() -> None:
+    told = "Our firmware 3.2 makes the pumps of port 7 catch up within 15 minutes."
+    hello: tuple[Said, Said] = (("user", "Ray", "hi"), ("user", "Ida", "hello"))
+    assert kept(lambda _: 0.99, *hello, ("user", "Meeting minutes", told)) == []
+    assert kept(lambda _: 0.99, *hello, ("user", "pump-bot", told)) == []
+    assert kept(lambda _: 0.99, *hello, ("user", "Petr", told)) != []
+    assert kept(lambda _: 0.99, ("user", "Notes", told), ("assistant", None, "Noted.")) != []
 
 
 def test_a_rambling_transcript_is_never_kept() -> None:
