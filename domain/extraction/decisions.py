@@ -8,6 +8,7 @@
 import re
 
 from slowwave_server.domain.extraction.acts import acts_of
+from slowwave_server.domain.extraction.headings import is_menu
 from slowwave_server.domain.extraction.outline import clean, numbered, outline
 from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.standalone import content_words, is_cut
@@ -88,7 +89,7 @@ def accepts(parts: list[str]) -> bool:
 def agreed(before: str) -> str | None:
     """Return what a plain yes agrees to: the outline of a structured answer, else the agent's last proposal."""
     handed = outline(before)
-    if handed is not None and handed.is_specific:
+    if handed is not None and handed.is_specific and not is_menu(handed.title, handed.points):
         return f"agreed on {_of_them(handed.told())}"
     proposals = [match["what"] for part in sentences(before) if (match := _PROPOSES.search(clean(part)))]
     if not proposals or len(content_words(proposals[-1])) < 3 or _EITHER.search(proposals[-1]):

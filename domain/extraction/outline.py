@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
+from slowwave_server.domain.extraction.headings import only_headings
 from slowwave_server.domain.extraction.sentences import normalise
 from slowwave_server.domain.extraction.standalone import content_words
 
@@ -232,13 +233,17 @@ def _points(lines: list[str], level: int) -> tuple[list[str], int]:
         said = clean(heading["hash"] or heading["bold"])
         if _SECTION.match(said) or not (_GENERIC.match(_OF_US.sub("", said)) or _SPEAKS.search(said)):
             sections.append(said)
-    chosen = _fitting(sections)
-    if len(chosen) >= MIN_POINTS and sum(_SPECIFIC.search(one) is not None for one in chosen) >= MIN_POINTS:
-        return chosen[:MAX_POINTS], max(0, len(sections) - MAX_POINTS)
+    named = _fitting(sections)
+    if len(named) < MIN_POINTS or sum(_SPECIFIC.search(one) is not None for one in named) < MIN_POINTS:
+        named = []
+    elif not only_headings(named):
+        return named[:MAX_POINTS], max(0, len(sections) - MAX_POINTS)
     items = [match for line in lines if (match := _ITEM.match(line)) is not None]
     outer = min((len(match["indent"]) for match in items), default=0)
     texts = [match["text"] for match in items if len(match["indent"]) == outer]
     chosen = _fitting(texts)
+    if len(chosen) < MIN_POINTS or (named and only_headings(chosen)):
+        chosen, texts = named or chosen, sections if named else texts
     return chosen[:MAX_POINTS], max(0, len(texts) - MAX_POINTS)
 
 

@@ -81,6 +81,13 @@ def test_a_yes_agrees_to_the_outline_that_was_handed_over() -> None:
     assert "chapter 4" in found
 
 
+def test_a_yes_to_a_menu_agrees_to_nothing() -> None:
+    guides = "## Guides for the Corvara Trip\n\n- Guide: Ida Holm\n- Guide: Petr Novak\n- Guide: Kim Lee\n"
+    assert agreed(guides) is None
+    assert agreed(guides.replace("Guide: Kim", "Price: 90 euros for Kim")) is not None
+    assert agreed(guides.replace("Guides for", "Options for").replace("- Guide: ", "- ")) is None
+
+
 def test_a_yes_to_small_talk_agrees_to_nothing() -> None:
     assert agreed("It was nice to meet you.") is None
     assert agreed("") is None

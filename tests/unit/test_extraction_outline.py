@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave_server.domain.extraction.headings import only_headings
 from slowwave_server.domain.extraction.outline import MAX_POINTS, clean, listed, numbered, outline
 from tests.support.bounded import at_most
 
@@ -119,6 +120,39 @@ def test_every_word_of_an_outline_stands_in_the_answer(text: str) -> None:
         bare = re.sub(r"[^\w]", "", text)
         for part in (found.title, *found.points):
             assert re.sub(r"[^\w]", "", part) in bare or "_" in text
+
+
+REPORT = """# Harbor Report for Lille
+
+## Summary
+- Ferries: 12 a day since May
+- Quay 7 is closed
+## Main Goals
+- Berths for 40 boats
+## Market Impact
+"""
+
+
+def test_a_list_stands_for_headings_that_say_nothing() -> None:
+    found = outline(REPORT)
+    assert found is not None
+    assert found.points == ("Ferries: 12 a day since May", "Quay 7 is closed", "Berths for 40 boats")
+    named = outline(REPORT.replace("Main Goals", "Goals of Ida Holm"))
+    assert named is not None
+    assert named.points == ("Goals of Ida Holm", "Market Impact")
+
+
+@pytest.mark.parametrize(
+    ("points", "only"),
+    [
+        (["Key Themes", "Phase 2: Market Impact"], True),
+        (["Key Themes", "Berths for 40 boats"], False),
+        (["Key Themes", "Ferries: every hour"], False),
+        (["Key Themes", "Notes of Novak"], False),
+    ],
+)
+def test_headings_have_neither_values_nor_names(points: list[str], only: bool) -> None:
+    assert only_headings(points) is only
 
 
 @pytest.mark.parametrize("end", ["", "x", "\n- b"])
