@@ -134,7 +134,11 @@ def user_of(server: OwnValkey, part: str) -> redis.Redis:
     return redis.Redis.from_url(server.url.replace("://", f"://{part}:{WORD}@"))
 
 
-@pytest.mark.parametrize("part", RESTRICTED)
+@pytest.mark.parametrize(
+    "part",
+    # Those that may write most of the commands take longest.
+    [pytest.param(part, marks=pytest.mark.long) if part in {"gateway", "exporter"} else part for part in RESTRICTED],
+)
 def test_nothing_that_a_user_may_write_stops_a_worker(
     part: str, server: OwnValkey, known: list[matrix.Command], worker: Program, memory: Memory, look: Engine
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
@@ -191,17 +191,17 @@ class Life:
         assert {path: lines for path, lines in found.items() if lines} == expected
 
 
-@settings(
-    max_examples=10,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-)
-@given(steps=st.lists(st.sampled_from(STEPS), min_size=5, max_size=25), seed=st.integers(0, 2**32))
+@pytest.mark.parametrize("runs", [4, pytest.param(10, marks=pytest.mark.long)])
 def test_i6_nothing_that_a_person_wrote_is_lost_and_files_come_to_rest(
-    engine: Engine, tmp_path_factory: pytest.TempPathFactory, steps: list[str], seed: int
+    engine: Engine, tmp_path_factory: pytest.TempPathFactory, runs: int
 ) -> None:
-    life = Life(engine, tmp_path_factory.mktemp("files"), seed)
-    for step in ["hear", "hear", "deliver", *steps]:
-        action: Callable[[], None] = getattr(life, step)
-        action()
-    life.rest()
+    @settings(max_examples=runs, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+    @given(steps=st.lists(st.sampled_from(STEPS), min_size=5, max_size=25), seed=st.integers(0, 2**32))
+    def come_to_rest(steps: list[str], seed: int) -> None:
+        life = Life(engine, tmp_path_factory.mktemp("files"), seed)
+        for step in ["hear", "hear", "deliver", *steps]:
+            action: Callable[[], None] = getattr(life, step)
+            action()
+        life.rest()
+
+    come_to_rest()

@@ -83,6 +83,7 @@ def test_the_first_days_that_ended_are_found_without_reading_the_others(shelf: S
     assert days[0] == shelf.sql("SELECT min(day) AS day FROM slowwave.session_days")[0]["day"]
 
 
+@pytest.mark.long  # 250 days become final; paging itself is checked above
 def test_i5_every_page_of_ended_days_is_gone_through_once(shelf: Shelf, engine: Engine) -> None:
     # Days without a single event: 250 of them fill three pages.
     shelf.sql("DELETE FROM slowwave.session_days")

@@ -121,6 +121,7 @@ def test_a_conversation_is_no_witness_to_its_own_words(desk: Desk) -> None:
     assert desk.uses(useful) == [("call-1", True, False)]
 
 
+@pytest.mark.long  # a hundred conversations; the tests beside it check each step of it
 def test_a_used_memory_overtakes_popular_chatter(desk: Desk) -> None:
     """Fifty conversations in fifty days: chatter is shown because it ranks high, and no reply needs it."""
     useful = desk.keep(USEFUL, 0.5)

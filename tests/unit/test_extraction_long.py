@@ -92,10 +92,10 @@ def seconds(work: Callable[[], object]) -> float:
 @pytest.mark.parametrize(
     "atom",
     [
-        STORY,
+        pytest.param(STORY, marks=pytest.mark.long),
         ARTICLE,
         "- **Plan**: I want the launch in May\n",
-        "2026-03-01 10:00:00,123 INFO worker[3] started\n",
+        pytest.param("2026-03-01 10:00:00,123 INFO worker[3] started\n", marks=pytest.mark.long),
         "def keep(self):\n    return self.value[3]\n\n",
         "abcdefgh",
         "if we like it and I like it ",
