@@ -7,7 +7,7 @@ from proof.scale.measuring import Operation
 from proof.scale.place import Place
 from proof.scale.world import TEAM, TENANT
 from slowwave.recall import context, search
-from slowwave_server.services.reports.jobs_check import check_maintenance
+from slowwave_server.services.reports.doctor import check_maintenance
 from slowwave_server.services.reports.servers import check_postgres
 from slowwave_server.services.reports.status import read_status
 from slowwave_server.services.reports.sweeping import check_backlog, check_stranded

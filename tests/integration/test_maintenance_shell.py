@@ -18,7 +18,7 @@ from slowwave_server.domain.health_limits import FAILED_RUNS
 from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.maintenance.config import InvalidJob, Wish, configure
 from slowwave_server.services.maintenance.jobs import claim_job
-from slowwave_server.services.reports.jobs_check import check_maintenance
+from slowwave_server.services.reports.doctor import check_maintenance
 from slowwave_server.workers.jobs import job_runners
 from tests.support.maintaining import START, Host, june
 from tests.support.processes import wait_until

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from slowwave.settings import Consolidation
 from slowwave_server.services.consolidation.asking import ModelUse
 from slowwave_server.services.reports.check import Check
-from slowwave_server.services.reports.passes_check import check_passes
+from slowwave_server.services.reports.doctor import check_passes
 from slowwave_server.services.reports.runs import read_run
 from slowwave_server.services.undo.undo import undo
 from tests.support.answering import Oracle

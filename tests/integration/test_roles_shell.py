@@ -16,7 +16,7 @@ from sqlalchemy.engine import make_url
 
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.privileges import GROUPS
-from slowwave_server.services.reports.roles import check_roles
+from slowwave_server.services.reports.doctor import check_roles
 from tests.support.shelling import Shell
 
 pytestmark = pytest.mark.servers

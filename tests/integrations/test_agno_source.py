@@ -30,7 +30,7 @@ from slowwave_server.domain.failures import TransientError
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.reports.check import Check
-from slowwave_server.services.reports.source import check_source
+from slowwave_server.services.reports.doctor import check_source
 from slowwave_server.services.sources.agno import AgnoSource
 from slowwave_server.services.sources.reading import LOOK_FOR_SECONDS, Looked, SessionReader
 from slowwave_server.services.sources.store import take_due
