@@ -5,18 +5,18 @@ per scope runs at a time, over all hosts, so that no older text overwrites a new
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, select, text
 
 from slowwave.embedding import EmbeddingFailed
 from slowwave.errors import SlowwaveError
 from slowwave.mem0_backend import Copy, CopyStore, Mem0Failed, Owner
-from slowwave_server.services.mem0_backend.rows import copies_of, owner_of
+from slowwave_server.models import Scope
 from slowwave_server.services.memory_files.backends import MEM0, BackendName, registered
 from slowwave_server.services.memory_files.locks import FilesBusy, file_lock
 from slowwave_server.services.memory_files.outbox import (
@@ -26,6 +26,30 @@ from slowwave_server.services.memory_files.outbox import (
     take_waiting,
     waiting_scopes,
 )
+
+_COPIES = text(
+    "SELECT m.id, m.content, m.type, m.status, m.confidence, m.importance, m.trust, m.valid_from, m.valid_to,"
+    " m.recorded_at, m.superseded_by, coalesce((SELECT jsonb_agg(jsonb_build_array(s.name, x.seq) ORDER BY s.id, x.seq)"
+    "  FROM slowwave.memory_sources x JOIN slowwave.sessions s ON s.id = x.session_id WHERE x.memory_id = m.id), '[]')"
+    "  AS sources"
+    " FROM slowwave.memories m"
+    " WHERE m.scope_id = :scope AND m.id = ANY(:ids) AND m.status <> 'archived' ORDER BY m.id"
+)
+
+
+def owner_of(connection: Connection, scope_id: int) -> Owner | None:
+    """Return a scope by its names, or None if it does not exist."""
+    row = connection.execute(select(Scope.tenant, Scope.kind, Scope.name).where(Scope.id == scope_id)).first()
+    return None if row is None else Owner(row.tenant, row.kind, row.name)
+
+
+def copies_of(connection: Connection, scope_id: int, ids: Collection[UUID]) -> list[Copy]:
+    """Return the given memories of the scope, without archived and deleted ones, which must have no copy in mem0."""
+    return [
+        Copy(**{**row, "sources": tuple((name, seq) for name, seq in row["sources"])})
+        for row in connection.execute(_COPIES, {"scope": scope_id, "ids": list(ids)}).mappings()
+    ]
+
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,11 @@ maintains the partitions of events.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
 
 from slowwave.settings_sections import Retention
 from slowwave_server.domain.spoken_time import pluralize
@@ -12,11 +16,103 @@ from slowwave_server.services.access.audit_log import remove_old_acts
 from slowwave_server.services.changes.feed import remove_old_tombstones
 from slowwave_server.services.maintenance.scheduler import JobContext, JobOutcome, JobRunner
 from slowwave_server.services.requests.store import remove_old_requests
-from slowwave_server.services.retention.calls import CallRemoval, remove_old_answers, remove_old_calls
 from slowwave_server.services.retention.events import Removal, remove_old_events
-from slowwave_server.services.retention.partitions import PartitionCounts, keep_partitions
 from slowwave_server.services.retention.work import expire_work
 from slowwave_server.services.webhooks.outbox import remove_old_deliveries
+
+WIDTH = 1_000_000
+"""The number of sessions in one partition: about ten million events, whose index fits into a small server's memory."""
+
+_EXTEND = text("SELECT slowwave.add_event_partitions(:width)")
+_EMPTY = text("SELECT slowwave.truncate_empty_partitions()")
+_ANALYZE = text("SELECT slowwave.analyze_events()")
+_IN_USE = frozenset({"55P03", "40P01"})
+"""Postgres: lock_not_available, deadlock_detected: a capture holds one partition and waits for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionCounts:
+    """Created and emptied partitions. busy: the table was in use; the next call continues."""
+
+    made: int = 0
+    emptied: int = 0
+    busy: bool = False
+
+
+def keep_partitions(engine: Engine, *, width: int = WIDTH) -> PartitionCounts:
+    """Create partitions for future sessions, truncate partitions without remaining rows, and update the planner's
+    statistics.
+
+    If this never runs, no data is lost, because the last partition has no upper bound. A second call changes nothing
+    more.
+    """
+    made = emptied = 0
+    try:
+        with engine.begin() as connection:
+            made = connection.execute(_EXTEND, {"width": width}).scalar_one()
+        with engine.begin() as connection:
+            emptied = connection.execute(_EMPTY).scalar_one()
+        with engine.begin() as connection:
+            connection.execute(_ANALYZE)
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) not in _IN_USE:
+            raise
+        return PartitionCounts(made, emptied, busy=True)
+    return PartitionCounts(made, emptied)
+
+
+CALL_DAYS = 90
+"""Single calls tell what went wrong lately; longer than a run, a week's cap, or an undo needs them."""
+ANSWER_HOURS = 24
+"""An answer waits for its window's commit, which is a matter of seconds; later the model is asked again."""
+BATCH = 5000
+
+_TENANTS = text("SELECT DISTINCT u.tenant FROM slowwave.llm_usage u ORDER BY u.tenant")
+_OLD = "c.tenant = :tenant AND c.reserved_at < :before AND c.outcome IS NOT NULL"
+_COUNT = text(f"SELECT count(*) FROM slowwave.llm_calls c WHERE {_OLD}")
+_REMOVE = text(
+    "DELETE FROM slowwave.llm_calls WHERE id IN ("
+    f"SELECT c.id FROM slowwave.llm_calls c WHERE {_OLD} ORDER BY c.reserved_at LIMIT {BATCH} FOR UPDATE SKIP LOCKED)"
+)
+_OLD_ANSWERS = text("DELETE FROM slowwave.window_answers w WHERE w.asked_at < :before")
+
+
+@dataclass(frozen=True, slots=True)
+class CallRemoval:
+    """The number of calls that were, or would be, removed. done: False if the next call must continue."""
+
+    calls: int = 0
+    done: bool = True
+
+
+def remove_old_calls(
+    engine: Engine, *, now: datetime, dry_run: bool = False, go_on: Callable[[], bool] = lambda: True
+) -> CallRemoval:
+    """Remove the settled calls of all tenants that were made more than CALL_DAYS days ago.
+
+    go_on: a function that is called before each statement; if it returns False, the removal stops.
+    """
+    with engine.connect() as connection:
+        tenants = connection.execute(_TENANTS).scalars().all()
+    total = 0
+    for tenant in tenants:
+        values = {"tenant": tenant, "before": now - timedelta(days=CALL_DAYS)}
+        while True:
+            if not go_on():
+                return CallRemoval(total, done=False)
+            with engine.begin() as connection:
+                found = connection.execute(_COUNT if dry_run else _REMOVE, values)
+                count = int(found.scalar_one()) if dry_run else found.rowcount
+            total += count
+            if dry_run or count < BATCH:
+                break
+    return CallRemoval(total)
+
+
+def remove_old_answers(engine: Engine, *, now: datetime) -> int:
+    """Remove answers about windows that were not committed within ANSWER_HOURS. Return their number."""
+    with engine.begin() as connection:
+        return connection.execute(_OLD_ANSWERS, {"before": now - timedelta(hours=ANSWER_HOURS)}).rowcount
 
 
 def run_retention(context: JobContext) -> JobOutcome:

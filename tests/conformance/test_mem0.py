@@ -25,8 +25,7 @@ from slowwave.recall.selection import shown_line
 from slowwave.recall.tokens import estimate
 from slowwave.settings import Settings
 from slowwave_server.services.forget.target import Target
-from slowwave_server.services.mem0_backend.delivery import Mem0Report, copies_due, deliver_to_mem0
-from slowwave_server.services.mem0_backend.rows import copies_of
+from slowwave_server.services.mem0_backend.delivery import Mem0Report, copies_due, copies_of, deliver_to_mem0
 from slowwave_server.services.memory_files.backends import note_identity
 from slowwave_server.services.reports.copies import check_copies
 from slowwave_server.workers.app import SlowwaveApp, make_app

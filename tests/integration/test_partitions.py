@@ -13,7 +13,7 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
-from slowwave_server.services.retention.partitions import PartitionCounts, keep_partitions
+from slowwave_server.services.retention.job import PartitionCounts, keep_partitions
 from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.servers

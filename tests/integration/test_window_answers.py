@@ -23,7 +23,7 @@ from slowwave_server.services.extraction.window_answers import Question, WindowA
 from slowwave_server.services.flush.flusher import FlushResult
 from slowwave_server.services.forget.forget import Forgetter
 from slowwave_server.services.forget.target import Target
-from slowwave_server.services.retention.calls import remove_old_answers
+from slowwave_server.services.retention.job import remove_old_answers
 from tests.support.flushing import make_scene
 from tests.support.modelling import memory
 from tests.support.processes import wait_until
