@@ -11,8 +11,7 @@ import pytest
 import redis
 import uvicorn
 
-from slowwave_server.workers.listening_sockets import listen_on
-from slowwave_server.workers.shared.header_deadline import DeadlineProtocol
+from slowwave_server.workers.listening_sockets import DeadlineProtocol, listen_on
 from tests.gateway.conftest import RIGHTS, Doors, open_doors
 from tests.gateway.test_record import EVENTS, TURN
 

@@ -1,24 +1,81 @@
 """The backend of `Memory.from_url`: a gateway answers each call; the host needs only an address and an API key."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from slowwave.capture import Trigger
-from slowwave.errors import InvalidMessage, NotAllowed, StoreUnavailable, shown
+from slowwave.errors import InvalidMessage, NotAllowed, NotAnswered, StoreUnavailable, shown
 from slowwave.http.bodies import given, message_json
+from slowwave.http.bound import BoundGateway
 from slowwave.http.calls import Call, Verb
-from slowwave.http.curation import GatewayCuration
 from slowwave.http.reads import GatewayReads
 from slowwave.http.store import GatewayStore
-from slowwave.http.wire import Wire, path_of
+from slowwave.http.wire import Answer, Wire, path_of
 from slowwave.identity import scope_of
-from slowwave.memory_requests import MilestoneRequest, TurnRequest
+from slowwave.memory_records import Correction, parsed
+from slowwave.memory_requests import ForgetTarget, MilestoneRequest, TurnRequest
 from slowwave.messages import check_key, moment_of
 from slowwave.receipts import Receipt, Status
 from slowwave.settings import Settings
 from slowwave.store import Mode
+from slowwave.worker_requests import ANSWER_SECONDS, failure_of
 from slowwave.working import Noted, NoteRequest, WorkingStats, check_note
+
+_ACCEPTED = 202
+_LOOK_SECONDS = 0.5
+
+
+class GatewayCuration(BoundGateway):
+    """Changes memories (right `decide`) and forgets data (right `forget`)."""
+
+    def note_use(self, agent: str, ids: list[UUID], session: str | None) -> int:
+        """Note that a reply used memories. Return how many of them the agent may read."""
+        body = {"memories": [str(one) for one in ids]} | given(session=session)
+        return int(self._change("POST", path_of("agents", agent, "used"), body).body["marked"])
+
+    def show(self, agent: str, session: str, memories: Iterable[str]) -> None:
+        body = {"memories": list(memories), "session": session, "shown": True}
+        self._change("POST", path_of("agents", agent, "used"), body)
+
+    def correct(self, memory: UUID, fields: dict[str, Any]) -> Correction:
+        """Have a worker edit a memory."""
+        return parsed(Correction, self._change("PATCH", path_of("memories", str(memory)), fields).body)
+
+    def archive(self, memory: UUID, fields: dict[str, Any]) -> Correction:
+        """Have a worker archive a memory."""
+        return parsed(Correction, self._change("POST", path_of("memories", str(memory), "archive"), fields).body)
+
+    def preview_forget(self, target: ForgetTarget) -> dict[str, Any]:
+        return self._answered(self._change("POST", path_of("forgets"), target.to_json()))
+
+    def forget(self, target: ForgetTarget, confirm: str) -> dict[str, Any]:
+        """Have a worker delete the target: ask for a fresh preview, then confirm that one."""
+        path = path_of("forgets", str(self.preview_forget(target)["id"]), "confirm")
+        return self._answered(self._change("POST", path, {"confirm": confirm}))
+
+    def _change(self, method: str, path: str, body: dict[str, Any]) -> Answer:
+        wire, key = self.gateway.wire, self.gateway.new_key()
+        return wire.call(method, path, body=body, key=key, invalid=InvalidMessage)
+
+    def _answered(self, answer: Answer) -> dict[str, Any]:
+        """Return the result; if no worker has answered yet, wait for the result. Raises NotAnswered."""
+        if answer.status != _ACCEPTED:
+            return answer.body
+        request, end = str(answer.body["id"]), time.monotonic() + ANSWER_SECONDS
+        while time.monotonic() < end:
+            time.sleep(_LOOK_SECONDS)
+            found = self.gateway.wire.call("GET", path_of("requests", request)).body
+            if found["state"] == "done":
+                return {"id": request} | dict(found["result"])
+            if found["state"] == "failed":
+                raise failure_of(found["result"], found["error"])
+        raise NotAnswered(
+            f"no worker answered request {request} within {ANSWER_SECONDS:g} s; a worker will answer it later", request
+        )
+
 
 _VERBS: Mapping[Trigger, Verb] = {"idle": "idle", "compaction": "compacted", "reset": "reset"}
 
