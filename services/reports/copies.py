@@ -1,15 +1,13 @@
 """Report the state of mem0: waiting scopes, their waiting times, failures."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, case, func, select
 
 from slowwave_server.models import MemoryBackend, OutboxItem, Scope
 from slowwave_server.services.memory_files.backends import MEM0, BackendName, mismatch
-from slowwave_server.services.memory_files.outbox import undelivered
+from slowwave_server.services.memory_files.outbox import Backlog, undelivered
 from slowwave_server.services.reports.backlog import check_backlog
 from slowwave_server.services.reports.check import Check, fine, problem
 
@@ -17,21 +15,11 @@ _WAITS = undelivered(MEM0)
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeCopies:
-    """One scope in mem0.
-
-    copies: the number of memories that mem0 has or that wait for delivery. waiting: the number of memories that mem0
-    must still write or delete; oldest: the enqueue time of the first. attempts, not_before, last_error: data of the
-    last delivery, if it failed.
-    """
+class ScopeCopies(Backlog):
+    """One scope in mem0. copies: the number of memories that mem0 has or that wait for delivery."""
 
     scope: str
     copies: int
-    waiting: int
-    oldest: datetime | None
-    attempts: int
-    not_before: datetime | None
-    last_error: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +43,13 @@ def report_copies(connection: Connection, tenant: str, backend: BackendName, *, 
     oldest = func.min(OutboxItem.queued_at).filter(_WAITS).label("oldest")
     query = (
         select(
-            Scope.kind,
-            Scope.name,
-            func.count().label("copies"),
+            case((Scope.kind == "agent", Scope.name), else_=Scope.kind + ":" + Scope.name).label("scope"),
             func.count().filter(_WAITS).label("waiting"),
             oldest,
             func.coalesce(func.max(OutboxItem.attempts).filter(_WAITS), 0).label("attempts"),
             func.max(OutboxItem.not_before).filter(_WAITS).label("not_before"),
             func.max(OutboxItem.last_error).filter(_WAITS).label("last_error"),
+            func.count().label("copies"),
         )
         .join(OutboxItem, OutboxItem.scope_id == Scope.id)
         .where(Scope.tenant == tenant, OutboxItem.backend == MEM0)
@@ -70,8 +57,7 @@ def report_copies(connection: Connection, tenant: str, backend: BackendName, *, 
         .order_by(oldest.nulls_last(), Scope.id)
         .limit(limit)
     )
-    rows: Iterable[Any] = connection.execute(query)
-    scopes = tuple(ScopeCopies(name if kind == "agent" else f"{kind}:{name}", *counts) for kind, name, *counts in rows)
+    scopes = tuple(ScopeCopies(**row) for row in connection.execute(query).mappings())
     identity = None if fed is None else fed.identity
     return CopiesReport(backend, fed is not None, identity, mismatch(connection, backend), scopes)
 

@@ -10,7 +10,7 @@ from slowwave_server.domain.memory_files import scope_folder
 from slowwave_server.domain.spoken_time import pluralize
 from slowwave_server.models import FileLine, FileState, OutboxItem, Scope
 from slowwave_server.services.memory_files.backends import FILE, MEM0, BackendName, mismatch, registered
-from slowwave_server.services.memory_files.outbox import HELD, undelivered
+from slowwave_server.services.memory_files.outbox import HELD, Backlog, undelivered
 from slowwave_server.services.reports.backlog import check_backlog
 from slowwave_server.services.reports.check import Check, fine, problem
 from slowwave_server.services.reports.metrics.deliveries import files_held
@@ -25,20 +25,13 @@ class HeldFile:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeFiles:
-    """The files of one scope. files, memories: their numbers; waiting: the number of memories with outdated lines;
-    oldest: the enqueue time of the first; attempts, not_before, last_error: data of the last delivery, if it failed.
-    """
+class ScopeFiles(Backlog):
+    """The files of one scope, and the memories with outdated lines."""
 
     scope: str
     folder: Path
     files: int
     memories: int
-    waiting: int
-    oldest: datetime | None
-    attempts: int
-    not_before: datetime | None
-    last_error: str | None
     held: tuple[HeldFile, ...]
 
 

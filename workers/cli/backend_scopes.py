@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from rich.console import Console
 
 from slowwave_server.workers.cli.options import scope_parts
 from slowwave_server.workers.cli.output import styled
 from slowwave_server.workers.shared.shell import Shell
+
+if TYPE_CHECKING:
+    from slowwave_server.services.memory_files.outbox import Backlog
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +31,6 @@ class Delivery(Protocol):
     def with_next(self, report: Self, /) -> Self: ...
 
 
-class Waiting(Protocol):
-    """The backlog of a scope."""
-
-    @property
-    def waiting(self) -> int: ...
-    @property
-    def oldest(self) -> datetime | None: ...
-    @property
-    def attempts(self) -> int: ...
-    @property
-    def not_before(self) -> datetime | None: ...
-    @property
-    def last_error(self) -> str | None: ...
-
-
 D = TypeVar("D", bound=Delivery)
 
 
@@ -55,12 +42,12 @@ def deliver_all(deliver: Callable[[], D]) -> D:
     return total
 
 
-def behind(one: Waiting) -> str:
+def behind(one: "Backlog") -> str:
     """Return the backlog for the end of a line; "" if nothing waits."""
     return "" if one.oldest is None else f", {one.waiting:,} waiting since {one.oldest:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def tell_failure(out: Console, one: Waiting) -> None:
+def tell_failure(out: Console, one: "Backlog") -> None:
     """Print the error of the last delivery, if it failed."""
     if one.last_error is not None:
         again = "" if one.not_before is None else f"; retry at {one.not_before:%H:%M:%S} UTC"
