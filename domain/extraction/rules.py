@@ -25,7 +25,7 @@ from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.person import UNNAMED
 from slowwave_server.domain.extraction.plain_facts import PLAIN, plain_facts
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
-from slowwave_server.domain.extraction.speech import Speech, is_person, speeches
+from slowwave_server.domain.extraction.speech import Speech, speeches
 from slowwave_server.domain.extraction.tone import is_about_code, is_of_channel, is_technical
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
@@ -82,22 +82,20 @@ class RulesExtractor:
         by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
         to_agent = _has_agent(talk, context)
         technical = _is_technical(talk, to_agent=to_agent)
+        nobodys = frozenset() if to_agent else {one.event.seq for one in talk if one.in_group and not one.is_person}
         for event in window.events:
             if is_tool(event):
                 continue  # by_tools reads calls together with their answers
             clean = redact(event.content)
             redactions += len(clean.kinds)
             text = "" if is_noise(event) else without_machinery(without_older_mail(clean.text))
-            if not text.strip() or is_chatter(text):
+            if not text.strip() or is_chatter(text) or event.seq in nobodys:
                 noise += 1
                 continue
             if event.kind == "task":
                 parts.append(_milestone(event, text))
                 continue
             at = by_seq[event.seq]
-            if talk[at].in_group and not to_agent and not is_person(talk[at].speaker.name):
-                noise += 1
-                continue
             if spoken[at] != DEFAULT:
                 parts += _quoted(talk[at], text, spoken[at], context, to_agent=to_agent, technical=technical)
             else:

@@ -46,6 +46,11 @@ class Speech:
     before_seq: int | None = None
     in_group: bool = False
 
+    @property
+    def is_person(self) -> bool:
+        """False if the speaker's name is a heading of minutes or the name of a program."""
+        return _LABEL.fullmatch(self.speaker.name) is None and _SERVICE.fullmatch(self.speaker.name) is None
+
 
 def name_of(event: Event, agent: str) -> str:
     """Return the speaker's name in one line: the name in the event, else the agent's, or "The user"."""
@@ -53,11 +58,6 @@ def name_of(event: Event, agent: str) -> str:
     if name.lower() not in _NO_NAMES:
         return name
     return agent if event.kind == "assistant" else UNNAMED
-
-
-def is_person(name: str) -> bool:
-    """Return False if the name of a speaker among people is a heading of minutes or the name of a program."""
-    return _LABEL.fullmatch(name) is None and _SERVICE.fullmatch(name) is None
 
 
 def speeches(events: Iterable[Event], preceding: Iterable[Event], agent: str) -> Iterator[Speech]:

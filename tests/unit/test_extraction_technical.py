@@ -13,7 +13,7 @@ from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.outline import outline
 from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders
 from slowwave_server.domain.extraction.pasted import without_older_mail
-from slowwave_server.domain.extraction.speech import is_person, speeches
+from slowwave_server.domain.extraction.speech import speeches
 from slowwave_server.domain.extraction.standing import is_instruction
 from slowwave_server.domain.extraction.tone import is_about_code, is_of_channel, is_rambling, is_technical
 from slowwave_server.domain.extraction.worth import Proposal
@@ -66,6 +66,8 @@ CHANNEL: tuple[Said, ...] = (
         "(show_form Drafting) (alert",
         "at load_all (reader.ts:12:9)",
         "rw [hx, mul_comm] at h1 exact lt_irrefl _ (foo_bar x)",
+        "14:02:31.120: pump 7 reached its level",
+        "Jul 08, 2024 11:53:22 AM PumpHandler redirects the request",
     ],
 )
 def test_text_that_nobody_said_is_recognized(text: str) -> None:
@@ -77,6 +79,7 @@ def test_text_that_nobody_said_is_recognized(text: str) -> None:
     [
         "The order went to 12 Mill Lane, 40213 Bonn, on 3 May 2026 at 14:30 for 1,250.00 euros.",
         "Git hooks run ruff and mypy before each commit.",
+        "Jul 08 is the day of the tide table.",
         "Docker needs 8 GB of memory for the end-to-end tests.",
         "From: next Monday we start at eight.",
         "The index on events(tenant_id, created_at) made the report of last month fast.",
@@ -214,7 +217,8 @@ def test_nicknames_show_a_channel(names: tuple[str, str], shown: bool) -> None:
     ],
 )
 def test_headings_and_programs_are_no_speakers(name: str, person: bool) -> None:
-    assert is_person(name) is person
+    talk = [Event(1, "user", "user", "The pumps catch up.", AT, name=name)]
+    assert [one.is_person for one in speeches(talk, [], "coder")] == [person]
 
 
 def test_lines_of_headings_and_programs_become_no_memories() -> None:
