@@ -12,15 +12,6 @@ from slowwave_server.models.changes import THIS_TRANSACTION, TransactionId
 
 _MEMORY = "slowwave.memories.id"
 _RUN = "slowwave.maintenance_runs.id"
-_PLACE = "(before ->> 'scope_id'::text)"
-_FORM = "(evidence ->> 'form'::text)"
-GRAVER_FIRST = """
-CASE tier
-    WHEN 'high'::text THEN 0
-    WHEN 'medium'::text THEN 1
-    ELSE 2
-END"""
-"""The order of questions: those with most at stake first."""
 
 
 class MemoryLink(Base):
@@ -147,9 +138,6 @@ class MemoryBlock(Base):
     scope_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("slowwave.scopes.id"), primary_key=True)
     key: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     memory_id: Mapped[UUID] = mapped_column(Uuid, ForeignKey(_MEMORY), primary_key=True)
-
-
-_RANGES = {"pages_per_range": "32", "autosummarize": "on"}
 
 
 class MemoryChange(Base):

@@ -18,7 +18,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from slowwave_server.models.base import Base, BigId, CreatedAt, Moment
 
-_PENDING = text("state = 'pending'")
 _NEW_ID = text("uuidv7()")
 
 

@@ -6,8 +6,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """A confidence or an importance."""
-Number = Annotated[int, Field(ge=1, lt=2**63)]
-"""The number of a run or a question."""
 
 
 class Body(BaseModel):

@@ -17,7 +17,6 @@ _OTHER_NUMBER = lazy_pattern(
     r"fattura|заказ\w*|сч[её]т\w*|订单\S?|发票\S?|uid|№|#)\w{0,8}[^\w\n]{0,3}(?:(?:number|no|nummer|is|lautet|est|es|é|è|:|#|是)[^\w\n]{0,3}){0,3}$",
     re.IGNORECASE,
 )
-_IBAN_HEAD = lazy_pattern(r"[A-Z]{2}\d\d")
 _IBAN = lazy_pattern(r"[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![A-Za-z0-9])")
 _IBAN_MODULUS = 97
 _LETTERS_FIRST = (

@@ -43,7 +43,6 @@ _SETTING_WORDS = lazy_pattern(r"[a-z]{3,20}(?: [a-z]{3,20}){2,9}(?=\n|$)")
 _ANSWER = lazy_pattern(rf"[^\s.,;!?\"'。{CJK}][^.,;!?\"'\n。]{{1,40}}")
 _LETTERS = lazy_pattern(r"[^\W\d_'-]+(?:['-][^\W\d_'-]+)*")
 _SYMBOL = lazy_pattern(r"[!@#$%^&*+=?~|]")
-_NAME = lazy_pattern(r"[A-Za-z]+(?:[-_'.][A-Za-z]+)*")
 _PATH = lazy_pattern(
     r"(?:[a-z]{2,8}:)?/{1,2}\S*|[\w.-]+/[\w./-]*|[\w.+-]+@[\w-]+\.[\w.]+|[\w-]+(?:\.[a-z]{2,4})+|[\w.]+\(.*\)?|[a-z_]\w*(?:\.\w+)+\[.*|\w+\.env(?:iron)?\.\w+|<[^>]*>?|\$\{?\w+\}?|\{\{.*|%\w+%?|\*{3,}|x{4,}|\.{2,}"
 )
