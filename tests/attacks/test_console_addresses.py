@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 import redis
-from sqlalchemy import Engine
 
+from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.console_users import add_user
 from slowwave_server.services.access.login_failures import MOST_OF_A_NAME
 from tests.attacks.consoling import PASSWORD, ConsoleProcess, console_process
@@ -17,15 +17,23 @@ NAMED = "127.0.0.0/29"
 """The proxies that the console believes: 127.0.0.1 to 127.0.0.7."""
 
 
-@pytest.fixture
-def console(engine: Engine, database_url: str, valkey_url: str, redis_client: redis.Redis) -> Iterator[ConsoleProcess]:
-    """A console behind a proxy at 127.0.0.1, with a broker that counted no login yet."""
-    assert redis_client.ping()
+@pytest.fixture(scope="module")
+def running(module_database: str, valkey_url: str) -> Iterator[ConsoleProcess]:
+    """A console behind a proxy at 127.0.0.1."""
+    engine = make_engine(module_database)
     with engine.begin() as connection:
         add_user(connection, "maya", "viewer", ["default"], PASSWORD, passwords=CHEAP)
-    variables = {"SLOWWAVE_DATABASE_URL": database_url, "SLOWWAVE_BROKER_URL": valkey_url}
+    engine.dispose()
+    variables = {"SLOWWAVE_DATABASE_URL": module_database, "SLOWWAVE_BROKER_URL": valkey_url}
     with console_process(variables, "--behind-proxy", NAMED) as process:
         yield process
+
+
+@pytest.fixture
+def console(running: ConsoleProcess, redis_client: redis.Redis) -> ConsoleProcess:
+    """The console, with a broker that counted no login yet."""
+    assert redis_client.dbsize() == 0
+    return running
 
 
 def guesses(console: ConsoleProcess, source: str, claims: list[str]) -> list[int]:
