@@ -40,9 +40,7 @@ _MEETING = re.compile(
     re.IGNORECASE,
 )
 """Words of people who run a meeting."""
-_UNCLEAR = tuple(
-    pattern for name, pattern in AT_WORK if name in {"points away", "praise", "reaction", "transient", "imperative"}
-)
+_UNCLEAR = tuple(pattern for name, pattern in AT_WORK if name in {"reaction", "transient", "imperative"})
 _SENTENCE_END = re.compile(r"[.!;] ")
 
 
