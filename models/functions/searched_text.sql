@@ -5,7 +5,8 @@
 --            names whole. Characters of scripts without spaces are left out.
 --   exact    names whole, without the folder, and without the folder and the ending; and from text in Han, Kana, Hangul
 --            and Thai characters each pair of neighbours, and the last character of each run alone. So any one
---            character is found as the beginning of a lexeme. NULL if there are none
+--            character is found as the beginning of a lexeme; and emoji, without the color of skin. NULL if there are
+--            none
 --
 -- Ordinary English prose costs one look at the text.
 CREATE OR REPLACE FUNCTION slowwave.searched_text(p_text text, OUT words text, OUT exact text[])
@@ -19,6 +20,9 @@ DECLARE
     v_marks CONSTANT text := '[\u00a0-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7\u2000-\u206f'
         '\u20a0-\u20cf\u2190-\u2bff\u3000-\u3004\u3008-\u3020\u3030\u303d\u30fb\ufe0f\ufe30-\ufe4f\ufffd'
         '\U0001f000-\U0001faff]+';
+    -- Flags are pairs. Skin tones and variation selectors are left out, and joined emoji (a firefighter) count apart.
+    v_emoji CONSTANT text := '[\U0001f1e6-\U0001f1ff]{2}|[\u231a\u231b\u23e9-\u23fa\u2600-\u2767\u2795-\u2797\u27a1\u27b0'
+        '\u27bf\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]';
     v_parts text;
     v_names text[];
 BEGIN
@@ -35,6 +39,9 @@ BEGIN
                 CROSS JOIN string_to_table(r.found[1], NULL) WITH ORDINALITY AS c (character, place)
             ) AS p;
             words := regexp_replace(words, v_characters, ' ', 'g');
+        END IF;
+        IF words ~ v_emoji THEN
+            exact := exact || ARRAY(SELECT DISTINCT e.found[1] FROM regexp_matches(words, v_emoji, 'g') AS e (found));
         END IF;
         words := regexp_replace(words, v_marks, ' ', 'g');
     END IF;

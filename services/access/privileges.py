@@ -114,6 +114,8 @@ CALLED: Mapping[str, frozenset[str]] = {
     "scoped_search_vector": frozenset({"console"}),
     "search_vector": frozenset({"console"}),
     "searched_text": frozenset({"console"}),
+    "plain_letters": frozenset({"console"}),
+    "compound_terms": frozenset({"console"}),
     "search_configuration": frozenset({"console"}),
     "guess_language": frozenset({"console"}),
     "question_terms": frozenset({"console"}),

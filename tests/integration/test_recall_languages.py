@@ -121,10 +121,46 @@ def test_numbers_and_hyphenated_words_are_indexed_as_before(shelf: Shelf) -> Non
 
 
 def test_marks_beyond_ascii_are_no_part_of_words(shelf: Shelf) -> None:
-    assert lexemes(shelf, "¿Quién vive aquí? “Marta”… «bien»😀", "es") == lexemes(
+    assert lexemes(shelf, "¿Quién vive aquí? “Marta”… «bien»→", "es") == lexemes(
         shelf, "Quién vive aquí Marta bien", "es"
     )
     assert lexemes(shelf, "I don\u2019t know") == lexemes(shelf, "I don't know")
+
+
+def test_emoji_are_words_without_the_color_of_skin(shelf: Shelf) -> None:
+    assert lexemes(shelf, "Fine \U0001f44d\U0001f3fd\U0001f44d") == {"fine", "\U0001f44d"}
+    assert lexemes(shelf, "\u2764\ufe0f") == lexemes(shelf, "\u2764") == {"\u2764"}
+    assert lexemes(shelf, "\U0001f1f3\U0001f1f4\U0001f1eb\U0001f1f7") == {
+        "\U0001f1f3\U0001f1f4",
+        "\U0001f1eb\U0001f1f7",
+    }
+    assert terms(shelf, "What is \U0001f98a?") == {"\U0001f98a": set()}
+
+
+def test_words_with_accents_have_lexemes_without_them_and_keep_their_own(shelf: Shelf) -> None:
+    assert lexemes(shelf, "The café of Zoë") == {"café", "cafe", "zoë", "zoe"}
+    assert lexemes(shelf, "La habitación está lista", "es") == {"habit", "habitacion", "list"}
+    assert lexemes(shelf, "Мой новый ёж", "ru") >= {"нов", "еж"}
+    assert terms(shelf, "cafés") == {"café": {"cafe", "cafés", "cafes"}}
+    assert terms(shelf, "cafes") == {"cafe": set()}
+
+
+def test_exact_accents_rank_first(shelf: Shelf) -> None:
+    shelf.say("plain", "Her resume is on the desk of Amanda.")
+    shelf.say("accent", "Her résumé is on the desk of Amanda.")
+    assert found(shelf, "résumé") == ["accent#1", "plain#1"]
+
+
+def test_long_german_words_are_found_by_their_parts(shelf: Shelf) -> None:
+    assert lexemes(shelf, "Urlaubsfotos liegen hier", "de") == {
+        "urlaubsfotos",
+        "lieg",
+        ">urlaubsfotos",
+        "<sotofsbualru",
+    }
+    assert terms(shelf, "Urlaub", "de")["urlaub"] == {">urlaub*", "<bualru*", "url aub"}
+    assert "strom rechnung" in terms(shelf, "Wann kommt die Stromrechnung?", "de")["stromrechn"]
+    assert "strom rechnung" not in terms(shelf, "Stromrechnung").get("stromrechnung", set())
 
 
 def test_memories_are_stemmed_in_their_own_language(shelf: Shelf) -> None:

@@ -138,3 +138,10 @@ def test_with_a_vector_a_common_word_alone_is_the_last_resort_too() -> None:
     assert next(steps).values["model"] == "m"
     last = steps.send([]).values
     assert (last["any"], last["late"]) == ("", "('1:dog')")
+
+
+def test_variants_of_compounds_are_beginnings_and_pairs_of_stems() -> None:
+    term = Term("stromrechn", variants=(">stromrechn*", "strom rechnung", "it's"))
+    assert any_of([(term,)], [7]) == ("(('7:stromrechn' | '7:>stromrechn':* | ('7:strom' & '7:rechnung') | '7:it''s'))")
+    assert term.beginnings == ("stromrech", "it'")
+    assert any_of([(Term("a*"),)], [7]) == "('7:a*')"

@@ -35,8 +35,9 @@ _FIRST_WITHOUT_SPACES = "\u0e01"
 class Term:
     """A word of a query: its stem, and the stems of the same word in other languages of the reader's scopes.
 
-    documents: the number of documents that contain a common stem; None for a rare or uncounted stem. aliases: for each
-    scope, stems of other names that count as the word in that scope only.
+    documents: the number of documents that contain a common stem; None for a rare or uncounted stem. variants: stems,
+    and of German words also beginnings (">urlaub*") and pairs of stems ("strom rechnung"). aliases: for each scope,
+    stems of other names that count as the word in that scope only.
     """
 
     lexeme: str
@@ -58,7 +59,11 @@ class Term:
     @property
     def beginnings(self) -> tuple[str, ...]:
         """Return beginnings of the words, because the stemmer may have changed the last letter (`happy`: `happi`)."""
-        return tuple(lexeme[: max(SHORTEST_BEGINNING, len(lexeme) - 1)] for lexeme in self.lexemes)
+        return tuple(
+            lexeme[: max(SHORTEST_BEGINNING, len(lexeme) - 1)]
+            for lexeme in self.lexemes
+            if lexeme == self.lexeme or not (" " in lexeme or lexeme.endswith("*"))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +158,18 @@ def any_of(sets: Sequence[Sequence[Term]], scope_ids: Sequence[int]) -> str:
 
 def _any_stem(scope_id: int, term: Term) -> str:
     lexemes = term.lexemes_in(scope_id)
-    stems = " | ".join(_quoted(scope_id, lexeme) for lexeme in lexemes)
+    stems = " | ".join(
+        _quoted(scope_id, lexeme) if lexeme == term.lexeme else _variant(scope_id, lexeme) for lexeme in lexemes
+    )
     return f"({stems})" if len(lexemes) > 1 else stems
+
+
+def _variant(scope_id: int, lexeme: str) -> str:
+    if " " in lexeme:
+        return "(" + " & ".join(_quoted(scope_id, stem) for stem in lexeme.split()) + ")"
+    if len(lexeme) > 1 and lexeme.endswith("*"):
+        return _quoted(scope_id, lexeme[:-1]) + ":*"
+    return _quoted(scope_id, lexeme)
 
 
 def _quoted(scope_id: int, lexeme: str) -> str:
