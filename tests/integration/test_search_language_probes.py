@@ -1,4 +1,4 @@
-"""Sixty questions that are not plain English words, through the real pipeline: each must find its event first."""
+"""Ninety questions that are not plain English words, through the real pipeline: each must find its event first."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,24 +12,12 @@ from slowwave import Memory, Settings
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.services.evaluation.recall import Recorder
 from tests.support.flushing import make_scene
+from tests.support.search_language_further import FURTHER
 from tests.support.search_language_probes import PROBES, Probe
 
 pytestmark = pytest.mark.servers
 
 BEGUN = datetime(2026, 3, 2, 9, tzinfo=UTC)
-_PARTS = "compounds are not indexed by their parts"
-_EMOJI = "emoji are not indexed"
-NOT_YET = {
-    "german compounds: first part": _PARTS,
-    "german compounds: apart in question": _PARTS,
-    "german compounds: apart in event": _PARTS,
-    "emoji: alone": _EMOJI,
-    "emoji: in a question": _EMOJI,
-    "emoji: skin tone": _EMOJI,
-    "emoji: flag": _EMOJI,
-    "others: accent": "accents are not folded",
-}
-"""Probes that search does not answer yet, and why. Some pass by chance: other words rank the right event first."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +29,7 @@ def memory(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempP
     scene = make_scene(module_database, client)
     with Memory(settings) as memory:
         recorder = Recorder(memory, replace(scene.flusher, extractor=RulesExtractor()))
-        for number, probe in enumerate(PROBES):
+        for number, probe in enumerate(PROBES + FURTHER):
             for session, text in ((probe.name, probe.event), (f"not {probe.name}", probe.distractor)):
                 at = (BEGUN + timedelta(hours=number)).isoformat()
                 memory.turn_completed("maya", session, [{"role": "user", "content": text, "at": at}])
@@ -52,14 +40,12 @@ def memory(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempP
     client.close()
 
 
-def test_there_are_sixty_probes_of_different_names() -> None:
-    assert len({probe.name for probe in PROBES}) == len(PROBES) == 60
-    assert set(NOT_YET) <= {probe.name for probe in PROBES}
+def test_there_are_sixty_and_thirty_probes_of_different_names() -> None:
+    assert (len(PROBES), len(FURTHER)) == (60, 30)
+    assert len({probe.name for probe in PROBES + FURTHER}) == 90
 
 
-@pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
-def test_probe_is_found_first(probe: Probe, memory: Memory, request: pytest.FixtureRequest) -> None:
-    if why := NOT_YET.get(probe.name):
-        request.applymarker(pytest.mark.xfail(reason=why, strict=False))
+@pytest.mark.parametrize("probe", PROBES + FURTHER, ids=lambda probe: probe.name)
+def test_probe_is_found_first(probe: Probe, memory: Memory) -> None:
     hits = memory.search("maya", probe.question, 5)
     assert [session for session, _ in hits[0].sources] == [probe.name] if hits else False, [h.content for h in hits]
