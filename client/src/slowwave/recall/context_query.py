@@ -44,13 +44,14 @@ class ContextQuery:
     """A checked request: the session of the prompt (excluded from events elsewhere), a query, days (0 to 3,660), an
     aware now.
 
-    passages: the number of passages of events that may answer the query.
+    memories, passages: the highest numbers of memories and of passages of events that may answer the query.
     """
 
     session: str | None
     query: str | None
     days: int
     now: datetime
+    memories: int
     passages: int
 
 
@@ -66,7 +67,8 @@ def check_context_query(
         check_name("session", session)
     if query is not None:
         check_question(query, MEMORIES)
-    return ContextQuery(session, query, days, now, PASSAGES if max_tokens is None else FILLING)
+    most = (MEMORIES, PASSAGES) if max_tokens is None else (FILLING, FILLING)
+    return ContextQuery(session, query, days, now, *most)
 
 
 def context_query_steps(
@@ -116,7 +118,7 @@ def _answers(
         hit for hit in hits if hit.kind == "memory" or hit.scope is not None or hit.sources[0][0] != asked.session
     )
     memories, passages = ([hit for hit in told if hit.kind == kind] for kind in ("memory", "event"))
-    return memories[:MEMORIES], passages[: asked.passages]
+    return memories[: asked.memories], passages[: asked.passages]
 
 
 def _context(reader: Reader, query: ContextQuery, relevant: Iterable[Hit]) -> Query:
