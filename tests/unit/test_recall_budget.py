@@ -19,6 +19,7 @@ from slowwave.recall.budget import Fit, Offer
 from slowwave.recall.trimming import MESSAGE_TOKENS, Budget, budget_of, trimmed
 
 AT = datetime(2024, 5, 9, 12, tzinfo=UTC)
+WEEK = timedelta(days=7)
 MARK = re.compile(r"\[(?:memory [0-9a-f]{12}|(?:day|said) [^\n]{1,60}#\d+)\]")
 PIECES = (
     "Maya moved to Porto and keeps bees.",
@@ -138,7 +139,14 @@ def lines_of(known: Context) -> list[str]:
 def origins(known: Context) -> set[str]:
     """What the lines name as where they come from; each of them ends in something."""
     assert all(MARK.search(line) and line.endswith("]") for line in lines_of(known))
-    return {mark for line in lines_of(known) for mark in MARK.findall(line)}
+    marks: set[str] = set()
+    above = ""
+    for line in lines_of(known):
+        for mark in MARK.findall(line):
+            if not mark.startswith("[said same#"):
+                above = mark
+            marks.add(mark.replace("[said same#", f"{above.rpartition('#')[0]}#"))
+    return marks
 
 
 @settings(max_examples=150)
@@ -187,6 +195,21 @@ def test_every_part_gets_its_share_and_what_one_leaves_the_others_take() -> None
     assert known.tokens > 1500
     alone = trimmed(replace(full, days=(), memories=(), recent=(), conflicts=()), Budget(600))
     assert len(alone.elsewhere) > 2 * len(known.elsewhere)
+
+
+def test_passages_of_one_conversation_share_date_and_name() -> None:
+    said = [
+        Hit(f"{session}#{n}", "event", f"Line {n}.", 1 - n / 9, "processed", at, ((session, n),), None, "user", "Maya")
+        for n, (session, at) in enumerate([("monday", AT), ("friday", AT), ("monday", AT), ("monday", AT - WEEK)])
+    ]
+    known = trimmed(Context(passages=tuple(said)), Budget(1000))
+    assert lines_of(known) == [
+        "- 2024-05-09 Maya: Line 0. [said monday#0]",
+        "- Maya: Line 2. [said same#2]",
+        "- 2024-05-09 Maya: Line 1. [said friday#1]",
+        "- 2024-05-02 Maya: Line 3. [said monday#3]",
+    ]
+    assert known.left_out == 0
 
 
 def test_who_asks_gets_memories_and_passages_by_their_score_before_the_rest() -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from slowwave.recall.hits import Hit
 from slowwave.recall.instructions import Instruction, Trait
-from slowwave.recall.lines import Contradiction, Day, Utterance, hit_line
+from slowwave.recall.lines import Contradiction, Day, Utterance, hit_line, passage_lines
 from slowwave.recall.rendering import Block, fenced, fenced_blocks
 
 Format = Literal["markdown", "messages", "json"]
@@ -128,7 +128,7 @@ class Context:
             Block(PROFILE, [trait.to_line() for trait in self.profile]),
             *_day_blocks(self.days),
             Block(MEMORIES, [hit_line(hit) for hit in self.memories]),
-            Block(PASSAGES, [hit_line(hit) for hit in self.passages]),
+            Block(PASSAGES, passage_lines(self.passages)),
             Block(recent_heading(self.span), [hit_line(hit) for hit in self.recent]),
             Block(CONFLICTS, [conflict.to_line() for conflict in self.conflicts]),
             Block(ELSEWHERE, [line.to_line() for line in self.elsewhere]),

@@ -6,8 +6,10 @@ The mark at the end of a line gives its origin. If a model repeats the line, the
                                         before the mark comes the date, and "until" if the memory has ended
     [day 2024-05-09 v2 monday#4]        a line of version 2 of that day's summary, from event 4 of session "monday"
     [said monday#4]                     an event
+    [said same#5]                       a further passage of the conversation and the day of the line above
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -196,6 +198,25 @@ def hit_line(hit: Hit) -> str:
         return f"- {_place(hit.scope)}{_statement(hit)}"
     said = f"{one_name(hit.speaker or '')}: {one_line(hit.content)}"
     return f"- {hit.valid_from:%Y-%m-%d} {_place(hit.scope)}{said} [said {label(hit.id)}]"
+
+
+def passage_lines(passages: Iterable[Hit]) -> list[str]:
+    """Render passages by conversation and day; only the first line of each has the date and the name."""
+    groups: dict[str, list[Hit]] = {}
+    for hit in passages:
+        groups.setdefault(conversation(hit), []).append(hit)
+    return [line for first, *rest in groups.values() for line in (hit_line(first), *map(further_line, rest))]
+
+
+def conversation(passage: Hit) -> str:
+    """Return what a further line of the same conversation and day leaves out."""
+    return f"{passage.valid_from:%Y-%m-%d} {_place(passage.scope)}{label(passage.id.rpartition('#')[0])}"
+
+
+def further_line(passage: Hit) -> str:
+    """Render a passage below another one of the same conversation and day."""
+    said = f"{one_name(passage.speaker or '')}: {one_line(passage.content)}"
+    return f"- {said} [said same#{passage.id.rpartition('#')[2]}]"
 
 
 def period(hit: Hit) -> str:

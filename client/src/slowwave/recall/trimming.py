@@ -41,7 +41,7 @@ from slowwave.recall.briefing import (
 from slowwave.recall.budget import Fit, Offer
 from slowwave.recall.hits import Hit
 from slowwave.recall.instructions import Instruction, Trait
-from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance, hit_line
+from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance, conversation, further_line, hit_line
 from slowwave.recall.rendering import Block, fenced, fenced_blocks, shorten
 from slowwave.recall.tokens import estimate
 
@@ -55,6 +55,7 @@ MESSAGE_TOKENS = 4  # tokens that chat APIs add to each message for its role and
 PER_DAY_FIRST = 3  # the number of lines of a day before the first line of the previous day
 LONGEST_SHARE = 6  # no line takes more than this share of the budget
 MAX_LEFT_OUT = 9999  # to compute the cost of a heading
+_CONVERSATION = "\n"  # begins the key of a conversation, and no heading
 SHORTEST_CUT = 24  # tokens; shorter lines are never cut
 
 
@@ -195,6 +196,8 @@ def _text(entry: _Entry, form: Format) -> str:
         return json.dumps(item.to_json(), ensure_ascii=False) + ", "
     if isinstance(item, DayLine):
         return f"{entry.day.line_text(item)}\n" if entry.day else ""
+    if entry.listed == "passages" and isinstance(item, Hit):
+        return f"{further_line(item)}\n"
     return f"{hit_line(item) if isinstance(item, Hit) else item.to_line()}\n"
 
 
@@ -203,20 +206,26 @@ def _frame(context: Context, budget: Budget) -> int:
     exception = STANDING if context.instructions else ""
     if budget.form == "json":
         return budget.count(Context(span=context.span, instructions_left_out=MAX_LEFT_OUT).render("json"))
+    # The heading of all passages; `_key` gives their conversations.
+    above = budget.count(_heading(context, PASSAGES, budget.form)) if context.passages else 0
     if budget.form == "messages":
-        return budget.count(f"{INTRODUCTION} {exception}") + 2 * MESSAGE_TOKENS
-    return budget.count(fenced([Block("", [""])], exception))
+        return budget.count(f"{INTRODUCTION} {exception}") + 2 * MESSAGE_TOKENS + above
+    return budget.count(fenced([Block("", [""])], exception)) + above
 
 
 def _key(entry: _Entry, form: Format) -> str:
-    """Return the entry's group: a heading, or in JSON a day."""
+    """Return the entry's group: a heading, a conversation of passages, or in JSON a day."""
     if form != "json":
+        if entry.listed == "passages" and isinstance(entry.item, Hit):
+            return f"{_CONVERSATION}{conversation(entry.item)}"
         return entry.heading
     return "" if entry.day is None else f"{entry.day.day} {entry.day.agent} {entry.day.scope}"
 
 
 def _heading(context: Context, key: str, form: Format) -> str:
-    """Return the text of a group: a heading and its fence, or the fields of a day."""
+    """Return the text of a group: a heading and its fence, a date and a conversation, or the fields of a day."""
+    if key.startswith(_CONVERSATION):
+        return key.removeprefix(_CONVERSATION)
     if form != "json":
         return fenced_blocks([Block(key, [""])]) + "\n"
     days = [replace(d, lines=(), unsummarised=()) for d in context.days if f"{d.day} {d.agent} {d.scope}" == key]
