@@ -39,8 +39,17 @@ BEGIN
     )
     SELECT (SELECT jsonb_agg(n) FROM named n),
            (SELECT jsonb_agg(jsonb_build_array(w.lexemes[1], (
-                       SELECT sum(c.documents) FROM slowwave.common_terms c
-                       WHERE c.term = ANY (w.lexemes) AND c.scope_id IN (SELECT n.id FROM named n))))
+                       SELECT sum(c.documents) FROM (
+                           SELECT c.documents FROM slowwave.common_terms c
+                           WHERE c.term = ANY (w.lexemes) AND c.scope_id IN (SELECT n.id FROM named n)
+                           UNION ALL
+                           -- The beginnings of compounds (slowwave.compound_terms), as ranges of the index.
+                           SELECT c.documents
+                           FROM unnest(w.lexemes) AS x (lexeme)
+                           CROSS JOIN rtrim(x.lexeme, '*') AS b (beginning)
+                           JOIN slowwave.common_terms c ON c.term >= b.beginning AND c.term < b.beginning || U&'\FFFD'
+                               AND c.scope_id IN (SELECT n.id FROM named n)
+                           WHERE x.lexeme ~ '^[<>].*\*$') AS c)))
             FROM words w),
            (SELECT jsonb_object_agg(w.lexemes[1], w.lexemes[2:]) FROM words w WHERE cardinality(w.lexemes) > 1),
            ARRAY(SELECT n.id FROM named n),

@@ -51,7 +51,9 @@ _MEMORIES = text(
 
 
 def upgrade() -> None:
-    apply_functions("plain_letters", "compound_terms", "searched_text", "search_vector", "question_terms")
+    apply_functions(
+        "plain_letters", "compound_terms", "searched_text", "search_vector", "question_terms", "scope_stats"
+    )
     connection = op.get_bind()
     for session, scope in connection.execute(_SESSIONS).all():
         _index_session(connection, session, scope)
