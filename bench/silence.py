@@ -3,11 +3,11 @@
     other persons     RealMem: each person's questions asked of every other person
     other projects    LoCoMo: the questions of each conversation asked of every other conversation
 
-A sample of these questions is sent, also to their own agents. A hit counts if its relevance (`Hit.relevance`, 0 to 1)
-is at least the floor. The curve gives for each floor the share of foreign questions without a hit, and the loss of
-any@10 for questions with an answer. Hits without a relevance are always shown, so then the curve is flat. With
---relative, the score divided by the best score of the set replaces the relevance: this shows how well a raw score
-separates.
+A sample of these questions is sent, also to their own agents: there before the session of the question is recorded,
+because a question that is itself recorded answers itself. A hit counts if its relevance (`Hit.relevance`, 0 to 1) is at
+least the floor. The curve gives for each floor the share of foreign questions without a hit, and the loss of any@10 for
+questions with an answer. Hits without a relevance are always shown, so then the curve is flat. With --relative, the
+score divided by the best score of the set replaces the relevance: this shows how well a raw score separates.
 
 Run: python -m bench.silence [--sets RealMem LoCoMo] [--agents 2] [--questions 40] [--relative]
 """
@@ -25,7 +25,8 @@ from bench.recall_sets import SETS
 from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import Hit
-from slowwave_server.services.evaluation.recall_data import RecallAgent, RecallQuestion, read_recall
+from slowwave_server.services.evaluation.recall import Recorder
+from slowwave_server.services.evaluation.recall_data import RecallAgent, RecallQuestion, questions_at, read_recall
 
 FIRST = 10
 FLOORS = tuple(step / 20 for step in range(20))
@@ -93,18 +94,35 @@ def ask(memory: Memory, agent: str, question: RecallQuestion, worth: Worth, *, o
     )
 
 
-def ask_all(memory: Memory, agents: Sequence[RecallAgent], most: int, worth: Worth) -> tuple[list[Asked], list[Asked]]:
-    """Send a sample of each agent's questions to the agent itself, and to each other agent."""
+def ask_own(
+    memories: Mapping[str, Memory],
+    recorder: Recorder,
+    agent: RecallAgent,
+    asked: Sequence[RecallQuestion],
+    worth: Worth,
+) -> dict[str, list[Asked]]:
+    """Record an agent; send it each question before the first event that the question must not see."""
+    own: dict[str, list[Asked]] = {way: [] for way in memories}
+    done = 0
+    for sees, questions in questions_at(agent):
+        if chosen := [question for question in questions if question in asked]:
+            recorder.record(agent.name, agent.events[done:sees])
+            done = sees
+            for way, memory in memories.items():
+                own[way] += [ask(memory, agent.name, question, worth, own=True) for question in chosen]
+    recorder.record(agent.name, agent.events[done:])
+    return own
+
+
+def ask_others(memory: Memory, asked: Mapping[str, Sequence[RecallQuestion]], worth: Worth) -> list[Asked]:
+    """Send a sample of each agent's questions to each other agent."""
     chance = random.Random(1)
-    own, foreign = [], []
-    for agent in agents:
-        asked = chance.sample(agent.questions, min(most, len(agent.questions)))
-        own += [ask(memory, agent.name, question, worth, own=True) for question in asked]
-        for other in agents:
-            if other.name != agent.name:
-                few = chance.sample(asked, max(1, len(asked) // (len(agents) - 1)))
-                foreign += [ask(memory, other.name, question, worth, own=False) for question in few]
-    return own, foreign
+    foreign = []
+    for name, questions in asked.items():
+        for other in (one for one in asked if one != name):
+            few = chance.sample(questions, max(1, len(questions) // (len(asked) - 1)))
+            foreign += [ask(memory, other, question, worth, own=False) for question in few]
+    return foreign
 
 
 def scaled(own: Sequence[Asked], foreign: Sequence[Asked]) -> tuple[list[Asked], list[Asked]]:
@@ -119,13 +137,19 @@ def scaled(own: Sequence[Asked], foreign: Sequence[Asked]) -> tuple[list[Asked],
 
 def measure(agents: Sequence[RecallAgent], most: int, *, relative: bool) -> Mapping[str, list[Point]]:
     """Return the curve of search by words and with vectors."""
+    worth: Worth = (lambda hit: hit.score) if relative else relevance
+    chance = random.Random(1)
+    asked = {agent.name: chance.sample(agent.questions, min(most, len(agent.questions))) for agent in agents}
     with recall_memories() as (words, vectors, recorder, _):
+        memories = {"words": words, "vectors": vectors}
+        every: dict[str, list[Asked]] = {way: [] for way in memories}
         for agent in agents:
-            recorder.record(agent.name, agent.events)
+            for way, own in ask_own(memories, recorder, agent, asked[agent.name], worth).items():
+                every[way] += own
             print(f"{agent.name} done", file=sys.stderr, flush=True)
         found = {}
-        for way, memory in (("words", words), ("vectors", vectors)):
-            own, foreign = ask_all(memory, agents, most, (lambda hit: hit.score) if relative else relevance)
+        for way, memory in memories.items():
+            own, foreign = every[way], ask_others(memory, asked, worth)
             found[way] = curve(*(scaled(own, foreign) if relative else (own, foreign)))
         return found
 
