@@ -60,8 +60,8 @@ FIRST_PASSAGE_WORTHY = 0.27
 WORTHY_IN_GROUP = 0.9
 """Minimum usefulness of a group's statement."""
 WORTHY_IN_PUBLIC = 0.95
-"""Minimum usefulness of what people say to each other about technical work. Of 361 such statements that earlier versions
-kept, readers called 22 % useful and 35 % junk; of the 49 from 0.95, 51 % and 20 %.
+"""Minimum usefulness of what people say to each other about technical work. Of 361 such statements that earlier
+versions kept, readers called 22 % useful and 35 % junk; of the 49 from 0.95, 51 % and 20 %.
 """
 WORTHY_OF_AGENT = 0.25
 """Minimum usefulness of an agent's passage; most of these are explanations."""
