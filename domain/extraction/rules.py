@@ -26,7 +26,7 @@ from slowwave_server.domain.extraction.person import UNNAMED
 from slowwave_server.domain.extraction.plain_facts import PLAIN, plain_facts
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.speech import Speech, speeches
-from slowwave_server.domain.extraction.tone import is_about_code, is_of_channel, is_technical
+from slowwave_server.domain.extraction.tone import are_long, is_about_code, is_of_channel, is_technical
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
 from slowwave_server.domain.extraction.weights import confidence, importance
@@ -132,12 +132,12 @@ def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
 
 
 def _is_technical(talk: list[Speech], *, to_agent: bool) -> bool:
-    """Return True for technical work or a channel. Nobody talks among people as long as only one has spoken."""
+    """Return True for technical work, a channel or long turns; never among people before a second one speaks."""
     said = [one.event.content for one in talk]
     if to_agent:
         return is_about_code(said)
     names = {one.speaker.name for one in talk}
-    return len(names) > 1 and (is_technical(said) or is_of_channel(said, names))
+    return len(names) > 1 and (is_technical(said) or is_of_channel(said, names) or are_long(said))
 
 
 def _quoted(

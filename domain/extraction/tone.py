@@ -1,7 +1,7 @@
 """Tell how people talk: about technical work (code, commands, versions, tickets), and in rambling speech."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
@@ -14,6 +14,8 @@ MIN_TRADE = 0.2
 """The same if words of the trade count, too: four of five windows of such channels reach it, and none of friends."""
 MIN_CODE = 0.2
 """Minimum share of sentences with code in a talk with a coding agent: 90 % of such talks reach it."""
+LONG_TURN = 50
+"""Mean words of a turn in interviews, mails and forums; one of a hundred windows between friends has as many."""
 MAX_RUN = 29
 """Maximum words of speech without a mark: a transcript with more has lost the sentences of its speaker."""
 MAX_PAUSES = 1
@@ -73,6 +75,11 @@ def is_of_channel(turns: Iterable[str], names: Collection[str]) -> bool:
     """Return True if a turn begins with the name of a speaker and a colon ("otavio: done"), as in a channel."""
     calls = tuple(f"{mark}{name.casefold()}{end}" for name in names for mark, end in (("", ":"), ("@", " ")))
     return any(turn.casefold().startswith(calls) for turn in turns)
+
+
+def are_long(turns: Sequence[str]) -> bool:
+    """Return True if turns are as long as those of interviews, mails and forums."""
+    return sum(len(turn.split()) for turn in turns) >= LONG_TURN * len(turns) > 0
 
 
 def is_rambling(said: str) -> bool:

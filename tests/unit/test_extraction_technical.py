@@ -15,7 +15,13 @@ from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders
 from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.speech import speeches
 from slowwave_server.domain.extraction.standing import is_instruction
-from slowwave_server.domain.extraction.tone import is_about_code, is_of_channel, is_rambling, is_technical
+from slowwave_server.domain.extraction.tone import (
+    are_long,
+    is_about_code,
+    is_of_channel,
+    is_rambling,
+    is_technical,
+)
 from slowwave_server.domain.extraction.worth import Proposal
 
 AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
@@ -179,6 +185,13 @@ def test_an_answer_with_its_question_is_clear() -> None:
 )
 def test_speech_without_sentences_rambles(text: str, rambles: bool) -> None:
     assert is_rambling(text) is rambles
+
+
+def test_turns_of_letters_are_long_and_those_of_friends_are_not() -> None:
+    letter = "The ferry to the island leaves at eight on weekdays, and the harbour master asks that " * 5
+    assert are_long([letter, letter, "Agreed."])
+    assert not are_long([content for _, _, content in FRIENDS])
+    assert not are_long([])
 
 
 def test_two_people_at_work_need_more_usefulness_than_friends() -> None:
