@@ -32,7 +32,8 @@ def test_nothing_is_known_of_another_topic(shelf: Shelf) -> None:
 
 
 def test_share_keeps_what_answers_as_well_as_the_best_hit(shelf: Shelf) -> None:
-    shelf.say("stack", "We deploy with Helm.", "We deploy on Friday, after the review.", "The office is in Porto.")
+    for session, told in (("stack", "We deploy with Helm."), ("dates", "We deploy on Friday, after the review.")):
+        shelf.say(session, told)
     question = "how do we deploy Helm charts?"
 
     def found(share: float) -> list[str]:
