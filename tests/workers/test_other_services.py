@@ -263,11 +263,7 @@ def test_monitors_show_no_text_of_any_sender(flower: str, memory: Memory, look: 
     assert json.loads(flush["args"])[:3] == ["default", "noor", "s1"]
     assert any(task["uuid"] == task_id for task in seen())
     assert "lighthouse" not in json.dumps(seen())
-
-    def kwargs() -> str:
-        return json.dumps([task["kwargs"] for task in seen()])
-
-    wait_until(lambda: "It was red" not in kwargs(), 20, "the worker's words have replaced the sender's")
+    assert "It was red" not in json.dumps(seen())
 
 
 def test_a_worker_on_another_schema_refuses_to_start_and_says_what_to_run(
