@@ -94,7 +94,8 @@ def test_beat_ends_with_a_killed_worker(start: Start) -> None:
 def test_options_reach_celery(start: Start, own_valkey: OwnValkey, fleet: Fleet) -> None:
     worker = start("--queues", "days, flush", "--name", "little@here", "--concurrency", "2", "--events")
     worker.says("little@here ready.")
-    assert listening(own_valkey.client, fleet.settings()) == {"little@here": frozenset({"days", "flush"})}
+    asked = {"little@here": frozenset({"days", "flush"})}
+    wait_until(lambda: listening(own_valkey.client, fleet.settings()) == asked, 20, "it answers for both queues")
     assert "concurrency: 2 (prefork)" in worker.log
     assert "task events: ON" in worker.log
 
@@ -102,8 +103,8 @@ def test_options_reach_celery(start: Start, own_valkey: OwnValkey, fleet: Fleet)
 def test_worker_takes_from_all_queues_by_default(start: Start, own_valkey: OwnValkey, fleet: Fleet) -> None:
     worker = start("--pool", "threads", "--concurrency", "1")
     worker.says("ready.")
-    (found,) = listening(own_valkey.client, fleet.settings()).items()  # type: ignore[union-attr]
-    assert found == (f"worker-{worker.pid}@{os.uname().nodename}", frozenset(QUEUES))
+    expected = {f"worker-{worker.pid}@{os.uname().nodename}": frozenset(QUEUES)}
+    wait_until(lambda: listening(own_valkey.client, fleet.settings()) == expected, 20, "it answers for all queues")
 
 
 def test_unknown_queue_is_refused_and_the_allowed_ones_are_named() -> None:
