@@ -77,9 +77,8 @@ def goes_on(worker: Program, memory: Memory, look: Engine) -> None:
     assert worker.exit_code is None, worker.log[-3000:]
 
 
-@pytest.mark.parametrize(
-    "keys", [pytest.param(QUEUES, id="queues", marks=pytest.mark.long), pytest.param(KEYS, id="all")]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("keys", [pytest.param(QUEUES, id="queues"), pytest.param(KEYS, id="all")])
 def test_a_worker_starts_with_keys_of_wrong_types(
     keys: list[str], fleet: Fleet, own_valkey: OwnValkey, memory: Memory, look: Engine
 ) -> None:

@@ -213,6 +213,7 @@ def test_forged_address_does_not_go_round_the_walls(doors: Doors) -> None:
         assert doors.post(path, {"query": "x"}, key=key).status_code == 404
 
 
+@pytest.mark.long
 def test_bodies_that_never_end_are_given_up(doors: Doors) -> None:
     key = doors.full()
     with on_a_port(doors) as address:

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.servers
 TURN = {"messages": [{"role": "user", "content": "I live in Turin."}]}
 
 
+@pytest.mark.long
 def test_i3_a_request_waits_for_a_worker_at_its_address(
     doors: Doors, module_database: str, valkey_url: str, tmp_path: Path
 ) -> None:

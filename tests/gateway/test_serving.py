@@ -45,7 +45,10 @@ def served(
         process.communicate(timeout=SECONDS)
 
 
-@pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["one process", "two processes"])
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param((), id="one process"), pytest.param(("--workers", "2"), id="two processes", marks=pytest.mark.long)],
+)
 def test_served_gateway_answers_and_ends_by_sigterm(doors: Doors, options: tuple[str, ...]) -> None:
     with served(doors, doors.url, *options) as (process, url):
         transport = httpx.HTTPTransport(retries=20)

@@ -81,6 +81,7 @@ def test_unusable_settings_keep_the_turn_until_mended(home: Home, database_url: 
     wait_for(lambda: contents(database_url, "monday") == ["I like tea.", "Noted."], "the turn is recorded")
 
 
+@pytest.mark.long
 def test_helper_that_nobody_asks_ends(lonely_home: Home) -> None:
     ClaudeCode(lonely_home, "monday").run("Stop")
     (place,) = lonely_home.places()

@@ -20,6 +20,7 @@ def _text(folder: Path) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.md")))
 
 
+@pytest.mark.long
 def test_what_is_said_stands_in_a_file_and_what_is_written_there_is_remembered(
     fleet: Fleet, memory: Memory, look: Engine
 ) -> None:

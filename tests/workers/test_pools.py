@@ -13,6 +13,7 @@ from tests.workers.servers import OwnValkey
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
 
+@pytest.mark.long
 def test_threads_do_what_processes_do_and_end_their_work_on_term(
     fleet: Fleet, memory: Memory, look: Engine, own_valkey: OwnValkey
 ) -> None:

@@ -36,7 +36,7 @@ OF_MAYA = """
 """
 
 
-@pytest.fixture(params=[5, 1], ids=["five at once", "one at a time"])
+@pytest.fixture(params=[5, pytest.param(1, marks=pytest.mark.long)], ids=["five at once", "one at a time"])
 def at_once(request: pytest.FixtureRequest) -> int:
     """per_agent_concurrency."""
     return int(request.param)

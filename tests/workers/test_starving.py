@@ -38,6 +38,7 @@ def ask(memory: Memory, engine: Engine, first: int) -> None:
     memory.store.offers.queue().offer_many([(SessionRef("default", agent, "s"), "normal") for agent in agents])
 
 
+@pytest.mark.long
 def test_i3_sweeps_go_on_while_flushes_that_are_asked_for_keep_every_worker_busy(
     fleet: Fleet, memory: Memory, look: Engine, own_valkey: OwnValkey
 ) -> None:

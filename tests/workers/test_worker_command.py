@@ -62,7 +62,7 @@ def _alive(pids: list[int]) -> list[int]:
     return alive
 
 
-@pytest.mark.parametrize("pool", ["prefork", "threads"])
+@pytest.mark.parametrize("pool", [pytest.param("prefork", marks=pytest.mark.long), "threads"])
 def test_worker_with_beat_sweeps_and_stops_with_its_beat(
     start: Start, pool: str, memory: Memory, look: Engine, hostile: Path
 ) -> None:
@@ -81,6 +81,7 @@ def test_worker_with_beat_sweeps_and_stops_with_its_beat(
     assert sorted(hostile.rglob("*")) == before, "no schedule file, no compiled module"
 
 
+@pytest.mark.long
 def test_beat_ends_with_a_killed_worker(start: Start) -> None:
     worker = start("--beat", "--concurrency", "1", "--queues", "maintenance")
     worker.says("ready.")
