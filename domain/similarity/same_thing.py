@@ -1,4 +1,4 @@
-"""Decide whether a later statement names the thing of which an earlier one tells: "the log level of the worker"."""
+"""Decide whether a later statement names the subject of an earlier one: "the log level of the worker"."""
 
 import re
 from itertools import pairwise
@@ -24,10 +24,10 @@ _CERTAIN = 3
 def sameness(older: Reading, newer: Reading) -> Sameness:
     """Return how the newer statement names the thing of the older one.
 
-    "named": it contains each word of the older subject, which is not only a person ("Nora's allergy"), and gives the
-    thing no other owner; "partly": it contains some of these words, and has no other subject; "shared": the older
-    statement is about the speaker or a person, and the newer one has no subject of its own, and repeats a word of what
-    the older one says; "": none of these.
+    "named": it contains each word of the older subject, which is not only a person ("Nora's allergy"), and names
+    no other owner; "partly": it contains some of these words, and has no other subject; "shared": the older
+    statement is about the speaker or a person, and the newer one has no subject, but repeats a word of the older one;
+    "": any other relation.
     """
     known, said = _words(older), _words(newer)
     if not owners(newer) <= known or any(map(_tells_of_talk, (older, newer))):
@@ -45,7 +45,7 @@ def sameness(older: Reading, newer: Reading) -> Sameness:
 
 
 def _tells_of_talk(reading: Reading) -> bool:
-    """Return True for an instruction, for talk about the listener or nobody, and for the result of a tool's call."""
+    """Return True for an instruction, for talk about the listener or no person, and for the result of a tool's call."""
     first = reading.tokens[0].lower if reading.tokens else ""
     return first in _NOBODY or "_" in first or not _SPOKEN.isdisjoint(reading.stems)
 
@@ -100,7 +100,7 @@ def thing_of(reading: Reading) -> set[str]:
 
 
 def _end(reading: Reading) -> int:
-    """Return the end of the subject; a plural before another verb is a part of it: "our container images live on"."""
+    """Return the end of the subject; it includes a plural before another verb: "our container images live on"."""
     end, tokens = reading.clause.end, reading.tokens
     if end + 1 < len(tokens) and tokens[end].kind == tokens[end + 1].kind == "word" and tokens[end].lower.endswith("s"):
         noun, verb = tokens[end], tokens[end + 1]

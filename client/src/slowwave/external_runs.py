@@ -16,7 +16,7 @@ READ_SESSION = "slowwave.read_session"
 
 
 class ReadSession(PromptArrived):
-    """The payload of `slowwave.read_session`: the task reads the session's named runs where they are stored."""
+    """The payload of `slowwave.read_session`: the task reads the session's named runs from their store."""
 
 
 def name_run(
