@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slowwave.coordination.keys import CAPTURE_QUEUE, HIGH_QUEUE, NORMAL_QUEUE
-from slowwave.coordination.queue_messages import new_id
+from slowwave.coordination.queue_messages import new_id, shown_names
 from slowwave.external_runs import READ_SESSION
 from slowwave.messages import FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN, REMEMBER, SWEEP_SESSIONS
 from slowwave.tracing import HEADER, valid_traceparent
@@ -166,7 +166,7 @@ def _shown_args(args: Sequence[Any], queue: str) -> str:
 def _shown_names(kwargs: Mapping[str, Any]) -> str:
     """Return the names of arguments for monitors, as `queue_messages.envelope` writes them."""
     names = (name if _NAME.fullmatch(name) else "?" for name in sorted(kwargs))
-    return f"{{{', '.join(names)}}}"[:MAX_SHOWN_CHARACTERS]
+    return shown_names(names)[:MAX_SHOWN_CHARACTERS]
 
 
 def _mapping(message: Any, key: str) -> Mapping[str, Any]:

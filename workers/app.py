@@ -20,6 +20,7 @@ from sqlalchemy.exc import OperationalError
 from slowwave import Memory
 from slowwave.coordination.broker import connect_broker
 from slowwave.coordination.flush_queue import FlushQueue
+from slowwave.coordination.queue_messages import shown_names
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings, load_settings
 from slowwave_server.domain.candidates import Extractor
@@ -74,7 +75,7 @@ class SlowwaveApp(Celery):
 
     def send_task(self, name: str, args: Any = None, kwargs: Any = None, *rest: Any, **options: Any) -> Any:
         """Send a task. Monitors see the names of its keyword arguments without the values, which hold what was said."""
-        options.setdefault("kwargsrepr", f"{{{', '.join(sorted(kwargs or {}))}}}")
+        options.setdefault("kwargsrepr", shown_names(sorted(kwargs or {})))
         return super().send_task(name, args, kwargs, *rest, **options)
 
     @property

@@ -7,7 +7,7 @@ sweep reads, and no message waits in a worker's memory.
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from redis import Redis
@@ -23,6 +23,11 @@ _NO_CALLBACKS: dict[str, None] = {"callbacks": None, "errbacks": None, "chain": 
 def new_id() -> str:
     """Return a fresh id (32 hexadecimal digits) for a ticket, a task or a token. Safe in forked processes."""
     return os.urandom(16).hex()
+
+
+def shown_names(names: Iterable[str]) -> str:
+    """Return the names of keyword arguments as monitors show them, in place of the values."""
+    return f"{{{', '.join(names)}}}"
 
 
 def envelope(
@@ -43,7 +48,7 @@ def envelope(
     body = json.dumps([list(args), dict(kwargs), _NO_CALLBACKS], allow_nan=False)
     shown = json.dumps(list(args), allow_nan=False)
     message = _message(task_name, queue, task_id, body=body, shown=shown)
-    message["headers"]["kwargsrepr"] = f"{{{', '.join(sorted(kwargs))}}}"
+    message["headers"]["kwargsrepr"] = shown_names(sorted(kwargs))
     if trace := traceparent():
         message["headers"][HEADER] = trace
     return json.dumps(message)
