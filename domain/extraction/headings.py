@@ -14,8 +14,6 @@ _NUMBERING = re.compile(
 _VALUE = re.compile(r"\d|\w: \S|\w[_/.@]\w|[`\"→$€£%=]")
 """A figure, a value after a colon, an identifier, a quotation."""
 _PART = re.compile(r"[-/'\u2019]")
-
-
 _OPTIONS = re.compile(r"\b(?:alternatives|candidates|choices|ideas|options|suggestions)\b", re.IGNORECASE)
 
 

@@ -93,10 +93,7 @@ def told_apart(older: Reading, newer: Reading) -> bool:
     is_other = newer.doer.head == "user" and not people <= newer.distinct_stems
     before, after = read_clause(older.text), read_clause(newer.text)
     verbs = before.verbs | after.verbs
-    kinds = [
-        {value.kind for value in one.own(other, with_names=True)} for one, other in ((before, after), (after, before))
-    ]
-    if all("name" in found and len(found) > 1 for found in kinds):
+    if _gives_name_and_more(before, after) and _gives_name_and_more(after, before):
         return True
     return is_other or bool(mine & its and mine - its - verbs and its - mine - verbs)
 
