@@ -74,9 +74,13 @@ def relevant(hits: Sequence[Hit], least: float, share: float = 0.0) -> list[Hit]
         return why.coverage + (average if why.cosine is None else why.cosine)
 
     enough = share * max((evidence(hit.why) for hit in hits if hit.why), default=0.0)
-    weak = [hit for hit in hits if hit.why and ((hit.relevance or 0.0) < least or evidence(hit.why) < enough)]
-    scores = {hit.score for hit in weak}
-    return [hit for hit in hits if (hit not in weak if hit.why else hit.score not in scores)]
+    weak = [hit.why is not None and ((hit.relevance or 0.0) < least or evidence(hit.why) < enough) for hit in hits]
+    scores = {hit.score for hit, is_weak in zip(hits, weak, strict=True) if is_weak}
+    return [
+        hit
+        for hit, is_weak in zip(hits, weak, strict=True)
+        if not is_weak and (hit.why is not None or hit.score not in scores)
+    ]
 
 
 def fitting(hits: Iterable[Hit], max_tokens: int, count: Callable[[str], int] = estimate) -> list[Hit]:
