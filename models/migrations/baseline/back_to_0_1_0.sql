@@ -20,7 +20,8 @@ DROP INDEX slowwave.memories_instructions_idx, slowwave.memories_endings_idx, sl
 ALTER TABLE slowwave.memories DROP COLUMN language, DROP COLUMN profile, DROP COLUMN use_gain;
 ALTER TABLE slowwave.memory_changes DROP COLUMN xid;
 ALTER TABLE slowwave.maintenance_runs DROP COLUMN part_of, DROP COLUMN no_repeat;
-ALTER TABLE slowwave.sessions DROP COLUMN import_run, DROP COLUMN import_seq;
+ALTER TABLE slowwave.sessions DROP COLUMN import_run, DROP COLUMN import_seq,
+    ADD COLUMN logged_until bigint DEFAULT 0 NOT NULL;
 
 -- A part is no whole event: its row and its vectors are deleted.
 DELETE FROM slowwave.passages WHERE part > 0;

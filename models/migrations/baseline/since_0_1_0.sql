@@ -268,7 +268,7 @@ ALTER TABLE slowwave.memories ADD COLUMN use_gain double precision DEFAULT 0 NOT
 CREATE INDEX memories_use_idx ON slowwave.memories (id) WHERE use_gain <> 0;
 
 -- A run that moves conversations in owns their sessions.
-ALTER TABLE slowwave.sessions ADD COLUMN import_run bigint, ADD COLUMN import_seq bigint;
+ALTER TABLE slowwave.sessions ADD COLUMN import_run bigint, ADD COLUMN import_seq bigint, DROP COLUMN logged_until;
 CREATE INDEX sessions_import_idx ON slowwave.sessions (import_run) WHERE import_run IS NOT NULL;
 
 -- Changes are sent to URLs: endpoints, their secrets, and an outbox of the changes that each one wants.
