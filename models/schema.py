@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from psycopg.errors import DeadlockDetected, LockNotAvailable
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import OperationalError
 
@@ -32,7 +33,7 @@ TRIES = 30
 TURN_SECONDS = 900.0
 """How long a migration waits for another migration, which may build the index of a large table."""
 _REST_SECONDS = 2.0
-_BUSY = frozenset({"55P03", "40P01"})
+_BUSY = (LockNotAvailable, DeadlockDetected)
 _PARTITION = re.compile(r"events_(\d+|rest)")
 _NOTE = "code of revision {} and later works on this schema"
 _NOTED = text(f"SELECT obj_description(to_regclass('{SCHEMA}.alembic_version'), 'pg_class')")
@@ -152,7 +153,7 @@ def _take_turn(connection: Connection, seconds: float) -> None:
         connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
     except OperationalError as error:
         connection.rollback()
-        if getattr(error.orig, "sqlstate", None) != "55P03":
+        if not isinstance(error.orig, LockNotAvailable):
             raise
         holder = connection.execute(_HOLDER, {"key": MIGRATION_LOCK}).one_or_none()
         who = "another connection" if holder is None else f"login {holder.usename!r} (process {holder.pid} of Postgres)"
@@ -172,7 +173,7 @@ def _move_patiently(connection: Connection, before: str | None, revision: str, t
                 _note_served(connection, after)
         except OperationalError as error:
             connection.rollback()
-            if getattr(error.orig, "sqlstate", None) not in _BUSY:
+            if not isinstance(error.orig, _BUSY):
                 raise
             if left:
                 time.sleep(_REST_SECONDS)

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from psycopg.errors import DeadlockDetected, ForeignKeyViolation
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
 
@@ -34,7 +35,7 @@ REASON_CHARACTERS = 500
 """The largest number of stored characters of a reason."""
 ATTEMPTS = 3
 # A deadlock, or the scope of a memory that is being forgotten.
-_AGAIN = frozenset({"40P01", "23503"})
+_AGAIN = (DeadlockDetected, ForeignKeyViolation)
 
 
 class CannotCorrect(SlowwaveError):
@@ -139,7 +140,7 @@ def _in_a_run(
                 became = change(HandEffects(Ledger(connection, Author(run.id, by), now), row.scope_id), row)
                 return _finish(connection, run, became, summary, now)
         except DBAPIError as error:
-            if not left or getattr(error.orig, "sqlstate", None) not in _AGAIN:
+            if not left or not isinstance(error.orig, _AGAIN):
                 raise
     raise AssertionError  # pragma: no cover (the last attempt answers or raises)
 

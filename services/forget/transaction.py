@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from psycopg.errors import DeadlockDetected, ForeignKeyViolation, LockNotAvailable, SerializationFailure
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
@@ -24,7 +25,7 @@ PATIENCE_SECONDS = 60.0
 FIRST_PAUSE_SECONDS = 0.05
 LAST_PAUSE_SECONDS = 1.0
 # A lock that was not free, a deadlock, or a new row that refers to a deleted one.
-_AGAIN = frozenset({"55P03", "40P01", "40001", "23503"})
+_AGAIN = (LockNotAvailable, DeadlockDetected, SerializationFailure, ForeignKeyViolation)
 # Memories whose importance conversations changed that go.
 _LEARNED = text(
     "SELECT DISTINCT u.memory_id FROM slowwave.memory_uses u JOIN gone_sessions s ON s.id = u.session_id"
@@ -65,7 +66,7 @@ def erase(engine: Engine, target: Target, *, clock: Callable[[], datetime], by: 
                     connection.commit()
                 return erased
         except DBAPIError as error:
-            if getattr(error.orig, "sqlstate", None) not in _AGAIN:
+            if not isinstance(error.orig, _AGAIN):
                 raise
             if time.monotonic() > until:
                 raise CannotForget(

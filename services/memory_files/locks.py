@@ -8,6 +8,7 @@ files. A delivery therefore never writes data that was forgotten after the deliv
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from psycopg.errors import LockNotAvailable
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -18,7 +19,6 @@ WAIT_SECONDS = 20.0
 _LOCK = text("SELECT pg_advisory_lock(hashtextextended('slowwave.' || :of || ' ' || :scope, 0))")
 _UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.' || :of || ' ' || :scope, 0))")
 _PATIENCE = text("SELECT set_config('lock_timeout', :milliseconds, false)")
-_LOCK_NOT_AVAILABLE = "55P03"
 
 
 class FilesBusy(SlowwaveError):
@@ -56,7 +56,7 @@ def file_lock(
             # If a time limit ends the wait, the settings of the connection end with it, and so does a lock that came at
             # the last moment.
             connection.invalidate()
-            if isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+            if isinstance(error, OperationalError) and isinstance(error.orig, LockNotAvailable):
                 what = "memory files" if of == "files" else f"memories in {of}"
                 raise FilesBusy(f"another process is using the {what} of this scope; try again in a moment") from None
             raise

@@ -16,6 +16,7 @@ from uuid import UUID, uuid5
 from zipfile import ZipFile
 from zoneinfo import available_timezones
 
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
@@ -29,7 +30,6 @@ from slowwave_server.services.moving_in.agent_tables import TABLES, Table
 from slowwave_server.services.runs.store import LEASE_SECONDS, finish_run, start_run
 
 BATCH = 500
-_NO_RIGHT = "42501"
 _IDS = text("SELECT nextval(pg_get_serial_sequence(:table, 'id')) FROM generate_series(1, :count)")
 _AGENT = text(
     "INSERT INTO slowwave.agents (tenant, name, time_zone, cutoff_hour) VALUES (:tenant, :name, :zone, :cutoff)"
@@ -89,7 +89,7 @@ def import_agent(engine: Engine, tenant: str, file: Path, *, name: str | None, b
                 connection.execute(text("SELECT set_config('statement_timeout', '0', true)"))
                 return _Reading(connection, archive, manifest, tenant, agent).read(by, now)
         except (IntegrityError, DataError, ProgrammingError) as error:
-            if getattr(error.orig, "sqlstate", None) == _NO_RIGHT:
+            if isinstance(error.orig, InsufficientPrivilege):
                 raise
             diagnosis = getattr(error.orig, "diag", None)
             what = getattr(diagnosis, "message_primary", None) or type(error.orig).__name__

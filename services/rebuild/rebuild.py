@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
+from psycopg.errors import DeadlockDetected
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -33,7 +34,6 @@ from slowwave_server.services.runs.store import LEASE_SECONDS, Run, RunEnd, fini
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 3
-DEADLOCK = "40P01"
 FAILURES_IN_A_ROW = 5
 """After this many windows in a row without a usable answer, the rebuild stops: the cause is not in the windows."""
 
@@ -193,7 +193,7 @@ class Rebuilder:
                     report = replace(_with_difference(connection, report, done), switched=True)
                     self._finish(connection, run, report)
             except DBAPIError as error:
-                if getattr(error.orig, "sqlstate", None) != DEADLOCK or attempt == ATTEMPTS:
+                if not isinstance(error.orig, DeadlockDetected) or attempt == ATTEMPTS:
                     raise
             else:
                 return report

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from psycopg.errors import DeadlockDetected, LockNotAvailable
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
@@ -26,8 +27,8 @@ WIDTH = 1_000_000
 _EXTEND = text("SELECT slowwave.add_event_partitions(:width)")
 _EMPTY = text("SELECT slowwave.truncate_empty_partitions()")
 _ANALYZE = text("SELECT slowwave.analyze_events()")
-_IN_USE = frozenset({"55P03", "40P01"})
-"""Postgres: lock_not_available, deadlock_detected: a capture holds one partition and waits for another."""
+_IN_USE = (LockNotAvailable, DeadlockDetected)
+"""The errors while a capture holds one partition and waits for another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def keep_partitions(engine: Engine, *, width: int = WIDTH) -> PartitionCounts:
         with engine.begin() as connection:
             connection.execute(_ANALYZE)
     except DBAPIError as error:
-        if getattr(error.orig, "sqlstate", None) not in _IN_USE:
+        if not isinstance(error.orig, _IN_USE):
             raise
         return PartitionCounts(made, emptied, busy=True)
     return PartitionCounts(made, emptied)

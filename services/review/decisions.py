@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 
+from psycopg.errors import DeadlockDetected
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
 
@@ -31,7 +32,6 @@ from slowwave_server.services.runs.store import LEASE_SECONDS, Run, finish_run, 
 
 ATTEMPTS = 3
 """The largest number of attempts at a decision, if a pass changes the memories during each attempt."""
-DEADLOCK = "40P01"
 EXPIRED_AT_ONCE = 500
 CHANGED = "a memory of this question has changed since you read it; read it again before you decide"
 
@@ -144,7 +144,7 @@ def _again(engine: Engine, attempt: Callable[[Connection], DecisionReport]) -> D
             if place == ATTEMPTS:
                 raise Contested(f"other processes keep changing these memories ({error}); try again later") from None
         except DBAPIError as error:
-            if place == ATTEMPTS or getattr(error.orig, "sqlstate", None) != DEADLOCK:
+            if place == ATTEMPTS or not isinstance(error.orig, DeadlockDetected):
                 raise
     raise AssertionError  # pragma: no cover (the last attempt answers or raises)
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from psycopg.errors import LockNotAvailable
 from sqlalchemy import ColumnElement, Connection, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -34,7 +35,6 @@ DEAD_RUN = "its process ended before the cycle; the cycle wrote nothing"
 _LOCK = text("SELECT pg_advisory_lock(hashtextextended('slowwave.working ' || :scope, 0))")
 _UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended('slowwave.working ' || :scope, 0))")
 _PATIENCE = text("SELECT set_config('lock_timeout', :milliseconds, true)")
-_LOCK_NOT_AVAILABLE = "55P03"
 _KEEP = text(
     "SELECT item, memory, is_new FROM slowwave.consolidate_notes(:scope, :run, :by, CAST(:items AS jsonb), :now)"
 )
@@ -105,7 +105,7 @@ def _take_lock(connection: Connection, scope_id: int, wait_seconds: float) -> bo
             connection.execute(_PATIENCE, {"milliseconds": str(max(1, round(wait_seconds * 1000)))})
             connection.execute(_LOCK, {"scope": str(scope_id)})
     except OperationalError as error:
-        if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+        if isinstance(error.orig, LockNotAvailable):
             return False
         raise
     return True

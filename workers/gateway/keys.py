@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from psycopg import Error as DriverError
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
@@ -82,7 +82,7 @@ class Keys:
 
     def recheck(self, caller: Caller, error: Exception) -> Exception:
         """Return the error of a request; KeyRefused if Postgres refused it because the key is no longer valid."""
-        refused = isinstance(error, NotPermitted) or getattr(_driver(error), "sqlstate", None) == "42501"
+        refused = isinstance(error, NotPermitted) or isinstance(getattr(error, "orig", error), InsufficientPrivilege)
         if not refused:
             return error
         self._drop(caller.digest)
@@ -125,7 +125,3 @@ class Keys:
         with self._lock:
             self._seen.pop(digest, None)
             self._used.pop(digest, None)
-
-
-def _driver(error: Exception) -> object:
-    return error if isinstance(error, DriverError) else getattr(error, "orig", None)

@@ -20,7 +20,6 @@ _again: ContextVar[bool] = ContextVar("slowwave_acting_again", default=False)
 _ENTERED = "slowwave_key"
 _UNSURE = "unsure"
 """Of a connection that was refused another key: it may hold the one that it had."""
-_INVALID_AUTHORIZATION = "28000"
 _USE_KEY = PreparedStatement(b"slowwave_use_key", b"SELECT slowwave.use_key($1::bytea)")
 _LEAVE = PreparedStatement(b"slowwave_leave_key", b"SELECT pg_catalog.set_config('slowwave.key', '', false)")
 
@@ -104,4 +103,4 @@ def guard(engine: Engine) -> None:
 
 
 def _refusal(error: psycopg.Error) -> Exception:
-    return KeyRefused() if error.sqlstate == _INVALID_AUTHORIZATION else error
+    return KeyRefused() if isinstance(error, psycopg.errors.InvalidAuthorizationSpecification) else error
