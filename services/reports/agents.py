@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 SESSIONS_COUNTED = 1_000
 """The largest number of sessions that are counted for an agent."""
+MEMORIES_COUNTED = 10_000
+"""The largest number of memories, and of archived ones, that are counted for an agent."""
 
 _WAITING = (
     "SELECT s.dirty_since FROM slowwave.sessions s WHERE s.agent_id = a.id AND s.dirty_since IS NOT NULL"
@@ -33,7 +35,13 @@ _SESSIONS = (
     " WHERE s.agent_id = %(agent)s AND k.tenant = %(tenant)s AND {} ORDER BY s.id DESC LIMIT %(limit)s"
 )
 _OWN = "(SELECT id FROM slowwave.scopes WHERE tenant = %(tenant)s AND kind = 'agent' AND name = %(agent)s)"
-_STATUSES = f"SELECT status, count(*) AS number FROM slowwave.memories WHERE scope_id = {_OWN} GROUP BY status"
+_STATUSES = (
+    "SELECT status, count(*) AS number FROM ("
+    f"(SELECT status FROM slowwave.memories WHERE scope_id = {_OWN} AND status <> 'archived'"
+    " ORDER BY valid_from DESC LIMIT %(most)s) UNION ALL"
+    f" (SELECT status FROM slowwave.memories WHERE scope_id = {_OWN} AND status = 'archived' LIMIT %(most)s)"
+    ") AS counted GROUP BY status"
+)
 _COUNTS = (
     f"SELECT (SELECT count(*) FROM slowwave.working_memory WHERE scope_id = {_OWN} AND outcome IS NULL) AS notes,"
     f" (SELECT count(*) FROM slowwave.review_items WHERE scope_id = {_OWN} AND state = 'open') AS questions"
@@ -118,10 +126,14 @@ def list_sessions(
 
 @dataclass(frozen=True, slots=True)
 class AgentOverview:
-    """An agent with counts of its own scope: memories by status, notes in working memory, open questions."""
+    """An agent with counts of its own scope: memories by status, notes in working memory, open questions.
+
+    more_memories: True if only the newest MEMORIES_COUNTED memories were counted, or as many archived ones.
+    """
 
     agent: ListedAgent
     memories: dict[str, int]
+    more_memories: bool
     notes: int
     questions: int
 
@@ -131,6 +143,9 @@ def read_agent(connection: Reads, tenant: str, agent: str) -> AgentOverview:
     agent_id = find_agent(connection, tenant, agent)
     (listed,) = _agents(connection, "a.id = %(id)s", {"id": agent_id, "limit": 1})
     own = {"tenant": tenant, "agent": agent}
-    memories = {row["status"]: row["number"] for row in read_rows(connection, _STATUSES, own)}
+    rows = read_rows(connection, _STATUSES, {**own, "most": MEMORIES_COUNTED})
+    memories = {row["status"]: row["number"] for row in rows}
+    archived = memories.get("archived", 0)
+    more = MEMORIES_COUNTED in {archived, sum(memories.values()) - archived}
     (counts,) = read_rows(connection, _COUNTS, own)
-    return AgentOverview(listed, memories, counts["notes"], counts["questions"])
+    return AgentOverview(listed, memories, more, counts["notes"], counts["questions"])

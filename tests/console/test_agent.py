@@ -5,6 +5,7 @@ import re
 import pytest
 from sqlalchemy import Engine
 
+from slowwave_server.services.reports import agents
 from tests.console.conftest import TENANT, Console
 from tests.support.reviewing import Dispute
 
@@ -44,6 +45,17 @@ def test_each_tab_shows_its_part(console: Console, dispute: Dispute) -> None:
     assert console.get("/agent?agent=maya&tab=odd").status_code == 400
     assert console.get("/agent?agent=nobody").status_code == 404
     assert console.get("/agent").status_code == 400
+
+
+def test_counts_end_at_their_limits(console: Console, dispute: Dispute, monkeypatch: pytest.MonkeyPatch) -> None:
+    dispute.memory("Maya works at Globex.")
+    dispute.memory("Maya has a boat.")
+    assert "At least" not in tab(console, "memories")
+    monkeypatch.setattr(agents, "MEMORIES_COUNTED", 1)
+    assert "At least 1 " in tab(console, "memories")
+    with console.engine.connect() as connection:
+        found = agents.read_agent(connection, TENANT, "maya")
+    assert (sum(found.memories.values()), found.more_memories) == (1, True)
 
 
 def test_operator_changes_the_clock(console: Console, dispute: Dispute) -> None:

@@ -46,12 +46,13 @@ def show(context: typer.Context, agent: Agent, *, as_json: Json = False) -> None
     at_least = "at least " if one.sessions == SESSIONS_COUNTED else ""
     since = "" if one.oldest_dirty_at is None else f", the oldest since {one.oldest_dirty_at:%Y-%m-%d %H:%M} UTC"
     memories = ", ".join(f"{count:,} {status}" for status, count in sorted(found.memories.items()))
+    memories = f"at least {memories}" if found.more_memories else memories or "none"
     rows: list[tuple[str, ...]] = [
         ("agent", styled(one.name, "bold")),
         ("created", f"{one.created_at:%Y-%m-%d %H:%M} UTC"),
         ("day begins", f"{one.cutoff_hour:02}:00, {one.timezone}"),
         ("sessions", f"{at_least}{one.sessions:,}; {one.dirty:,} with unprocessed events{since}"),
-        ("memories", memories or "none"),
+        ("memories", memories),
         ("notes", f"{pluralize(found.notes, 'note')} in working memory"),
         ("inbox", pluralize(found.questions, "open question")),
     ]

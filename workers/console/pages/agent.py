@@ -12,7 +12,7 @@ from slowwave_server.domain.local_days import bounds_of, local_day
 from slowwave_server.services.days.agents import InvalidDay, configure_agent
 from slowwave_server.services.days.book import day_book
 from slowwave_server.services.lookup import UnknownName
-from slowwave_server.services.reports.agents import list_sessions, read_agent
+from slowwave_server.services.reports.agents import MEMORIES_COUNTED, SESSIONS_COUNTED, list_sessions, read_agent
 from slowwave_server.services.reports.aliases import list_aliases
 from slowwave_server.services.reports.inbox import open_keys, read_items
 from slowwave_server.services.reports.memories import list_memories
@@ -23,6 +23,8 @@ from slowwave_server.workers.console.routing import Page, changes, reads
 
 SHOWN = 25
 SESSIONS_SHOWN = 50
+MOST = {"memories": MEMORIES_COUNTED, "sessions": SESSIONS_COUNTED}
+"""The counts of tabs at which counting stops."""
 Values = dict[str, Any]
 Tab = Callable[[PageRequest, Connection, str], Values]
 
@@ -65,8 +67,9 @@ def _show(req: PageRequest, agent: str, tab: str, *, problem: str | None = None)
         agent=found.agent,
         counts=counts,
         statuses=found.memories,
+        more_memories=found.more_memories,
         tab=tab,
-        tabs=[(key, _label(words, counts.get(key)), _link(agent, key)) for key, (words, _) in TABS.items()],
+        tabs=[(key, _label(key, words, counts.get(key)), _link(agent, key)) for key, (words, _) in TABS.items()],
         **values,
     )
 
@@ -135,8 +138,8 @@ def _tab(req: PageRequest) -> str:
     return given
 
 
-def _label(words: str, count: int | None) -> str:
-    return words if count is None else f"{words} ({count:,})"
+def _label(tab: str, words: str, count: int | None) -> str:
+    return words if count is None else f"{words} ({count:,}{'+' if count == MOST.get(tab) else ''})"
 
 
 def _link(agent: str, tab: str) -> str:
