@@ -6,7 +6,7 @@ An item has a key: `q12` is question 12; `c7` is contradiction 7, about which no
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 from uuid import UUID
 
 from slowwave.errors import InvalidMessage
@@ -64,7 +64,8 @@ _UNASKED = (
     " WHERE q.state = 'open' AND q.memory_id = c.conflicting_memory_id)"
     " ORDER BY c.id DESC LIMIT %(most)s"
 )
-
+_KINDS = f"SELECT q.pair, count(*) AS number FROM ({_QUESTIONS}) AS q GROUP BY q.pair"
+_UNASKED_COUNT = f"SELECT count(*) AS number FROM ({_UNASKED}) AS c"
 _ANSWERED = (
     "WITH decided AS (SELECT c.after FROM slowwave.memory_changes c JOIN slowwave.memories m ON m.id = c.memory_id"
     " JOIN slowwave.scopes k ON k.id = m.scope_id AND k.tenant = %(tenant)s"
@@ -121,7 +122,7 @@ def open_keys(
     connection: Reads, tenant: str, *, scope: tuple[str, str] | None = None, kind: ItemKind | None = None
 ) -> list[str]:
     """Return the keys of open items: the most important questions first, then contradictions without a question."""
-    values = {"tenant": tenant, "most": KEYS_READ, "kind": scope and scope[0], "name": scope and scope[1]}
+    values = _values(tenant, scope)
     asked = read_rows(connection, _QUESTIONS, values)
     keys = [f"q{row['id']}" for row in asked if kind is None or row["pair"] == (kind == "contradiction")]
     if kind != "claim" and len(keys) < KEYS_READ:
@@ -131,7 +132,15 @@ def open_keys(
 
 def count_kinds(connection: Reads, tenant: str, *, scope: tuple[str, str] | None = None) -> dict[ItemKind, int]:
     """Count the open items of each kind, at most KEYS_READ of each."""
-    return {kind: len(open_keys(connection, tenant, scope=scope, kind=kind)) for kind in ITEM_KINDS}
+    values = _values(tenant, scope)
+    asked = {row["pair"]: row["number"] for row in read_rows(connection, _KINDS, values)}
+    (unasked,) = read_rows(connection, _UNASKED_COUNT, values)
+    contradictions = min(KEYS_READ, asked.get(True, 0) + unasked["number"])
+    return {"contradiction": contradictions, "claim": asked.get(False, 0)}
+
+
+def _values(tenant: str, scope: tuple[str, str] | None) -> dict[str, Any]:
+    return {"tenant": tenant, "most": KEYS_READ, "kind": scope and scope[0], "name": scope and scope[1]}
 
 
 def read_items(connection: Reads, tenant: str, keys: Iterable[str]) -> list[InboxItem]:

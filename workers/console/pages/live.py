@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from slowwave_server.services.access.whole_installation import sees_everything
 from slowwave_server.services.reports.dead_letters import count_open
-from slowwave_server.services.reports.inbox import open_keys
+from slowwave_server.services.reports.inbox import KEYS_READ, count_kinds
 from slowwave_server.services.reports.quarantine import count_quarantined
 from slowwave_server.workers.console.request import PageRequest
 from slowwave_server.workers.console.routing import Page, reads
@@ -15,7 +15,7 @@ def badges(req: PageRequest) -> Response:
     with req.reading() as connection:
         nobodys = sees_everything(connection, req.user)
         counts = {
-            "inbox": len(open_keys(connection, req.tenant)),
+            "inbox": min(KEYS_READ, sum(count_kinds(connection, req.tenant).values())),
             "quarantine": count_quarantined(connection, req.tenant)
             + count_open(connection, req.tenant, nobodys=nobodys),
         }
