@@ -27,7 +27,7 @@ from psycopg.rows import TupleRow
 
 from bench.__main__ import data_folder
 from bench.report import Row, note
-from bench.search_speed import AGENT, START, Speech, fill
+from bench.search_speed import AGENT, START, Speech, fill, invent
 from slowwave.recall import Context, Hit, context, estimate
 from slowwave.recall.briefing import FORMATS, Format
 from slowwave.recall.lines import hit_line
@@ -204,7 +204,8 @@ def library(size: int, speech: Speech, now: datetime) -> Iterator[tuple[Connecti
         engine = make_engine(server.get_uri(), statement_timeout_ms=600_000)
         migrate(engine)
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            memories = fill(connection, speech, size)
+            memories = invent(speech, size)
+            fill(connection, speech, memories)
             with engine.begin() as counting:
                 refresh_statistics(counting, 1, START)
             add_days(connection, speech, now)

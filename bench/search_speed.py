@@ -66,9 +66,14 @@ class Speech:
         return " ".join([*own, *self.words(1, 5)])
 
 
-def fill(connection: Connection, speech: Speech, size: int) -> list[str]:
-    """Put `size` memories and as many flushed events into one scope. Return the texts of the memories."""
-    memories = [speech.sentence(6, 14) for _ in range(size)]
+def invent(speech: Speech, size: int) -> list[str]:
+    """Return the texts of `size` memories."""
+    return [speech.sentence(6, 14) for _ in range(size)]
+
+
+def fill(connection: Connection, speech: Speech, memories: Sequence[str], entities: Sequence[str] = ("Maya",)) -> None:
+    """Put these memories, each about these entities, and as many flushed events into one scope."""
+    size = len(memories)
     connection.execute("INSERT INTO slowwave.agents (tenant, name) VALUES ('default', %s)", (AGENT,))
     connection.execute("INSERT INTO slowwave.scopes (tenant, kind, name) VALUES ('default', 'agent', %s)", (AGENT,))
     connection.execute(
@@ -88,8 +93,7 @@ def fill(connection: Connection, speech: Speech, size: int) -> list[str]:
         ((i, content, round(0.3 + i % 60 / 100, 2)) for i, content in enumerate(memories)),
     )
     for statement in FILL:
-        connection.execute(statement)
-    return memories
+        connection.execute(statement, {"entities": list(entities)})
 
 
 def _copy(connection: Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> None:
@@ -111,19 +115,22 @@ FILL = (
     """INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance, trust,
                                      valid_from, reaffirmed_at, recorded_at, search)
        SELECT 1, 'fact', k.content, sha256((k.place || k.content)::bytea), 'active', 0.8, k.importance, 'user', s.at,
-              s.at, s.at, slowwave.memory_search_vector(1, k.content, s.at, '{Maya}')
+              s.at, s.at, slowwave.memory_search_vector(1, k.content, s.at, %(entities)s::text[])
        FROM kept k JOIN said s ON (s.session_id - 1) * 100 + s.seq - 1 = k.place""",
     """INSERT INTO slowwave.memory_sources (memory_id, session_id, seq, confidence, importance, trust, holds_from)
        SELECT m.id, s.session_id, s.seq, m.confidence, m.importance, m.trust, m.valid_from
        FROM slowwave.memories m JOIN said s ON s.at = m.valid_from""",
+    "VACUUM ANALYZE",
+)
+
+PLAIN_FILL = (
     "CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text, search tsvector)",
     """INSERT INTO plain (content, search)
        SELECT content, to_tsvector('english', content) FROM (
            SELECT content FROM kept UNION ALL SELECT content FROM said) AS x""",
     "CREATE INDEX ON plain USING gin (search)",
-    "VACUUM ANALYZE",
+    "VACUUM ANALYZE plain",
 )
-
 PLAIN = """
     SELECT id, content, ts_rank_cd(search, q) AS score FROM plain, to_tsquery('english', %s) AS q
     WHERE search @@ q ORDER BY score DESC, id LIMIT 10"""
@@ -151,7 +158,10 @@ def measure(server_url: str, size: int, questions: int) -> None:
     migrate(engine)
     speech = Speech(size)
     with psycopg.connect(url, autocommit=True) as connection:
-        memories = fill(connection, speech, size)
+        memories = invent(speech, size)
+        fill(connection, speech, memories)
+        for statement in PLAIN_FILL:
+            connection.execute(statement)
         begun = time.perf_counter()
         with engine.begin() as counting:
             common = refresh_statistics(counting, 1, START)
