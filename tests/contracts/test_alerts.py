@@ -18,6 +18,7 @@ from slowwave_server.workers.exporter.alerts import RULES, WITHOUT_ALERT
 from slowwave_server.workers.exporter.catalogue import CATALOGUE
 from slowwave_server.workers.exporter.rules_file import rules_file
 from tests.support.dashboard import panels, targets
+from tests.support.tables import for_each
 
 ROOT = Path(__file__).parents[2]
 RUNBOOKS = ROOT / "docs" / "runbooks"
@@ -155,7 +156,7 @@ def test_an_alert_says_the_words_of_the_catalogue_and_names_its_page() -> None:
     assert pages[0] == "https://slowwave.example/runbooks/postgres-away.html"
 
 
-@pytest.mark.parametrize("name", HEALTH_ISSUES)
+@for_each("name", HEALTH_ISSUES)
 def test_each_trouble_has_a_page_of_the_runbook_in_its_words(name: str) -> None:
     issue = HEALTH_ISSUES[name]
     text = (RUNBOOKS / f"{name}.md").read_text(encoding="utf-8")
@@ -175,12 +176,12 @@ def test_the_runbook_has_no_page_of_a_trouble_that_is_none() -> None:
     assert {page.stem for page in RUNBOOKS.glob("*.md")} == {*HEALTH_ISSUES, "README"}
 
 
-@pytest.mark.parametrize("name", HEALTH_ISSUES)
+@for_each("name", HEALTH_ISSUES)
 def test_a_symptom_leads_to_every_runbook(name: str) -> None:
     assert f"(runbooks/{name}.md)" in (RUNBOOKS.parent / "troubleshooting.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("where", EXPRESSIONS)
+@for_each("where", EXPRESSIONS)
 def test_an_expression_asks_for_metrics_and_labels_that_there_are(where: str) -> None:
     expr = EXPRESSIONS[where]
     for name, matchers in re.findall(r"\bslowwave_(\w+)(?:\{([^}]*)\})?", expr):

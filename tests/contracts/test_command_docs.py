@@ -8,12 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import typer
 
 from slowwave_server.domain.waiting_facts import Reason
 from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.cli.tree import TREE
+from tests.support.tables import for_each
 
 ROOT = Path(__file__).parent.parent.parent
 ENDINGS = {".md", ".py", ".yaml", ".yml", ".sql", ".html", ".js", ".ts", ".service", ".timer", ".sh", ".toml", ""}
@@ -80,7 +80,7 @@ def test_an_old_or_misspelt_call_is_noticed() -> None:
     assert wrong("memory list AGENT --as-of 2026-03-05") is None
 
 
-@pytest.mark.parametrize("name", sorted(TREE))
+@for_each("name", sorted(TREE))
 def test_every_command_is_described(name: str) -> None:
     described = {call.split()[0] for file, call in calls() if file.endswith(".md")}
     assert name in described

@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from slowwave_server.domain.health_issues import HEALTH_ISSUES, HealthIssue
+from tests.support.tables import for_each
 
 ROOT = Path(__file__).parent.parent.parent
 REPORTS = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "services" / "reports").glob("*.py"))
@@ -13,7 +12,7 @@ REPORTS = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "servic
 ALERTS_ALONE = {"tasks-fail", "exporter-away"}
 
 
-@pytest.mark.parametrize("issue", HEALTH_ISSUES.values(), ids=list(HEALTH_ISSUES))
+@for_each("issue", HEALTH_ISSUES.values())
 def test_each_trouble_is_a_sentence_with_a_cure(issue: HealthIssue) -> None:
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", issue.name)
     assert re.fullmatch(r"[A-Z][^.]*\.", issue.title), "one sentence"

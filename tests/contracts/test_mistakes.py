@@ -5,7 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.support.tables import for_each
 
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| (\d+) \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
@@ -28,7 +28,7 @@ def test_every_mistake_has_its_row() -> None:
     assert list(ROWS) == list(NUMBERS)
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@for_each("number", NUMBERS)
 def test_its_tests_exist_bear_its_number_and_are_not_skipped(number: int) -> None:
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", ROWS[number])
     assert named, "no test is named"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import slowwave
+from tests.support.tables import for_each
 
 METHODS_WITHOUT_RESULT = {"None", None}
 
@@ -37,7 +38,7 @@ def _sections(call: Callable[..., Any]) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-@pytest.mark.parametrize("name", CALLS)
+@for_each("name", CALLS)
 def test_public_call_describes_every_argument_and_result(name: str) -> None:
     call = CALLS[name]
     sections = _sections(call)
@@ -53,7 +54,7 @@ def test_every_call_of_the_memory_has_an_example(name: str) -> None:
     assert [call for call in calls if "Example" not in _sections(CALLS[call])] == []
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@for_each("name", CLASSES)
 def test_public_class_describes_its_fields(name: str) -> None:
     kind = getattr(slowwave, name)
     told = set(re.findall(r"(?m)^    (\w+):", _sections(kind).get("Attributes", "")))

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from slowwave.errors import InvalidSettings
 from slowwave.settings import Settings, known_keys, load_settings, variable_of
 from slowwave.validation_errors import plain_problems
+from tests.support.tables import for_each
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("client/src/slowwave", "domain", "models", "services", "tasks", "workers")
@@ -119,7 +120,7 @@ def test_a_wrong_file_is_told_with_all_its_errors(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("key", known_keys())
+@for_each("key", known_keys())
 def test_a_wrong_value_of_any_key_gets_its_allowed_form(key: str) -> None:
     tree: dict[str, object] = {}
     *path, leaf = key.split(".")

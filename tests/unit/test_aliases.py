@@ -6,6 +6,7 @@ import pytest
 
 from slowwave_server.domain.aliases import Alias, key_of, learn
 from slowwave_server.domain.events import Event, EventKind
+from tests.support.tables import for_each
 
 NOON = datetime(2025, 3, 3, 12, tzinfo=UTC)
 
@@ -99,7 +100,7 @@ TAUGHT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "name", "alias"), [case for case in TAUGHT if case[1]])
+@for_each(("text", "name", "alias"), [case for case in TAUGHT if case[1]])
 def test_alias_is_learned(text: str, name: str, alias: str) -> None:
     assert taught(text) == {(name, alias)}
 
@@ -287,7 +288,7 @@ def _texts() -> list[str]:
     return [line.replace("¶", "\n") for line in joined.split("\n")]
 
 
-@pytest.mark.parametrize("text", _texts())
+@for_each("text", _texts())
 def test_other_spellings_teach_nothing(text: str) -> None:
     assert taught(text, "Robert Miller") == set()
 

@@ -4,6 +4,7 @@ import pytest
 
 from slowwave_server.domain.similarity import Meaning, MeaningOf, changes, read
 from slowwave_server.domain.similarity.quotes import plain_words
+from tests.support.tables import for_each
 
 
 def meaning(*, by_first: float = 0.0, by_second: float = 0.0, conflict: float = 0.0) -> MeaningOf:
@@ -26,7 +27,7 @@ def test_quotes_are_read_in_plain_words(text: str, plain: str) -> None:
     assert plain_words(text) == plain
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("older", "newer"),
     [
         ("The harbour bot runs on Node 18.", "The harbour bot was upgraded to Node 20."),
@@ -85,7 +86,7 @@ def test_a_change_needs_no_model_if_the_words_say_it(older: str, newer: str) -> 
     assert changes(read(newer), read(older), None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("older", "newer"),
     [
         ("The silver plan costs 9 euros a month.", "From today the gold plan is 15 euros a month."),

@@ -20,6 +20,7 @@ from slowwave_server.workers.cli.main import app
 from slowwave_server.workers.cli.tree import TREE, Noun, Verb, verbs
 from slowwave_server.workers.scratch import rules_flusher
 from tests.support.shelling import CliRunner
+from tests.support.tables import for_each
 
 NOWHERE = {
     "SLOWWAVE_DATABASE_URL": "postgresql://slowwave:hidden-word@127.0.0.1:1/slowwave",
@@ -165,7 +166,7 @@ def test_a_command_loads_no_module_of_another_command() -> None:
     assert loaded & targets == {"days"}
 
 
-@pytest.mark.parametrize(("path", "verb"), sorted(verbs(), key=lambda pair: pair[0]), ids=lambda value: str(value)[:60])
+@for_each(("path", "verb"), sorted(verbs(), key=lambda pair: pair[0]))
 def test_every_example_is_a_call_of_its_command(path: tuple[str, ...], verb: Verb) -> None:
     assert verb.examples
     shown = " ".join(run(*path, "--help", COLUMNS="200").output.split())
@@ -176,18 +177,18 @@ def test_every_example_is_a_call_of_its_command(path: tuple[str, ...], verb: Ver
         assert f"$ slowwave {example}" in shown
 
 
-@pytest.mark.parametrize("path", sorted(set(ALL) - {(name,) for name in PROCESSES}), ids=" ".join)
+@for_each("path", sorted(set(ALL) - {(name,) for name in PROCESSES}))
 def test_every_command_that_prints_data_has_json(path: tuple[str, ...]) -> None:
     assert "--json" in {option for parameter in ALL[path].params for option in parameter.opts}
 
 
-@pytest.mark.parametrize("path", sorted(ALL), ids=" ".join)
+@for_each("path", sorted(ALL))
 def test_every_command_and_option_says_what_it_is_for(path: tuple[str, ...]) -> None:
     assert ALL[path].help
     assert run(*path, "--help").exit_code == 0
 
 
-@pytest.mark.parametrize("path", [(), *sorted(ALL)], ids=" ".join)
+@for_each("path", [(), *sorted(ALL)])
 def test_help_names_types_in_plain_words(path: tuple[str, ...]) -> None:
     shown = run(*path, "--help", COLUMNS="160").output
     assert not re.search(r"<(bool|str|int|float|path|list|datetime|uuid)\b", shown, re.IGNORECASE)
@@ -196,7 +197,7 @@ def test_help_names_types_in_plain_words(path: tuple[str, ...]) -> None:
 FREE_TEXT = {"text", "query", "a", "b", "alias", "description", "words", "llm_command"}
 
 
-@pytest.mark.parametrize("path", sorted(ALL), ids=" ".join)
+@for_each("path", sorted(ALL))
 def test_only_free_text_is_called_text(path: tuple[str, ...]) -> None:
     context = typer.Context(ALL[path])
     labels = {one.name: one.display_type_rich(context) for one in ALL[path].params}

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave_server.domain.dates import annotate, local_day, mentions
+from tests.support.tables import for_each
 
 MONDAY = date(2023, 5, 8)
 
@@ -16,7 +17,7 @@ def told(text: str, today: date = MONDAY) -> str:
     return annotate(text, mentions(text, today))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "dated"),
     [
         ("I left yesterday.", "I left yesterday (2023-05-07)."),

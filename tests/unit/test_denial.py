@@ -4,6 +4,7 @@ import pytest
 
 from slowwave_server.domain.model_extraction.denial import is_flipped
 from tests.support.modelling import extracted, memory, turns
+from tests.support.tables import for_each
 
 PEOPLE = frozenset({"tom", "user", "leila", "maya"})
 # (what was said, what a model made of it)
@@ -276,17 +277,17 @@ FAITHFUL = (
 )
 
 
-@pytest.mark.parametrize(("said", "memory"), FLIPPED)
+@for_each(("said", "memory"), FLIPPED)
 def test_flipped_polarity_is_recognised(said: str, memory: str) -> None:
     assert is_flipped(memory, [said], PEOPLE)
 
 
-@pytest.mark.parametrize(("said", "memory"), FAITHFUL)
+@for_each(("said", "memory"), FAITHFUL)
 def test_faithful_paraphrase_is_never_rejected(said: str, memory: str) -> None:
     assert not is_flipped(memory, [said], PEOPLE)
 
 
-@pytest.mark.parametrize(("said", "memory"), FLIPPED)
+@for_each(("said", "memory"), FLIPPED)
 def test_statement_agrees_with_itself(said: str, memory: str) -> None:
     assert not is_flipped(said, [said], PEOPLE)
     assert not is_flipped(memory, [memory], PEOPLE)

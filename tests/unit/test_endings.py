@@ -11,6 +11,7 @@ from slowwave_server.domain.endings.recognise import recognise
 from slowwave_server.domain.endings.targets import Sourced, ends
 from slowwave_server.domain.endings.wording import ending_of, told
 from tests.support.revising import revision
+from tests.support.tables import for_each
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -90,7 +91,7 @@ def test_correction_has_an_old_and_a_new_value(said: str, old: str, new: str) ->
     assert (found.act, found.what, found.instead) == ("corrected", old, new)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "",

@@ -2,13 +2,12 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.foreign import kept
 from slowwave_server.domain.extraction.languages import CODES, language
 from slowwave_server.domain.extraction.person import Speaker
 from slowwave_server.domain.extraction.speech import Speech
+from tests.support.tables import for_each
 
 AT = datetime(2026, 11, 23, 9, tzinfo=UTC)
 
@@ -138,7 +137,7 @@ def test_every_language_has_instructions() -> None:
     assert set(INSTRUCTIONS) == set(CODES)
 
 
-@pytest.mark.parametrize(("code", "said"), [(code, said) for code, every in INSTRUCTIONS.items() for said in every])
+@for_each(("code", "said"), [(code, said) for code, every in INSTRUCTIONS.items() for said in every])
 def test_a_standing_phrase_makes_an_instruction(code: str, said: str) -> None:
     spoken = language(code)
     assert spoken is not None

@@ -16,6 +16,7 @@ from slowwave_server.domain.extraction.languages import CODES, language
 from slowwave_server.domain.extraction.languages.splitting import sentences
 from slowwave_server.domain.extraction.person import Speaker
 from slowwave_server.domain.extraction.speech import Speech
+from tests.support.tables import for_each
 
 AT = datetime(2026, 11, 23, 9, tzinfo=UTC)  # a Monday
 Turn = tuple[EventKind, str | None, str]
@@ -111,7 +112,7 @@ def test_a_fact_is_kept_word_for_word(code: str) -> None:
     assert (told.type, told.trust, told.sources) == ("fact", "user", (1,))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "kind"),
     [
         *((said, "instruction") for said in INSTRUCTIONS.values()),
@@ -136,7 +137,7 @@ def test_only_people_instruct(code: str) -> None:
     assert of_turn(code, INSTRUCTIONS[code], agent=True) == []
 
 
-@pytest.mark.parametrize(("code", "said"), [(code, said) for code, every in LEFT_OUT.items() for said in every])
+@for_each(("code", "said"), [(code, said) for code, every in LEFT_OUT.items() for said in every])
 def test_requests_reactions_and_hedges_are_left_out(code: str, said: str) -> None:
     assert of_turn(code, said) == []
 

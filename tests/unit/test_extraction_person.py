@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave_server.domain.extraction.person import Speaker, third_person
+from tests.support.tables import for_each
 
 MAYA = Speaker("Maya", "Jonas")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "told"),
     [
         ("I adopted a dog last week.", "Maya adopted a dog last week."),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave_server.domain.extraction.standalone import content_words, flaw, is_unreal
+from tests.support.tables import for_each
 
 MAYA = ("Maya",)
 
@@ -43,7 +44,7 @@ def test_what_points_away_asks_or_reacts_has_a_flaw(content: str) -> None:
     assert flaw(content, names=MAYA) is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "reason"),
     [
         ("It was Maya who sold the Fiat Punto in Leeds.", "dangling reference"),

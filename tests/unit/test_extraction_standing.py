@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave_server.domain.extraction.standing import is_instruction, told
+from tests.support.tables import for_each
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_what_holds_every_time_is_an_instruction(said: str) -> None:
     assert is_instruction(said)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "",

@@ -3,10 +3,9 @@
 import json
 from importlib.resources import files
 
-import pytest
-
 from slowwave.recall.instructions import SEVERAL, SINGLE
 from slowwave_server.domain.profile import profile_of
+from tests.support.tables import for_each
 
 ENGLISH = {
     "The user's name is Maya Chen.": ["name: Maya Chen"],
@@ -134,18 +133,18 @@ def told(content: str, kind: str = "fact") -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("content", ENGLISH)
+@for_each("content", ENGLISH)
 def test_statement_gives_its_attributes(content: str) -> None:
     assert told(content, "decision" if "corrected" in content else "fact") == ENGLISH[content]
 
 
-@pytest.mark.parametrize(("said", "given"), [pair for told_in in QUOTED.values() for pair in told_in.items()])
+@for_each(("said", "given"), [pair for told_in in QUOTED.values() for pair in told_in.items()])
 def test_statement_in_another_language_gives_its_attributes(said: str, given: list[str]) -> None:
     assert told(f'Maya: "{said}"') == given
     assert {trait.person for trait in profile_of(f'Maya: "{said}"')} == {"maya"}
 
 
-@pytest.mark.parametrize("content", NOTHING)
+@for_each("content", NOTHING)
 def test_wish_past_and_other_people_give_nothing(content: str) -> None:
     assert told(content) == []
 

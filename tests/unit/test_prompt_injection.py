@@ -11,12 +11,13 @@ from slowwave_server.domain.model_extraction.asking import MOST_MEMORIES, TYPES
 from slowwave_server.domain.prompts import prompt_text
 from tests.support.hostile import TURNS, worst
 from tests.support.modelling import extracted, turns
+from tests.support.tables import for_each
 
 CALM = ("I work as a gardener in Bergen.", ("assistant", "How long have you been there?"))
 SECRETS = ("zebra-Quartz-77", "sk-proj-abcdef", "ghp_abcdef")
 
 
-@pytest.mark.parametrize("text", TURNS)
+@for_each("text", TURNS)
 def test_a_turn_stays_one_line_inside_the_fence(text: str) -> None:
     asked = read_window(turns(*CALM, text), ExtractionContext("iris"))
     prompt = prompt_of(asked, ExtractionContext("iris"), KnownContext.of("Maya has a boat"), no_reply="NO_REPLY")

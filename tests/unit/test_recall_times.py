@@ -13,6 +13,7 @@ from slowwave.recall.times import Anchor, Interval, TimeQuestion, asks_order, re
 from slowwave.recall.times.hints import LANGUAGES, hints_at_time
 from slowwave.recall.times.words import language
 from tests.support.asked_times import ENGLISH, NO_TIME, OTHERS, asked
+from tests.support.tables import for_each
 
 NOW = datetime(2023, 6, 5, 12, tzinfo=UTC)
 
@@ -144,7 +145,7 @@ def test_texts_that_say_no_time(text: str) -> None:
     assert not says_time(text, "en")
 
 
-@pytest.mark.parametrize("question", [*(q for q, *_ in asked(ENGLISH)), *(q for q, *_ in asked(OTHERS))])
+@for_each("question", [*(q for q, *_ in asked(ENGLISH)), *(q for q, *_ in asked(OTHERS))])
 def test_the_first_look_notices_every_time(question: str) -> None:
     assert hints_at_time(question.lower())
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from slowwave_server.domain.redaction import redact
 from tests.support.bounded import at_most
+from tests.support.tables import for_each
 
 # Put together at run time, so that no scanner takes this file for a leak.
 AWS = "AKIA" + "Q3EXAMPLE7ZXCVB2"
@@ -14,7 +15,7 @@ JWT = "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0NSJ9." + "c2lnbmF0dXJl-_x"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAK\nqL8x\n-----END RSA PRIVATE KEY-----"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "clean"),
     [
         (f"use {AWS} for it", "use [redacted:aws-key] for it"),

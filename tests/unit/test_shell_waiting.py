@@ -13,6 +13,7 @@ from slowwave.settings import AutoFlush
 from slowwave_server.domain.spoken_time import duration_words, format_time
 from slowwave_server.domain.waiting import waiting_for
 from slowwave_server.domain.waiting_facts import Facts, Reason
+from tests.support.tables import for_each
 
 NOW = datetime(2026, 3, 5, 14, 0, 0, tzinfo=UTC)
 RULES = AutoFlush()
@@ -131,7 +132,7 @@ def test_only_what_runs_by_itself_goes_without_a_cure_or_a_time(known: Facts, se
     assert waiting.reason in by_itself or waiting.cure is not None or waiting.until is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("known", "reason", "words"),
     [
         (replace(DIRTY, processed_until=6, flushed_at=at(-5)), Reason.CLEAN, "the last at 13:59:55 UTC"),

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave_server.domain.similarity import Judgement, Thresholds, judge, read
+from tests.support.tables import for_each
 
 SUBJECTS = ["Maya", "Jonas", "The user", "The deadline", "Priya's dog", "A man", "The old server", "There is no cat"]
 VERBS = ["works at", "does not like", "likes", "is", "has", "moved to", "is being chased by", "runs on", "was born in"]
@@ -85,7 +86,7 @@ GUARDED = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b", "expected"), [case[1:] for case in GUARDED], ids=[case[0] for case in GUARDED])
+@for_each(("a", "b", "expected"), [case[1:] for case in GUARDED])
 def test_mistake_21_alike_is_not_the_same(a: str, b: str, expected: str) -> None:
     judged = verdict(a, b)
     assert judged.verdict == expected

@@ -5,9 +5,10 @@ import pytest
 from slowwave_server.domain.similarity import read
 from slowwave_server.domain.similarity.amounts import values_differ
 from slowwave_server.domain.similarity.spoken import with_digits
+from tests.support.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "written"),
     [
         ("two hundred and twelve votes", "212 votes"),
@@ -70,7 +71,7 @@ EQUAL = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b"), EQUAL)
+@for_each(("a", "b"), EQUAL)
 def test_one_value_in_two_spellings_differs_in_nothing(a: str, b: str) -> None:
     assert not values_differ(read(a).tokens, read(b).tokens)
     assert not values_differ(read(b).tokens, read(a).tokens)

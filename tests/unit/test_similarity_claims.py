@@ -4,6 +4,7 @@ import pytest
 
 from slowwave_server.domain.similarity import read
 from slowwave_server.domain.similarity.claims import excludes
+from tests.support.tables import for_each
 
 CLAIMS = [
     ("Maya works at Northwind", "maya", "employer", "northwind", True),
@@ -50,7 +51,7 @@ CLAIMS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "subject", "attribute", "value", "single"), CLAIMS, ids=[case[0] for case in CLAIMS])
+@for_each(("text", "subject", "attribute", "value", "single"), CLAIMS)
 def test_a_frame_is_read(text: str, subject: str, attribute: str, value: str, single: bool) -> None:
     told = {(claim.subject, claim.attribute, claim.value, claim.single) for claim in read(text).claims}
     assert (subject, attribute, value, single) in told

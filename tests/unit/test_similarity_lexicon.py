@@ -13,6 +13,7 @@ from slowwave_server.domain.similarity.lexicon import (
     is_kind_of,
     lemma,
 )
+from tests.support.tables import for_each
 
 OWN = [
     line.removeprefix("~ ").split(" / ")
@@ -40,7 +41,7 @@ def test_words_have_one_dictionary_form(word: str, expected: str) -> None:
     assert lemma(word) == expected
 
 
-@pytest.mark.parametrize("sides", OWN, ids=" / ".join)
+@for_each("sides", OWN)
 def test_a_line_of_opposites_has_two_sides_that_share_no_word_and_hold_both_ways(sides: list[str]) -> None:
     left, right = (side.split(", ") for side in sides)
     assert not set(left) & set(right)

@@ -10,6 +10,7 @@ import itertools
 import pytest
 
 from slowwave_server.domain.similarity import judge, read
+from tests.support.tables import for_each
 
 TALK = [
     "Maya hasn't.",
@@ -39,7 +40,7 @@ TALK = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b"), list(itertools.combinations(TALK, 2)))
+@for_each(("a", "b"), list(itertools.combinations(TALK, 2)))
 def test_thin_statements_neither_contradict_nor_repeat_each_other(a: str, b: str) -> None:
     assert judge(read(a), read(b)).verdict in {"distinct", "related", "synthesise"}
 

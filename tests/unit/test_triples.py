@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from slowwave_server.domain.similarity import read
 from slowwave_server.domain.triples import CLAIMED, MAX_RELATIONS, triples
+from tests.support.tables import for_each
 
 
 def relations(text: str) -> set[tuple[str, str, str]]:
@@ -57,7 +58,7 @@ def test_what_is_denied_asked_wished_or_supposed_is_none(text: str) -> None:
     assert relations(text) == set()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Maya gave Jonas a book",
