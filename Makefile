@@ -47,15 +47,17 @@ example: setup  ## run an agent of a framework with a memory, without network: m
 # A file's tests stay together, three files at a time, since many wait.
 SHARED := -n 3 --dist loadfile --no-loadscope-reorder
 PYTEST := $(BIN)/pytest $(SHARED)
+# Each process imports every file that it is given: those without such a test would take it half a minute.
+MARKED = $$(grep -rl --include='test_*.py' 'mark\.$(1)\b' tests | LC_ALL=C sort)
 
 test: setup  ## run the test suite, on real servers and workers
 	@$(PYTEST) -m "not long and not drill"
 
 long: setup  ## run the long tests: stacks that are killed and emptied while they run, large state machines
-	@$(PYTEST) -m "long and not drill"
+	@$(PYTEST) -m "long and not drill" $(call MARKED,long)
 
 drills: setup  ## run upgrades and restores under load, simulated weeks, wheels in bare environments, all services of compose.yaml
-	@$(PYTEST) -m drill
+	@$(PYTEST) -m drill $(call MARKED,drill)
 
 coverage: setup  ## run unit, contract and integration tests under coverage, with their processes: make coverage [TESTS=tests/unit]
 	@mkdir -p .coverage && $(BIN)/coverage erase

@@ -70,3 +70,10 @@ def test_make_help_lists_every_target() -> None:
     command = ["make", "--no-print-directory", "help"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=30)
     assert {line.split()[0] for line in result.stdout.splitlines()} == set(phony.split())
+
+
+def test_slow_tests_are_marked_in_their_own_files() -> None:
+    """`make long` and `make drills` give pytest the files that name a mark: one of elsewhere would leave tests out."""
+    others = [file for file in (ROOT / "tests").rglob("*.py") if not file.name.startswith("test_")]
+    assert len(others) > 50
+    assert [file for file in others if re.search(r"mark\.(long|drill)\b", file.read_text(encoding="utf-8"))] == []
