@@ -13,7 +13,6 @@ all.
 import sys
 
 import numpy as np
-from rouge_score.rouge_scorer import RougeScorer
 
 from bench.msc_data import data_file, dialogues
 from slowwave_server.domain.extraction.sentences import sentences
@@ -31,6 +30,8 @@ Row = tuple[list[tuple[str, ...]], list[float], bool]
 
 def rows(dialogue: list) -> list[Row]:
     """Return the utterances of one dialogue in the form for the fit."""
+    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415 (with nltk, for each process of the test suite)
+
     scorer = RougeScorer(["rouge1"], use_stemmer=True)
     found: list[Row] = []
     previous: str | None = None

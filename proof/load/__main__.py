@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from proof.load import fairness, memory, recovery, steps
-from proof.load.plots import draw
 from proof.load.report import render
 
 PARTS = ("lag", "fairness", "recovery", "memory")
@@ -190,6 +189,8 @@ def keep(out: Path, results: dict[str, Any]) -> None:
 
 def write_report(out: Path, results: dict[str, Any]) -> None:
     """Draw the plots and write the report from the available results."""
+    from proof.load.plots import draw  # noqa: PLC0415 (matplotlib, which each process of the test suite would import)
+
     (out / "load.md").write_text(render(results, draw(results, out)), encoding="utf-8")
 
 

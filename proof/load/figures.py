@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 FLAT_MB_PER_10_MINUTES = 1.0
 """A process whose memory rises by less is flat."""
@@ -39,6 +38,8 @@ def slope(times: Sequence[float], values: Sequence[float]) -> float:
     """
     if len(set(times)) < 2:
         return 0.0
+    from scipy import stats  # noqa: PLC0415 (a second, which each process of the test suite would pay)
+
     return float(stats.theilslopes(np.asarray(values), np.asarray(times))[0])
 
 

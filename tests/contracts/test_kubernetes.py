@@ -7,7 +7,6 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 
@@ -52,11 +51,13 @@ def _workers(folder: str) -> dict[str, list[str]]:
 
 
 def _check(resource: Resource, version: str) -> None:
+    # Both take seconds, which each process of the suite would pay.
+    import jsonschema  # noqa: PLC0415
+    import kubernetes_validate  # noqa: PLC0415
+
     if resource["apiVersion"].startswith("keda.sh/"):
         jsonschema.Draft202012Validator(KEDA).validate(resource)
     else:
-        import kubernetes_validate  # noqa: PLC0415 (seconds, which each process of the suite would pay)
-
         kubernetes_validate.validate(resource, version, strict=True)
 
 
@@ -73,14 +74,16 @@ def test_kubernetes_own_schemas_accept_every_resource(version: str) -> None:
 
 def test_a_misspelt_key_is_found() -> None:
     """So that the check above can fail."""
+    from jsonschema import ValidationError  # noqa: PLC0415 (seconds, as above)
+
     resources = built("overlays/scaled-out")
     wrong = deepcopy(_controllers("overlays/scaled-out")["beat"])
     wrong["spec"]["template"]["spec"]["containers"][0]["livenessProb"] = {}
-    with pytest.raises(jsonschema.ValidationError, match="livenessProb"):
+    with pytest.raises(ValidationError, match="livenessProb"):
         _check(wrong, VERSIONS[-1])
     scaled = deepcopy(of_kind(resources, "ScaledObject")["worker-flush"])
     scaled["spec"]["triggers"][0]["metadata"]["listLenght"] = "5"
-    with pytest.raises(jsonschema.ValidationError):
+    with pytest.raises(ValidationError):
         _check(scaled, VERSIONS[-1])
 
 
