@@ -9,6 +9,7 @@ import re
 from slowwave_server.domain.extraction.flaws import AT_WORK, CUT_OFF, DANGLING
 from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.outcomes import has_specifics
+from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.standalone import content_words, is_named, is_unreal
 from slowwave_server.domain.extraction.tone import is_rambling
 
@@ -41,6 +42,16 @@ _MEETING = re.compile(
 )
 """Words of people who run a meeting."""
 _UNCLEAR = tuple(pattern for name, pattern in AT_WORK if name in {"reaction", "transient", "imperative"})
+_FOR_SALE = re.compile(
+    r"(?=.*[£$€]\s?\d).*\b(?:for sale|sold|ono|v\.? ?g\.? ?c|in good condition|clean condition|collection only|"
+    r"(?:plus|inc\w*) (?:post\w*|p&p))\b",
+    re.IGNORECASE,
+)
+"""An offer with its price."""
+MIN_LISTED = 8
+"""Minimum lines or sentences of a listing."""
+MOST_STATED = 0.2
+"""Maximum share of them that have a verb."""
 _SENTENCE_END = re.compile(r"[.!;] ")
 
 
@@ -51,10 +62,17 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
         and len(set(content_words(f"{asked or ''} {said}"))) >= LEAST_WORDS
         and not (is_unreal(said) or _SHOULD.search(said))
         and (asked is not None or (DANGLING.search(said) is None and all(map(_VERB.search, _SENTENCE_END.split(said)))))
-        and not any(pattern.search(said) for pattern in (_AGENDA, _SECOND_SPEAKER, _MEETING, *_UNCLEAR))
+        and not any(pattern.search(said) for pattern in (_AGENDA, _SECOND_SPEAKER, _MEETING, _FOR_SALE, *_UNCLEAR))
         and _CONNECTIVE.match(said) is None
         and CUT_OFF.search(said) is None
         and said.count("(") <= said.count(")")
         and not is_machine_text(said)
         and not is_rambling(said)
     )
+
+
+def is_listing(text: str) -> bool:
+    """Return True if a turn is a poster, a playlist or another list of names, not statements of its speaker."""
+    lines = list(sentences(text))
+    stated = sum(_VERB.search(line) is not None for line in lines)
+    return len(lines) >= MIN_LISTED and stated < MOST_STATED * len(lines)

@@ -21,12 +21,13 @@ from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.extraction.keeping import WORTH, WORTH_PERHAPS, Turn, kept
 from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import ScoredSentence, made
+from slowwave_server.domain.extraction.outsiders import is_listing
 from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.person import UNNAMED
 from slowwave_server.domain.extraction.plain_facts import PLAIN, plain_facts
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.speech import Speech, speeches
-from slowwave_server.domain.extraction.tone import are_long, is_about_code, is_of_channel, is_technical
+from slowwave_server.domain.extraction.tone import is_about_code, is_chat, is_of_channel, is_technical
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
 from slowwave_server.domain.extraction.weights import confidence, importance
@@ -47,9 +48,9 @@ highest scores stay.
 SENTENCES_ALONE = 2
 """Maximum sentences of a person's turn that only states something."""
 SETTLED_ABROAD = frozenset("dated deadline decision outcome".split())
-"""Signals of the statements that a technical talk keeps in languages that the judge does not know."""
+"""Signals of the statements that an impersonal talk keeps in languages that the judge does not know."""
 IMPORTANT_ABROAD = 0.5
-"""Minimum importance of the other statements of a technical talk with an agent."""
+"""Minimum importance of the other statements of an impersonal talk with an agent."""
 
 
 class RulesExtractor:
@@ -81,15 +82,16 @@ class RulesExtractor:
         spoken = detect_each([one.event.content for one in talk], [one.content for one in context.preceding])
         by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
         to_agent = _has_agent(talk, context)
-        technical = _is_technical(talk, to_agent=to_agent)
-        nobodys = frozenset() if to_agent else {one.event.seq for one in talk if one.in_group and not one.is_person}
+        english = [one.event.content for one, code in zip(talk, spoken, strict=True) if code == DEFAULT]
+        impersonal = _is_impersonal(talk, english, to_agent=to_agent)
+        nobodys = frozenset() if to_agent else {one.event.seq for one in talk if not one.is_person}
         for event in window.events:
             if is_tool(event):
                 continue  # by_tools reads calls together with their answers
             clean = redact(event.content)
             redactions += len(clean.kinds)
             text = "" if is_noise(event) else without_machinery(without_older_mail(clean.text))
-            if not text.strip() or is_chatter(text) or event.seq in nobodys:
+            if not text.strip() or is_chatter(text) or event.seq in nobodys or (not to_agent and is_listing(text)):
                 noise += 1
                 continue
             if event.kind == "task":
@@ -97,10 +99,10 @@ class RulesExtractor:
                 continue
             at = by_seq[event.seq]
             if spoken[at] != DEFAULT:
-                parts += _quoted(talk[at], text, spoken[at], context, to_agent=to_agent, technical=technical)
+                parts += _quoted(talk[at], text, spoken[at], context, to_agent=to_agent, impersonal=impersonal)
             else:
                 turn, too_many = self._read(talk, at, text, context, to_agent=to_agent)
-                parts.append(replace(turn, technical=technical))
+                parts.append(replace(turn, impersonal=impersonal))
                 dropped += too_many
         found: dict[tuple[str, str], Candidate] = {}
         inside = frozenset(event.seq for event in window.events)
@@ -131,26 +133,30 @@ def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
     return any(one.is_agent for one in talk) or any(e.kind == "assistant" and not e.name for e in context.preceding)
 
 
-def _is_technical(talk: list[Speech], *, to_agent: bool) -> bool:
-    """Return True for technical work, a channel or long turns; never among people before a second one speaks."""
+def _is_impersonal(talk: list[Speech], english: list[str], *, to_agent: bool) -> bool:
+    """Return True for a talk with an agent about code, and for one among people about technical work, in a channel, in
+    long turns or without personal words; never before a second one speaks. english: the turns in English.
+    """
     said = [one.event.content for one in talk]
     if to_agent:
         return is_about_code(said)
+    if all(one.speaker.addressee is None and not one.in_group for one in talk):
+        return False
     names = {one.speaker.name for one in talk}
-    return len(names) > 1 and (is_technical(said) or is_of_channel(said, names) or are_long(said))
+    return is_technical(said) or is_of_channel(said, names) or not is_chat(english)
 
 
 def _quoted(
-    speech: Speech, text: str, code: str, context: ExtractionContext, *, to_agent: bool, technical: bool
+    speech: Speech, text: str, code: str, context: ExtractionContext, *, to_agent: bool, impersonal: bool
 ) -> Iterable[Candidate]:
     """Return the candidates of a turn in another language; none if the language has no rules.
 
-    The judge cannot score them, so of a technical talk only choices, deadlines and dated facts are kept, and what a
-    person tells an agent if its signals make it important.
+    The judge cannot score them, so of an impersonal talk or a group's talk only choices, deadlines and dated facts are
+    kept, and what a person tells an agent if its signals make it important.
     """
     known = language(code)
     found = () if known is None else quoting.candidates(speech, text, known, context, to_agent=to_agent)
-    if not technical:
+    if not impersonal and (to_agent or not speech.in_group):
         return found
     return [
         one

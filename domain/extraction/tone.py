@@ -1,7 +1,7 @@
 """Tell how people talk: about technical work (code, commands, versions, tickets), and in rambling speech."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
@@ -14,8 +14,12 @@ MIN_TRADE = 0.2
 """The same if words of the trade count, too: four of five windows of such channels reach it, and none of friends."""
 MIN_CODE = 0.2
 """Minimum share of sentences with code in a talk with a coding agent: 90 % of such talks reach it."""
-LONG_TURN = 50
-"""Mean words of a turn in interviews, mails and forums; one of a hundred windows between friends has as many."""
+LONG_TURN = 100
+"""Maximum words of a turn in a chat; interviews, mails and forums have longer ones, and 2 of 441 windows of friends."""
+MIN_WARM = 0.14
+"""Minimum share of personal or emotional sentences of a chat: 439 of 441 windows between friends reach it."""
+FEW_SENTENCES = 10
+"""Fewer sentences are too few to tell whether a talk is personal."""
 MAX_RUN = 29
 """Maximum words of speech without a mark: a transcript with more has lost the sentences of its speaker."""
 MAX_PAUSES = 1
@@ -43,6 +47,12 @@ _TRADE = re.compile(
 """Words of people who build software or devices."""
 _PERSONAL = frozenset("pet food leisure home family body taste age childhood my_favourite i_like".split())
 _OF_SPEAKER = re.compile(r"\b(?:i|i'm|i've|my|we|our)\b", re.IGNORECASE)
+_FEELING = re.compile(
+    r"\b(?:love[ds]?|enjoy\w*|happy|glad|excited|sad|hopes?|miss(?:ed)?|fun|amazing|awesome|wow|nice|great|cool|sounds|"
+    r"favou?rite|sorry|thanks?|lol|haha)\b",
+    re.IGNORECASE,
+)
+"""Words of feelings, and of courtesy between people who talk for pleasure."""
 _MARK = re.compile(r"[,;:.()!?…\"-]+(?:\s|$)|\s[-\u2013\u2014]+\s")
 _PAUSE = re.compile(
     r"(?<![\w'])(?:and|so|with|the|for|in|of|to|is|that|also|a|on|we|like|as|if|but|or|was|are|were|because|um|uh),|"
@@ -77,9 +87,13 @@ def is_of_channel(turns: Iterable[str], names: Collection[str]) -> bool:
     return any(turn.casefold().startswith(calls) for turn in turns)
 
 
-def are_long(turns: Sequence[str]) -> bool:
-    """Return True if turns are as long as those of interviews, mails and forums."""
-    return sum(len(turn.split()) for turn in turns) >= LONG_TURN * len(turns) > 0
+def is_chat(turns: Collection[str]) -> bool:
+    """Return True if two people chat: in short turns, about themselves or with feelings, or very few sentences."""
+    if any(len(turn.split()) > LONG_TURN for turn in turns):
+        return False
+    said = _said(turns)
+    warm = sum(_FEELING.search(part) is not None or _is_personal(part) for part in said)
+    return len(said) < FEW_SENTENCES or warm >= MIN_WARM * len(said)
 
 
 def is_rambling(said: str) -> bool:

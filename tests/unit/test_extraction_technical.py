@@ -11,13 +11,13 @@ from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor, said
 from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.outline import outline
-from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders
+from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders, is_listing
 from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.speech import speeches
 from slowwave_server.domain.extraction.standing import is_instruction
 from slowwave_server.domain.extraction.tone import (
-    are_long,
     is_about_code,
+    is_chat,
     is_of_channel,
     is_rambling,
     is_technical,
@@ -148,6 +148,8 @@ def test_a_turn_that_calls_a_speaker_shows_a_channel() -> None:
         ("Review of the pumps (10 min, Ida) follows after the report on firmware 3.2.", False),
         ("So the pumps of port 7 catch up within 15 minutes since firmware 3.2.", False),
         ("So far the pumps of port 7 catch up within 15 minutes since firmware 3.2.", True),
+        ("The four steel wheels of the 1968 bus are in good condition, £80 plus postage.", False),
+        ("The four steel wheels of the 1968 bus cost Ida Holm £80 in 1990.", True),
         ("Ida agreed on firmware 3.2. KB (on chat): The pumps of port 7 catch up within 15 minutes.", False),
         ("Ida agreed on firmware 3.2. PR 44: the pumps of port 7 catch up within 15 minutes.", True),
         ("The minutes of firmware 3.2 are ready, I hand it over to Ida for the pumps of port 7.", False),
@@ -187,11 +189,52 @@ def test_speech_without_sentences_rambles(text: str, rambles: bool) -> None:
     assert is_rambling(text) is rambles
 
 
-def test_turns_of_letters_are_long_and_those_of_friends_are_not() -> None:
-    letter = "The ferry to the island leaves at eight on weekdays, and the harbour master asks that " * 5
-    assert are_long([letter, letter, "Agreed."])
-    assert not are_long([content for _, _, content in FRIENDS])
-    assert not are_long([])
+LETTER = "The ferry to the island leaves at eight on weekdays, and the harbour master asks that " * 7
+DRY = (
+    "The hall of the club has 40 seats.",
+    "The old one had 60.",
+    "The caretaker opens it at five.",
+    "The key hangs in the office.",
+    "Monday is taken by the choir.",
+    "The choir pays 20 euros.",
+    "The stage lights are broken.",
+    "A man from Lund repairs them.",
+    "He comes in the second week of May.",
+    "The bill goes to the town.",
+)
+
+
+def test_letters_and_talk_without_a_personal_word_are_no_chat() -> None:
+    assert not is_chat([LETTER, "Agreed."])
+    assert not is_chat(DRY)
+    assert is_chat(DRY[:4])
+    assert is_chat([*DRY, "I love that hall.", "My sister sings there, too."])
+    assert is_chat([])
+
+
+def test_an_impersonal_talk_of_two_needs_more_usefulness() -> None:
+    turns: list[Said] = [("user", ("Nora", "Emil")[at % 2], text) for at, text in enumerate(DRY)]
+    lights = "The caretaker of the Lund town hall opens the old stage for the choir."
+    turns[2] = ("user", "Nora", lights)
+    assert kept(lambda _: 0.6, *turns) == []
+    assert kept(lambda text: 0.96 if "Lund town" in text else 0.0, *turns) == [f'Nora: "{lights}"']
+
+
+def test_a_letter_after_other_speakers_is_no_chat() -> None:
+    before = (Event(1, "user", "user", "When does the ferry leave?", AT, name="Emil"),)
+    told = f"{LETTER}. The Lund harbour office sells 40 tickets a day to the old island."
+    window = Window((Event(2, "user", "user", told, AT, name="Nora"),))
+    judge = RulesExtractor(Judge(lambda _: 0.6))
+    assert judge.extract(window, ExtractionContext("coder", "UTC", before), AT).candidates == ()
+
+
+def test_a_fact_about_a_groups_member_needs_more_than_one_of_two_friends() -> None:
+    told = "My sister Ida is allergic to the walnuts of our garden in Lund."
+    friends: tuple[Said, ...] = (("user", "Nora", told), ("user", "Emil", "Oh no!"))
+    group: tuple[Said, ...] = (*friends, ("user", "Kim", "So sorry."))
+    assert kept(lambda _: 0.6, *friends) != []
+    assert kept(lambda _: 0.6, *group) == []
+    assert kept(lambda _: 0.9, *group) != []
 
 
 def test_two_people_at_work_need_more_usefulness_than_friends() -> None:
@@ -240,7 +283,20 @@ def test_lines_of_headings_and_programs_become_no_memories() -> None:
     assert kept(lambda _: 0.99, *hello, ("user", "Meeting minutes", told)) == []
     assert kept(lambda _: 0.99, *hello, ("user", "pump-bot", told)) == []
     assert kept(lambda _: 0.99, *hello, ("user", "Petr", told)) != []
+    assert kept(lambda _: 0.99, hello[0], ("user", "pump-bot", told)) == []
     assert kept(lambda _: 0.99, ("user", "Notes", told), ("assistant", None, "Noted.")) != []
+
+
+POSTER = (
+    "Harbour Night\nSaturday 9 May\nThe Gull\nIda Holm Trio\nDJ Bright\nPetr & Kim\nHall 2\nFrom 7 pm\nFree entry\n"
+)
+
+
+def test_a_poster_in_a_talk_among_people_becomes_no_memory() -> None:
+    assert is_listing(POSTER)
+    assert not is_listing(" ".join(DRY))
+    hello: tuple[Said, Said] = (("user", "Ray", "hi"), ("user", "Ida", "hello"))
+    assert kept(lambda _: 0.99, *hello, ("user", "Petr", f"{POSTER}Harbour Night has 3 bands in Hall 2.")) == []
 
 
 def test_a_rambling_transcript_is_never_kept() -> None:
@@ -323,6 +379,18 @@ def test_foreign_musings_in_technical_talk_are_dropped() -> None:
     found = kept(lambda _: 0.9, *turns)
     assert not any("preferiría" in one for one in found)
     assert any("decidido" in one for one in found)
+
+
+def test_foreign_musings_in_a_group_are_dropped() -> None:
+    turns: tuple[Said, ...] = (
+        ("user", "Inès", "J'adore les concerts de Mathieu Vasseur, mon chanteur préféré, et ma sœur aussi."),
+        ("user", "Luc", "Moi, je préfère écouter mes disques à la maison avec mon chien et ma famille."),
+        ("user", "Zoé", "Nous avons décidé de prendre les billets du 22 avril 2027 pour le concert de Lyon."),
+    )
+    found = kept(lambda _: 0.9, *turns)
+    assert not any("disques" in one or "adore" in one for one in found)
+    assert any("décidé" in one for one in found)
+    assert any("disques" in one for one in kept(lambda _: 0.9, *turns[:2]))
 
 
 def test_who_speaks_alone_of_technical_things_needs_no_more_usefulness() -> None:
