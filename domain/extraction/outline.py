@@ -44,7 +44,7 @@ _NO_NOUN = re.compile(
 """Titles that are a fragment of a sentence rather than the name of a thing."""
 _JOINTS = " ,;:-\u2013\u2014"
 _PART = re.compile(
-    r"^(?:should|must|is|are|was|were|has|have|been|be)\b|\b(?:to|of|with|for|the|a|an|and|or)$", re.IGNORECASE
+    r"^(?:should|must|is|are|was|were|has|have|been|be)\b|\b(?:to|of|with|for|the|a|an|and|or|if|when)$", re.IGNORECASE
 )
 """Points that are a part of a sentence."""
 _LABEL = re.compile(

@@ -72,7 +72,7 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
 
 
 def is_listing(text: str) -> bool:
-    """Return True if a turn is a poster, a playlist or another list of names, not statements of its speaker."""
+    """Return True if an English turn is a poster, a playlist or another list of names, not its speaker's statements."""
     lines = list(sentences(text))
     stated = sum(_VERB.search(line) is not None for line in lines)
     return len(lines) >= MIN_LISTED and stated < MOST_STATED * len(lines)

@@ -91,7 +91,7 @@ class RulesExtractor:
             clean = redact(event.content)
             redactions += len(clean.kinds)
             text = "" if is_noise(event) else without_machinery(without_older_mail(clean.text))
-            if not text.strip() or is_chatter(text) or event.seq in nobodys or (not to_agent and is_listing(text)):
+            if not text.strip() or is_chatter(text) or event.seq in nobodys:
                 noise += 1
                 continue
             if event.kind == "task":
@@ -100,6 +100,8 @@ class RulesExtractor:
             at = by_seq[event.seq]
             if spoken[at] != DEFAULT:
                 parts += _quoted(talk[at], text, spoken[at], context, to_agent=to_agent, impersonal=impersonal)
+            elif not to_agent and talk[at].has_others and is_listing(text):
+                noise += 1
             else:
                 turn, too_many = self._read(talk, at, text, context, to_agent=to_agent)
                 parts.append(replace(turn, impersonal=impersonal))
@@ -140,7 +142,7 @@ def _is_impersonal(talk: list[Speech], english: list[str], *, to_agent: bool) ->
     said = [one.event.content for one in talk]
     if to_agent:
         return is_about_code(said)
-    if all(one.speaker.addressee is None and not one.in_group for one in talk):
+    if not any(one.has_others for one in talk):
         return False
     names = {one.speaker.name for one in talk}
     return is_technical(said) or is_of_channel(said, names) or not is_chat(english)

@@ -39,7 +39,9 @@ _CALL = re.compile(r"@?(?P<name>[\w|^`\[\]-]{2,30}?)[_^]*[:,]\s+")
 _DEMANDS = re.compile(
     r"\b(?:immediately|right now|asap|"
     r"i (?:require|demand|expect|need) (?:the|a|an|all|these|those|it|you|actual|precise)|"
-    r"present (?:the|it|them)|show me|give me|stop (?:asking|making)|proceed (?:with|to)|go ahead)\b",
+    r"present (?:the|it|them)|"
+    r"next (?:communication|message|reply|response) from you|do not (?:return|come back) with|"
+    r"show me|give me|stop (?:asking|making)|proceed (?:with|to)|go ahead)\b",
     re.IGNORECASE,
 )
 """One-time orders of a person: readers called 65 % of such passages junk, and 11 % useful."""
@@ -54,6 +56,12 @@ _STEP = re.compile(
 _LABELLED = re.compile(r"(?:^|[.!?] )[A-Z][\w &/-]{2,40}: (?=[A-Z])")
 """A line of a pasted list: "Study calendar: Adds a map of all days"."""
 MOST_LABELS = 1
+_FIELD = re.compile(
+    r"(?:examples?|sources?|dependenc(?:y|ies)|impact|notes?|tips?|disclaimers?|why(?: [\w ]{2,20})?|rationale|"
+    r"reasons?|justification|relevance|benefits?|pros|cons|considerations?|specialization): ",
+    re.IGNORECASE,
+)
+"""A field of a thing that only the heading above names: readers called such passages of agents junk."""
 _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
 
 
@@ -71,7 +79,9 @@ def whole(text: str) -> list[ScoredSentence]:
 def of_agent(text: str, known: Collection[str]) -> list[ScoredSentence]:
     """Return passages of an agent's turn with a name or a number. known: sentences that are candidates already."""
     found = (one for block in _blocks(text) for one, _ in _passages(block, by_agent=True))
-    return _best(_statement(one) for one in found if _is_specific(one) and one not in known)
+    return _best(
+        _statement(one) for one in found if _is_specific(one) and _FIELD.match(one) is None and one not in known
+    )
 
 
 def _blocks(text: str) -> Iterator[list[str]]:

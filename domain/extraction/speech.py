@@ -47,6 +47,11 @@ class Speech:
     in_group: bool = False
 
     @property
+    def has_others(self) -> bool:
+        """True if another speaker is known, in the window or before it."""
+        return self.in_group or self.speaker.addressee is not None
+
+    @property
     def is_person(self) -> bool:
         """False if the speaker's name is a heading of minutes or the name of a program."""
         return _LABEL.fullmatch(self.speaker.name) is None and _SERVICE.fullmatch(self.speaker.name) is None

@@ -296,7 +296,15 @@ def test_a_poster_in_a_talk_among_people_becomes_no_memory() -> None:
     assert is_listing(POSTER)
     assert not is_listing(" ".join(DRY))
     hello: tuple[Said, Said] = (("user", "Ray", "hi"), ("user", "Ida", "hello"))
-    assert kept(lambda _: 0.99, *hello, ("user", "Petr", f"{POSTER}Harbour Night has 3 bands in Hall 2.")) == []
+    told = f"{POSTER}Harbour Night has 3 bands in Hall 2."
+    assert kept(lambda _: 0.99, *hello, ("user", "Petr", told)) == []
+    assert kept(lambda _: 0.99, ("user", None, told)) != []
+
+
+def test_a_long_turn_in_another_language_is_no_listing() -> None:
+    told = "Meine Tochter Ida ist gegen Haselnuss allergisch. "
+    talk = told + " ".join(f"Der Hof im Dorf hat {at} Pferd und {at} Kuh." for at in range(2, 12))
+    assert kept(lambda _: 0.9, ("user", "Nora", talk), ("user", "Emil", "Das tut mir leid, wirklich.")) != []
 
 
 def test_a_rambling_transcript_is_never_kept() -> None:
@@ -336,6 +344,12 @@ def test_plans_of_an_agent_are_no_passages() -> None:
     assert passages(f"{CACHE} However, I need to check tests/depot.py for the same list.") == [CACHE]
 
 
+def test_a_field_of_a_thing_in_the_heading_is_no_passage() -> None:
+    text = "### Ferry\n- Example: Ida Holm crossed to Lund with 3 cars.\n- Source: forum of the Lund harbour, 2024.\n"
+    assert passages(text) == []
+    assert passages("- Ferry to Lund: 3 cars cross at 8.") == ["Ferry to Lund: 3 cars cross at 8."]
+
+
 def test_a_pasted_list_of_features_is_no_passage() -> None:
     listed = "Tide Map: Shows all ports of the region. Pump Report: Lists the hours of each pump."
     talk = list(speeches([Event(1, "user", "user", listed, AT)], [], "coder"))
@@ -345,7 +359,8 @@ def test_a_pasted_list_of_features_is_no_passage() -> None:
 
 def test_parts_of_sentences_are_no_points_of_an_outline() -> None:
     answer = (
-        "## Move the tide screenshots\n- should be moved to\n- **Port 7**: \u2014 keeps 12 images\n- Port 9 has none\n"
+        "## Move the tide screenshots\n- should be moved to\n- Choose port 8 if\n"
+        "- **Port 7**: \u2014 keeps 12 images\n- Port 9 has none\n"
     )
     found = outline(answer)
     assert found is not None
