@@ -78,6 +78,9 @@ _NOTES = (
 def read_sides(connection: Reads, tenant: str, memories: Iterable[UUID]) -> dict[UUID, Side]:
     """Return these memories of `tenant`, including archived ones."""
     wanted = list(set(memories))
+    if not wanted:
+        # With an empty array, Postgres considers each partial index of memories: planning takes 300 times as long.
+        return {}
     rows = read_rows(connection, _MEMORIES, {"tenant": tenant, "memories": wanted})
     counts, said = _said(connection, tenant, wanted)
     noted = _noted(connection, [row["id"] for row in rows])

@@ -18,10 +18,11 @@ from sqlalchemy import Connection, Engine, event
 from slowwave.settings import Settings
 from slowwave_server.services.access.console_users import add_user
 from slowwave_server.services.reports import agents
+from slowwave_server.services.review.conflict_sides import read_sides
 from slowwave_server.services.search.statistics import refresh_statistics
 from tests.console.conftest import CHEAP, PASSWORD, Console, open_console
 
-pytestmark = [pytest.mark.servers, pytest.mark.long]
+pytestmark = [pytest.mark.servers]
 
 SIZE = 4_000
 MOST_STATEMENTS = 50
@@ -97,6 +98,7 @@ def filled(
         yield console, paths
 
 
+@pytest.mark.long  # 4,000 memories, and all pages twice
 def test_pages_read_few_rows_by_few_statements(
     filled: tuple[Console, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,3 +114,9 @@ def test_pages_read_few_rows_by_few_statements(
             dear[path] = cost
     assert len(paths) > 40
     assert dear == {}
+
+
+def test_sides_of_no_memories_need_no_statement(engine: Engine) -> None:
+    with counted(engine) as cost, engine.connect() as connection:
+        assert read_sides(connection, "default", []) == {}
+    assert cost.statements == 0
