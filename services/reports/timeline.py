@@ -15,22 +15,24 @@ from slowwave_server.services.lookup import find_agent, find_scope
 READ = 200
 """The largest number of values of one relation; the newest are kept."""
 
-_FROM = (
-    " FROM slowwave.triples t"
-    " JOIN slowwave.memories m ON m.id = t.memory_id AND m.scope_id = t.scope_id"
-    " JOIN slowwave.scopes s ON s.id = t.scope_id AND s.tenant = :tenant"
-    " WHERE t.scope_id = :scope AND m.status IN ('inbox', 'episode', 'active')"
-)
-_VALUES = text(
+# Both queries look up each joined row by its index (OFFSET 0): for thousands of rows the planner reads whole tables.
+_VALUES = (
     "SELECT DISTINCT ON (m.id) t.subject, t.object AS value, m.id AS memory, m.content, m.status, m.valid_from,"
-    f" m.valid_to, m.superseded_by{_FROM} AND lower(t.subject) = lower(:subject) AND t.predicate = :predicate"
+    " m.valid_to, m.superseded_by FROM slowwave.triples t"
+    " JOIN slowwave.scopes s ON s.id = t.scope_id AND s.tenant = :tenant"
+    " CROSS JOIN LATERAL (SELECT m.* FROM slowwave.memories m WHERE m.id = t.memory_id AND m.scope_id = t.scope_id"
+    "  AND m.status IN ('inbox', 'episode', 'active') OFFSET 0) AS m"
+    " WHERE t.scope_id = :scope AND lower(t.subject) = lower(:subject) AND t.predicate = :predicate"
     " ORDER BY m.id, t.confidence DESC, t.id"
 )
-_NEWEST = text(f"SELECT * FROM ({_VALUES.text}) AS v ORDER BY v.valid_from DESC, v.memory DESC LIMIT :most")
-# Start from superseded memories, which are few, and join relations, which are many.
+_NEWEST = text(f"SELECT * FROM ({_VALUES}) AS v ORDER BY v.valid_from DESC, v.memory DESC LIMIT :most")
 _CHANGED = text(
     "SELECT min(t.subject) AS subject, t.predicate, count(DISTINCT m.id) AS ended, max(m.valid_to) AS changed_at"
-    f"{_FROM} AND m.superseded_by IS NOT NULL GROUP BY lower(t.subject), t.predicate"
+    " FROM slowwave.memories m JOIN slowwave.scopes s ON s.id = m.scope_id AND s.tenant = :tenant"
+    " CROSS JOIN LATERAL (SELECT t.subject, t.predicate FROM slowwave.triples t"
+    "  WHERE t.memory_id = m.id AND t.scope_id = m.scope_id OFFSET 0) AS t"
+    " WHERE m.scope_id = :scope AND m.status IN ('inbox', 'episode', 'active') AND m.superseded_by IS NOT NULL"
+    " GROUP BY lower(t.subject), t.predicate"
     " ORDER BY ended DESC, changed_at DESC NULLS LAST, lower(t.subject), t.predicate LIMIT :most"
 )
 

@@ -30,7 +30,6 @@ MOST_ROWS = 3_000
 """Fewer than the agent's memories."""
 READ_MORE = {
     "/graph": "reads 2,000 memories, and all relations among 100 entities",
-    "/timeline": "reads all superseded memories",
     "/memories?status=review": "reads memories until it has found 25",
     "/memories?known_at=": "reads all changes since a time, up to a limit",
 }
