@@ -64,11 +64,13 @@ def _alive(pids: list[int]) -> list[int]:
 
 @pytest.mark.parametrize("pool", [pytest.param("prefork", marks=pytest.mark.long), "threads"])
 def test_worker_with_beat_sweeps_and_stops_with_its_beat(
-    start: Start, pool: str, memory: Memory, look: Engine, hostile: Path
+    start: Start, pool: str, fleet: Fleet, own_valkey: OwnValkey, memory: Memory, look: Engine, hostile: Path
 ) -> None:
     before = sorted(hostile.rglob("*"))
     worker = start("--beat", "--pool", pool, "--concurrency", "1")
     worker.says("ready.")
+    expected = {f"worker-{worker.pid}@{os.uname().nodename}": frozenset(QUEUES)}
+    wait_until(lambda: listening(own_valkey.client, fleet.settings()) == expected, 20, "it answers for all queues")
     memory.turn_completed(pool, "monday", [{"role": "user", "content": "I am allergic to peanuts."}])
     until_flushed(look, 30, pool)
     wait_until(lambda: worker.log.count(TICK) >= 3, 30, "beat ticks")
@@ -99,13 +101,6 @@ def test_options_reach_celery(start: Start, own_valkey: OwnValkey, fleet: Fleet)
     wait_until(lambda: listening(own_valkey.client, fleet.settings()) == asked, 20, "it answers for both queues")
     assert "concurrency: 2 (prefork)" in worker.log
     assert "task events: ON" in worker.log
-
-
-def test_worker_takes_from_all_queues_by_default(start: Start, own_valkey: OwnValkey, fleet: Fleet) -> None:
-    worker = start("--pool", "threads", "--concurrency", "1")
-    worker.says("ready.")
-    expected = {f"worker-{worker.pid}@{os.uname().nodename}": frozenset(QUEUES)}
-    wait_until(lambda: listening(own_valkey.client, fleet.settings()) == expected, 20, "it answers for all queues")
 
 
 def test_unknown_queue_is_refused_and_the_allowed_ones_are_named() -> None:
