@@ -13,7 +13,7 @@ from tests.console.conftest import CHEAP
 
 pytestmark = pytest.mark.servers
 
-NAMED = "127.0.0.0/29"
+NAMED = "127.0.0.1, 127.0.0.0/29"
 """The proxies that the console believes: 127.0.0.1 to 127.0.0.7."""
 
 

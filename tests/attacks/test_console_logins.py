@@ -60,26 +60,3 @@ def test_wrong_logins_of_many_names_let_others_in(console: ConsoleProcess) -> No
         assert console.log_in("maya", PASSWORD, source="127.0.0.2").status == 303
         statuses = Counter(one.result().status for one in wrong)
     assert statuses == {401: 12}
-
-
-@pytest.fixture(scope="module")
-def proxied(module_database: str, valkey_url: str, process: ConsoleProcess) -> Iterator[ConsoleProcess]:
-    """A second console with the same people, behind a proxy at 127.0.0.1."""
-    variables = {"SLOWWAVE_DATABASE_URL": module_database, "SLOWWAVE_BROKER_URL": valkey_url}
-    with console_process(variables, "--behind-proxy", "127.0.0.1") as proxied:
-        yield proxied
-
-
-@pytest.mark.parametrize(
-    ("source", "spoofed"), [("127.0.0.2", "198.51.100.{}"), ("127.0.0.1", "198.51.100.{}, 203.0.113.7")]
-)
-def test_forwarded_addresses_go_round_no_limit(
-    proxied: ConsoleProcess, redis_client: redis.Redis, source: str, spoofed: str
-) -> None:
-    statuses = Counter(
-        proxied.log_in(
-            "jonas", "a guess, no more", source=source, headers={"X-Forwarded-For": spoofed.format(number)}
-        ).status
-        for number in range(12)
-    )
-    assert statuses == {401: 10, 429: 2}
