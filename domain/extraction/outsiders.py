@@ -48,6 +48,20 @@ _FOR_SALE = re.compile(
     re.IGNORECASE,
 )
 """An offer with its price."""
+_SYMPTOM = re.compile(
+    r"\b(?:(?:facing|having|have|hit|hitting|getting|seeing|see|found|got|same|up against) "
+    r"(?:an?|the|this|that|some|same|any)? ?(?:[\w-]+ ){0,3}(?:issues?|errors?|problems?|bugs?|exceptions?|panics?|"
+    r"crash(?:es)?)|fail(?:s|ed)|crash(?:es|ed|ing)|refuses|disappears|cuts out|hangs|"
+    r"not (?:working|updating|showing|responding)|(?:doesn't|does not|don't|do not|won't) (?:work|start|load|update|"
+    r"respond|open)|(?:cannot|can't|unable to) (?:seem|get|open|start|install|connect|log|find|see|load|run))\b",
+    re.IGNORECASE,
+)
+_CURE = re.compile(
+    r"\b(?:because|since|due to|caused?|reason|fix(?:ed|es)?|solv\w+|resol\w+|solution|work(?:ed|s)?[ -]?arounds?|gone|"
+    r"no more|no longer|instead|try|need(?:s|ed)? to|requires?|released?|until)\b",
+    re.IGNORECASE,
+)
+"""Words of a cause or a cure. A problem alone is of no use later: readers called none of four such statements useful."""
 MIN_LISTED = 8
 """Minimum lines or sentences of a listing."""
 MOST_STATED = 0.2
@@ -65,6 +79,7 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
         and not any(pattern.search(said) for pattern in (_AGENDA, _SECOND_SPEAKER, _MEETING, _FOR_SALE, *_UNCLEAR))
         and _CONNECTIVE.match(said) is None
         and CUT_OFF.search(said) is None
+        and (_SYMPTOM.search(said) is None or _CURE.search(f"{asked or ''} {said}") is not None)
         and said.count("(") <= said.count(")")
         and not is_machine_text(said)
         and not is_rambling(said)

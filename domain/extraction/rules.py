@@ -27,7 +27,13 @@ from slowwave_server.domain.extraction.person import UNNAMED
 from slowwave_server.domain.extraction.plain_facts import PLAIN, plain_facts
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.speech import Speech, speeches
-from slowwave_server.domain.extraction.tone import is_about_code, is_chat, is_of_channel, is_technical
+from slowwave_server.domain.extraction.tone import (
+    has_long_turn,
+    is_about_code,
+    is_of_channel,
+    is_personal,
+    is_technical,
+)
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
 from slowwave_server.domain.extraction.weights import confidence, importance
@@ -137,15 +143,17 @@ def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
 
 def _is_impersonal(talk: list[Speech], english: list[str], *, to_agent: bool) -> bool:
     """Return True for a talk with an agent about code, and for one among people about technical work, in a channel, in
-    long turns or without personal words; never before a second one speaks. english: the turns in English.
+    long turns or without personal words; also for a long impersonal turn of a named person before a second one speaks.
+
+    english: the turns in English.
     """
     said = [one.event.content for one in talk]
     if to_agent:
         return is_about_code(said)
-    if not any(one.has_others for one in talk):
-        return False
     names = {one.speaker.name for one in talk}
-    return is_technical(said) or is_of_channel(said, names) or not is_chat(english)
+    if not any(one.has_others for one in talk):
+        return UNNAMED not in names and has_long_turn(english) and not is_personal(english)
+    return is_technical(said) or is_of_channel(said, names) or has_long_turn(english) or not is_personal(english)
 
 
 def _quoted(

@@ -87,10 +87,13 @@ def is_of_channel(turns: Iterable[str], names: Collection[str]) -> bool:
     return any(turn.casefold().startswith(calls) for turn in turns)
 
 
-def is_chat(turns: Collection[str]) -> bool:
-    """Return True if two people chat: in short turns, about themselves or with feelings, or very few sentences."""
-    if any(len(turn.split()) > LONG_TURN for turn in turns):
-        return False
+def has_long_turn(turns: Iterable[str]) -> bool:
+    """Return True if a turn is longer than those of a chat."""
+    return any(len(turn.split()) > LONG_TURN for turn in turns)
+
+
+def is_personal(turns: Iterable[str]) -> bool:
+    """Return True if people talk about themselves or with feelings, or say too little to tell."""
     said = _said(turns)
     warm = sum(_FEELING.search(part) is not None or _is_personal(part) for part in said)
     return len(said) < FEW_SENTENCES or warm >= MIN_WARM * len(said)

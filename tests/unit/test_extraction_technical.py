@@ -16,9 +16,10 @@ from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.speech import speeches
 from slowwave_server.domain.extraction.standing import is_instruction
 from slowwave_server.domain.extraction.tone import (
+    has_long_turn,
     is_about_code,
-    is_chat,
     is_of_channel,
+    is_personal,
     is_rambling,
     is_technical,
 )
@@ -149,6 +150,10 @@ def test_a_turn_that_calls_a_speaker_shows_a_channel() -> None:
         ("So the pumps of port 7 catch up within 15 minutes since firmware 3.2.", False),
         ("So far the pumps of port 7 catch up within 15 minutes since firmware 3.2.", True),
         ("The four steel wheels of the 1968 bus are in good condition, £80 plus postage.", False),
+        ("I am facing an issue with the pumps of port 7 after the update to firmware 3.2.", False),
+        ("The pumps of port 7 crash each night at 3, and the panel refuses my code.", False),
+        ("The pumps of port 7 crash each night at 3 because the tide table ends there.", True),
+        ("The pumps of port 7 had a problem with firmware 3.2; version 3.3 fixes it.", True),
         ("The four steel wheels of the 1968 bus cost Ida Holm £80 in 1990.", True),
         ("Ida agreed on firmware 3.2. KB (on chat): The pumps of port 7 catch up within 15 minutes.", False),
         ("Ida agreed on firmware 3.2. PR 44: the pumps of port 7 catch up within 15 minutes.", True),
@@ -204,12 +209,16 @@ DRY = (
 )
 
 
-def test_letters_and_talk_without_a_personal_word_are_no_chat() -> None:
-    assert not is_chat([LETTER, "Agreed."])
-    assert not is_chat(DRY)
-    assert is_chat(DRY[:4])
-    assert is_chat([*DRY, "I love that hall.", "My sister sings there, too."])
-    assert is_chat([])
+def test_letters_have_long_turns() -> None:
+    assert has_long_turn([LETTER, "Agreed."])
+    assert not has_long_turn(DRY)
+
+
+def test_ten_sentences_without_a_personal_word_are_impersonal() -> None:
+    assert not is_personal(DRY)
+    assert is_personal(DRY[:4])
+    assert is_personal([*DRY, "I love that hall.", "My sister sings there, too."])
+    assert is_personal([])
 
 
 def test_an_impersonal_talk_of_two_needs_more_usefulness() -> None:
@@ -226,6 +235,14 @@ def test_a_letter_after_other_speakers_is_no_chat() -> None:
     window = Window((Event(2, "user", "user", told, AT, name="Nora"),))
     judge = RulesExtractor(Judge(lambda _: 0.6))
     assert judge.extract(window, ExtractionContext("coder", "UTC", before), AT).candidates == ()
+
+
+def test_a_named_persons_first_letter_is_impersonal_and_a_diary_is_not() -> None:
+    letter = f"{LETTER}. {' '.join(DRY)} The Lund harbour office sells 40 tickets a day to the old island."
+    diary = f"{LETTER}. I love my sister Ida in Lund. My dog is ill. I hope she gets well. I miss my mother."
+    assert kept(lambda _: 0.6, ("user", "Nora", letter)) == []
+    assert kept(lambda _: 0.6, ("user", None, letter)) != []
+    assert kept(lambda _: 0.6, ("user", "Nora", diary)) != []
 
 
 def test_a_fact_about_a_groups_member_needs_more_than_one_of_two_friends() -> None:
