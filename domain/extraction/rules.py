@@ -9,7 +9,7 @@ calls of tools (`by_tools`).
 No text of a conversation is an instruction to this code.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
@@ -88,8 +88,7 @@ class RulesExtractor:
         spoken = detect_each([one.event.content for one in talk], [one.content for one in context.preceding])
         by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
         to_agent = _has_agent(talk, context)
-        english = [one.event.content for one, code in zip(talk, spoken, strict=True) if code == DEFAULT]
-        impersonal = _is_impersonal(talk, english, to_agent=to_agent)
+        impersonal = _is_impersonal(talk, spoken, to_agent=to_agent)
         nobodys = frozenset() if to_agent else {one.event.seq for one in talk if not one.is_person}
         for event in window.events:
             if is_tool(event):
@@ -106,8 +105,6 @@ class RulesExtractor:
             at = by_seq[event.seq]
             if spoken[at] != DEFAULT:
                 parts += _quoted(talk[at], text, spoken[at], context, to_agent=to_agent, impersonal=impersonal)
-            elif not to_agent and talk[at].has_others and is_listing(text):
-                noise += 1
             else:
                 turn, too_many = self._read(talk, at, text, context, to_agent=to_agent)
                 parts.append(replace(turn, impersonal=impersonal))
@@ -124,6 +121,8 @@ class RulesExtractor:
     ) -> tuple[Turn, int]:
         """Return the statements of an English turn, and the number of statements above the cap."""
         weigh = cache(partial(worth, talk, at))
+        if not to_agent and talk[at].has_others and is_listing(text):
+            return Turn((), talk[at].event.role, to_agent, weigh), 0
         # Repetitions in a long turn do not count against the cap.
         passed = list(dict.fromkeys(_statements(talk[at], text, weigh, to_agent=to_agent)))
         room = at_most(MAX_PER_EVENT, len(text))
@@ -141,15 +140,16 @@ def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
     return any(one.is_agent for one in talk) or any(e.kind == "assistant" and not e.name for e in context.preceding)
 
 
-def _is_impersonal(talk: list[Speech], english: list[str], *, to_agent: bool) -> bool:
+def _is_impersonal(talk: list[Speech], spoken: Sequence[str], *, to_agent: bool) -> bool:
     """Return True for a talk with an agent about code, and for one among people about technical work, in a channel, in
     long turns or without personal words; also for a long impersonal turn of a named person before a second one speaks.
 
-    english: the turns in English.
+    spoken: the language of each turn.
     """
     said = [one.event.content for one in talk]
     if to_agent:
         return is_about_code(said)
+    english = [text for text, code in zip(said, spoken, strict=True) if code == DEFAULT]
     names = {one.speaker.name for one in talk}
     if not any(one.has_others for one in talk):
         return UNNAMED not in names and has_long_turn(english) and not is_personal(english)
