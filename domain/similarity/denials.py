@@ -1,7 +1,8 @@
 """Compare the denials of two statements, so that a denial may equal its antonym: "is not open" and "is closed".
 
 The statements may be in nine languages. Where only one denies something, the other one must contain a word that implies
-a denial ("quit", "forbidden", "except"), or an opposite of a denied word; otherwise both can't mean the same.
+a denial ("quit", "forbidden", "except"), or an opposite of a denied word; otherwise both can't mean the same. A limit
+("no more than 8 kg") denies nothing.
 """
 
 import re
@@ -23,20 +24,25 @@ _NEGATORS = re.compile(
 )
 _IMPLIED = frozenset(
     stem(word)
-    for word in "absent absence abandon abstain against avoid ban barred cancel cease clear closed decline denied deny "
-    "dislike drop empty end except exclude expire fail false forbid forbidden forbade former formerly gone "
-    "hate instead lack leave left lose lost miss missing neither off omit only out outside prevent previously "
-    "prohibit quit refuse reject remain remove resign retire rule short skip stop unless vacant void withdraw "
-    "withdrew wrong zero abolish ended".split()
+    for word in "0 absent absence abandon abstain against alone avoid ban barred block cancel cease clear closed "
+    "decline denied deny dislike drop empty end except exclude exclusive exclusively expire fail false "
+    "forbid forbidden forbade former formerly free gone hate impossible instead lack leave left lose lost "
+    "miss missing neither off omit only out outside prevent previously prohibit quit refuse reject remain "
+    "remove resign retire rule short silent single skip sole solely stop unless vacant void withdraw "
+    "withdrew wrong abolish ended".split()
 )
 _IMPLIED_ELSEWHERE = re.compile(
-    r"(?i)\b(?:verboten|untersagt|abgelehnt|fehl\w+|aufgehört|aufgegeben|verzicht\w*|meidet|nur|außer|geschlossen|frei|"
+    r"(?i)\b(?:turn(?:s|ed)? down|away from|shut down|"  # English, in several words
+    r"verboten|untersagt|abgelehnt|fehl\w+|aufgehört|aufgegeben|verzicht\w*|meidet|nur|außer|geschlossen|frei|"
     r"interdit\w*|refus\w*|arrêt\w*|évit\w*|sauf|seul\w*|ferm\w*|manqu\w*|renonc\w*|"
     r"prohib\w*|rechaz\w*|dej[óa]\w*|evita\w*|salvo|excepto|s[oó]lo|solamente|cerrad\w*|falta\w*|"
     r"vietat\w*|rifiut\w*|smess\w*|evita|tranne|solo|soltanto|chius\w*|manca\w*|"
     r"proibid\w*|recus\w*|parou|deixou|exceto|apenas|somente|fechad\w*|"
     r"verboden|geweigerd|gestopt|vermijdt|behalve|alleen|gesloten|ontbreekt)\b|"
     r"禁止|拒绝|拒絕|停止|戒|避免|只|仅|僅|除|やめ|断|禁|以外|だけ|のみ"
+)
+_LIMIT = re.compile(
+    r"(?i)\b(?:no|not) (?:more|less|fewer|later|earlier|sooner|longer|shorter|higher|lower|larger|older|younger) than\b"
 )
 _NEGATIVE = re.compile(r"(?:un|in|im|ir|il|dis|non-?)(?=\w{3})")
 _WITHOUT = ("less", "-free")
@@ -49,7 +55,7 @@ def denials_differ(a: Reading, b: Reading, aligned: Alignment) -> bool:
     if one == other:
         return False
     denied, told = (a, b) if one else (b, a)
-    if _implied(told) - _implied(denied) or _IMPLIED_ELSEWHERE.search(told.text):
+    if _implied(told) - _implied(denied) or _IMPLIED_ELSEWHERE.search(told.text) or _LIMIT.search(denied.text):
         return False
     return not any(_opposed(x, y) for x in aligned.only_a for y in aligned.only_b)
 

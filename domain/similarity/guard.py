@@ -1,7 +1,7 @@
 """The guard: find the difference in meaning between two similar statements. It runs before every score.
 
-It compares, in this order: the subjects, the values of an attribute, denials, opposites, and a changed word in the same
-frame.
+It compares, in this order: the subjects, the values of an attribute, denials, opposites, exchanged parts, and a changed
+word in the same frame.
 """
 
 from itertools import pairwise
@@ -9,6 +9,7 @@ from itertools import pairwise
 from slowwave_server.domain.similarity.alignment import Alignment
 from slowwave_server.domain.similarity.amounts import are_one_measure
 from slowwave_server.domain.similarity.claims import excludes
+from slowwave_server.domain.similarity.exchanges import find_exchange
 from slowwave_server.domain.similarity.findings import Finding
 from slowwave_server.domain.similarity.lexicon import are_kin, are_synonyms, is_kind_of, lemma
 from slowwave_server.domain.similarity.opposition import find_opposition
@@ -48,6 +49,7 @@ def find_difference(a: Reading, b: Reading, aligned: Alignment, seconds_apart: f
         or _values(a, b)
         or _negation(a, b, aligned)
         or find_opposition(a, b, aligned)
+        or find_exchange(a, b)
         or _occasions(a, b, seconds_apart)
         or _words(a, b, aligned)
     )

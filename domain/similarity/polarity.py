@@ -18,6 +18,7 @@ _REWRITES = tuple(
         (r"(?:can not|cannot) (?:wait|help)\b", "wants"),
         (r"no (?:doubt|matter|problem|wonder)\b", ""),
         (r"not (?:only|just|merely)\b", ""),
+        (r"(?:rather than|instead of)\b", ", not"),
         (r"no (?:longer|more)\b|not any (?:longer|more)\b", "not"),
         (r"any ?more\b|any longer\b|at all\b", ""),
         (r"(?:has |have )?(?:stopped|quit|given up|gave up|ceased) (?=\w+ing\b)", "not "),

@@ -31,6 +31,7 @@ _LONG = re.compile(
     r"(?i)\b(two|three|four|five|six|seven|eight|nine|ten|twelve)-(second|minute|hour|day|week|month|year)\b"
 )
 _PERCENT = re.compile(r"(?i)(?<=\d) ?(?:per ?cent|prozent|por ciento|pour ?cent|por cento|per cento|procent)\b")
+_HALVES = re.compile(rf"(?i)(?<![\w.])(\d+|{_SMALL}) and a half\b")
 _FORTNIGHT = re.compile(r"(?i)\b(?:a|one) fortnight\b")
 
 _HOUR = rf"(?P<hour>\d{{1,2}}|{'|'.join(_TEENS[:3] + _ONES)})"
@@ -53,6 +54,7 @@ _HINT = re.compile(
     "|".join(
         (
             "hundred|thousand|million|billion|dozen|fortnight|o'clock|morning|afternoon|evening|night|noon|midday|uhr",
+            "and a half",
             r"ty |\d ?(?:per|por|pour|pro)|\dh\d|-(?:second|minute|hour|day|week|month|year)\b",
             r"\d(?:st|nd|rd|th)? ?(?:-|\N{EN DASH}|to|until|through) ?\d",
             rf"(?:past|to|after|before) (?:\d|{'|'.join(_TEENS[:3] + _ONES)})",
@@ -67,6 +69,7 @@ def with_digits(text: str) -> str:
     if _HINT.search(text.lower()) is None:
         return text
     text = _COUNTED.sub(lambda found: str(_counted(found[0])), text)
+    text = _HALVES.sub(lambda found: f"{_value(found[1])}.5", text)
     text = _SCALED.sub(_scaled, text)
     text = _DOZENS.sub(lambda found: str(12 * _value(found[1])), text)
     text = _LONG.sub(lambda found: f"{_value(found[1])} {found[2]}", text)
@@ -119,7 +122,7 @@ def _in_the_day(found: re.Match[str]) -> str:
     hour = int(clock.partition(":")[0])
     if hour > _LAST_HOUR:
         return clock
-    morning = (found["half"] or "").lower() == "morning" or (found["night"] and hour < _EVENING)
+    morning = (found["half"] or "").lower() == "morning" or (found["night"] and hour % _LAST_HOUR < _EVENING)
     return f"{clock} {'am' if morning else 'pm'}"
 
 
