@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.redaction import redact
 
-MAX_DETAILS = 8
+MAX_DETAILS = 10
 MAX_VALUE = 60
 """Characters of one value."""
 MAX_ERROR = 160
@@ -63,6 +63,7 @@ _WORTH = re.compile(
     re.IGNORECASE,
 )
 _ID = re.compile(r"(?:^|_)(?:id|ids|number|code|ref|reference)$", re.IGNORECASE)
+_MAIN = re.compile(r"(?:^|_)(?:amount|refund|fee|date|status|state)$", re.IGNORECASE)
 _REDACTED = re.compile(r"(?<=[=: ])(\[redacted:[\w-]{1,40}\])(?=\s*[,)}\]])")
 """A value that the redaction replaced together with its quotes."""
 _PLAIN_KEY = re.compile(r"[\w.-]{1,40}")
@@ -113,10 +114,11 @@ class Call:
             if worth_showing(key, value):
                 last = key.split(".")[-1]
                 shown[last if kept.get(last, value) == value else f"requested {last}"] = value
-        for wanted in (_ID, _WORTH):
+        for wanted in (_ID, _MAIN, _WORTH):
             for key, value in told:
                 last = key.split(".")[-1]
-                if wanted.search(last) and last not in shown and value not in shown.values():
+                known = set(", ".join(shown.values()).split(", "))
+                if wanted.search(last) and last not in shown and not known.issuperset(value.split(", ")):
                     shown[last] = value
         return list(shown.items())[:MAX_DETAILS]
 
@@ -210,20 +212,20 @@ def _scalars(values: list[tuple[str, object]]) -> list[tuple[str, str]]:
 
 
 def _listed(key: str, values: list[object]) -> list[tuple[str, object]]:
-    """Unwrap a list of one item. Of several objects, keep only the identifiers, grouped by key, so that no two objects
-    are mixed; of several other values, keep the first four.
+    """Unwrap a list of one item. Of several objects, keep only identifiers, amounts, dates and states, grouped by key,
+    so that no two objects are mixed; of several other values, keep the first four.
     """
     if len(values) == 1:
         return [(key, values[0])]
     rows = [value for value in values if isinstance(value, dict)]
     if not rows:
         return [(key, ", ".join(str(value) for value in values[:4]))]
-    names = dict.fromkeys(str(name) for row in rows for name in row)
-    return [
-        (name, ", ".join(str(row[name]) for row in rows if isinstance(row.get(name), (str, int, float)))[:MAX_VALUE])
-        for name in names
-        if _ID.search(name)
-    ]
+    listed: list[tuple[str, object]] = []
+    for name in dict.fromkeys(str(name) for row in rows for name in row):
+        if _ID.search(name) or _MAIN.search(name):
+            told = dict.fromkeys(str(row[name]) for row in rows if isinstance(row.get(name), (str, int, float)))
+            listed.append((name, ", ".join(told)[:MAX_VALUE]))
+    return listed
 
 
 def _call(asked: Event, answered: Event) -> Call:

@@ -109,6 +109,17 @@ def test_items_of_a_listing_are_never_mixed() -> None:
     assert ("price", "30") not in pairs(json.dumps(rows))
 
 
+def test_a_result_names_amounts_and_dates_of_its_rows_once() -> None:
+    legs = [{"leg_id": "L1", "date": "2031-04-09", "price": 30}, {"leg_id": "L2", "date": "2031-04-09", "price": 90}]
+    payments = [{"card_id": "C-5", "amount": 300}, {"card_id": "C-5", "amount": -120}]
+    answer = {"trip_id": "T-8", "from": "Oslo", "to": "Bergen", "legs": legs, "payments": payments}
+    (content,) = contents(("call", 'move_trip(trip_id="T-8", card_id="C-5")'), ("result", json.dumps(answer)))
+    assert content == (
+        "Move trip succeeded: trip_id T-8, card_id C-5, leg_id L1, L2, date 2031-04-09, amount 300, -120, from Oslo, "
+        "to Bergen."
+    )
+
+
 def test_parallel_calls_meet_their_results_by_id() -> None:
     first, second, late, soon = events(
         ("call", 'close_case(case_id="K-1")'), ("call", 'close_case(case_id="K-2")'), ("result", "ok"), ("result", "ok")
