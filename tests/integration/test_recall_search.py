@@ -68,6 +68,14 @@ def test_an_event_is_found_by_the_question_before_it_and_by_its_date(shelf: Shel
     assert set(found(shelf, "What happened on Friday 10 May?", limit=3)) == {"plans#1", "plans#2", "plans#3"}
 
 
+def test_a_number_is_found_in_a_date_and_in_an_account(shelf: Shelf) -> None:
+    shelf.say("trip", "The ferry is booked: 2031-04-09.")
+    shelf.say("bank", "The account shows -412.")
+    shelf.say("other", "The ferry is late.")
+    assert found(shelf, "Which ferry is on April 9?")[0] == "trip#1"
+    assert found(shelf, "What is 412?") == ["bank#1"]
+
+
 def test_unflushed_turns_are_found_before_any_flush_and_once_after_it(shelf: Shelf) -> None:
     shelf.say("pets", "Nothing of interest.", "The happy whippet is called Biscuit.", flushed=False, speaker="Maya")
     for query in ("whippet", "happiness", "Biscuit"):

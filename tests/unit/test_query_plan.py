@@ -13,6 +13,7 @@ from slowwave.recall.query_plan import (
     Term,
     any_of,
     clean_question,
+    number_forms,
     plan,
 )
 from slowwave.recall.search import ScopeStats, find_steps
@@ -145,3 +146,9 @@ def test_variants_of_compounds_are_beginnings_and_pairs_of_stems() -> None:
     assert any_of([(term,)], [7]) == ("(('7:stromrechn' | '7:>stromrechn':* | ('7:strom' & '7:rechnung') | '7:it''s'))")
     assert term.beginnings == ("stromrech", "it'")
     assert any_of([(Term("a*"),)], [7]) == "('7:a*')"
+
+
+def test_a_number_is_also_sought_in_dates_and_accounts() -> None:
+    assert number_forms("7") == ("-7", "-07")
+    assert number_forms("21") == ("-21",)
+    assert number_forms("may") == number_forms("\u0667") == number_forms("") == ()

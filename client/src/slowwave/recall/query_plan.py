@@ -82,6 +82,18 @@ class Plan:
     fallback: "Plan | None" = None
 
 
+def number_forms(lexeme: str) -> tuple[str, ...]:
+    """Return the lexemes of a whole number in a date (2026-05-07) and in an account (-7).
+
+    Example:
+        >>> number_forms("7"), number_forms("1200"), number_forms("may")
+        (('-7', '-07'), ('-1200',), ())
+    """
+    if not (lexeme.isascii() and lexeme.isdigit()):
+        return ()
+    return tuple(dict.fromkeys((f"-{lexeme}", f"-{lexeme:0>2}")))
+
+
 def clean_question(question: str) -> str:
     """Return the query as Postgres accepts it: no NUL, no half of a surrogate pair, at most 2,000 characters."""
     text = question[:MAX_QUESTION_CHARACTERS].replace("\0", " ")

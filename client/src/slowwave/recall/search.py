@@ -24,7 +24,7 @@ from slowwave.recall.continuing import continues_talk
 from slowwave.recall.hits import Hit, choose, hit_of
 from slowwave.recall.lines import wording
 from slowwave.recall.pairing import pairing_steps
-from slowwave.recall.query_plan import Plan, Term, any_of, clean_question, plan
+from slowwave.recall.query_plan import Plan, Term, any_of, clean_question, number_forms, plan
 from slowwave.recall.query_steps import Query, Row, Steps, statement
 from slowwave.recall.questions import QuestionVector
 from slowwave.recall.ranking import RANKING, STEADY
@@ -79,7 +79,10 @@ def scope_stats_steps(reader: Reader, question: str) -> Steps[ScopeStats]:
         documents=sum(scope["documents"] for scope in scopes),
         mean_length=sum(s["mean_length"] * s["documents"] for s in counted) / documents if documents else None,
         terms=with_aliases(
-            (Term(lexeme, held, tuple(variants.get(lexeme, ()))) for lexeme, held in row["terms"] or ()),
+            (
+                Term(lexeme, held, (*variants.get(lexeme, ()), *number_forms(lexeme)))
+                for lexeme, held in row["terms"] or ()
+            ),
             row["aliases"] or (),
         ),
     )
