@@ -15,8 +15,13 @@ def day(month: int, number: int = 1) -> datetime:
     return datetime(2023, month, number, tzinfo=UTC)
 
 
-def row(content: str, score: float, at: datetime) -> dict[str, Any]:
-    return {"content": content, "score": score, "valid_from": at}
+def row(
+    content: str, score: float, at: datetime, source: tuple[int, int] = (1, 1), kind: str = "fact"
+) -> dict[str, Any]:
+    session, seq = source
+    sources = [[session, f"session {session}", seq]]
+    rest = {"sources": sources, "type": kind, "status": "processed" if kind == "tool" else "inbox"}
+    return {"content": content, "score": score, "valid_from": at, **rest}
 
 
 def told(rows: list[dict[str, Any]], timing: Timing) -> list[str]:
@@ -73,3 +78,22 @@ def test_the_newest_decides_among_equals_and_never_lifts_what_fits_badly() -> No
 )
 def test_an_event_is_a_border(relation: Relation, begin: datetime | None, end: datetime | None) -> None:
     assert around(Anchor(relation, "the move"), datetime(2023, 5, 4, 18, tzinfo=UTC)) == Interval(begin, end)
+
+
+def test_in_a_conversation_with_tools_the_outcome_comes_first() -> None:
+    booked = row("booked", 3.0, day(1), (1, 4), "result")
+    cancelled = row("cancelled", 2.8, day(1), (1, 20), "tool")
+    other = row("elsewhere", 2.9, day(2), (2, 90), "user")
+    assert told([booked, other, cancelled], Timing()) == ["cancelled", "booked", "elsewhere"]
+    assert told([booked, other, cancelled], Timing(newest=-0.01)) == ["booked", "elsewhere", "cancelled"]
+
+
+def test_without_flushed_tools_the_order_in_a_talk_says_nothing() -> None:
+    for late in (row("late", 2.8, day(1), (1, 20)), row("late", 2.8, day(1), (1, 20), "tool") | {"status": "pending"}):
+        rows = [row("early", 3.0, day(1), (1, 4)), late]
+        assert told(rows, Timing()) == ["early", "late"]
+
+
+def test_a_later_row_that_fits_badly_stays_behind() -> None:
+    rows = [row("booked", 3.0, day(1), (1, 4), "tool"), row("thanks", 2.0, day(1), (1, 20), "user")]
+    assert told(rows, Timing()) == ["booked", "thanks"]

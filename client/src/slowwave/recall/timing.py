@@ -3,6 +3,9 @@
 A document inside the interval gets a bonus. If the query asks for a time, texts that give a time get a bonus. If it
 asks for the newest or the first, later or earlier documents get one. Every bonus is a share of the best score, so it
 means the same for words and vectors.
+
+A conversation in which tools work moves towards an outcome: what was booked is then changed, or cancelled. So its later
+rows get a share of their own score, unless the query asks for what was first.
 """
 
 from collections.abc import Sequence
@@ -21,6 +24,10 @@ AFTERWARDS = 0.25
 SOONEST, LATEST = timedelta(days=1), timedelta(days=7)
 DURING = timedelta(days=3)
 """How long before and after the day on which it is told something goes on."""
+OUTCOME = 0.3
+"""What the last row of a conversation with tools gains, as a part of its own score; the first gains nothing. Two trials
+of tau-bench by words: any@5 .860 with 0, .903 with 0.3, .919 with 0.45. In talk without tools the order says nothing:
+LoCoMo would lose .022 of any@5 with 0.15."""
 DEPTH = 60
 """So many rows are looked at where their order may change."""
 
@@ -78,6 +85,8 @@ def _told(interval: Interval) -> Interval:
 def reordered(rows: Sequence[Row], timing: Timing) -> list[Row]:
     """Return the rows of a search in the order that the times require, with matching scores."""
     kept = [row for row in rows if not timing.strict or (timing.interval and timing.interval.holds(row["valid_from"]))]
+    if timing.newest >= 0:
+        kept = _outcomes_first(kept)
     if not kept or not (timing.newest or timing.asks_when):
         return kept
     best = max(0.0, *(row["score"] for row in kept))
@@ -88,6 +97,28 @@ def reordered(rows: Sequence[Row], timing: Timing) -> list[Row]:
     for row in kept:
         gain = when if when and says_time(row["content"], timing.language) else 0.0
         scored.append(row | {"score": row["score"] + late * by_date[row["valid_from"]] + gain})
+    return sorted(scored, key=lambda row: -row["score"])
+
+
+def _outcomes_first(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows by their scores, with the gain of later rows of a conversation with tools.
+
+    Before the flush, the output of a tool ranks below speech, and nothing gains.
+    """
+    places = [max(((session, seq) for session, _, seq in row["sources"]), default=(None, 0)) for row in rows]
+    flushed_tools = [row for row in rows if row["type"] == "tool" and row["status"] == "processed"]
+    with_tools = {session for row in flushed_tools for session, _, _ in row["sources"]}
+    seqs: dict[int | None, list[int]] = {}
+    for session, seq in places:
+        if session in with_tools:
+            seqs.setdefault(session, []).append(seq)
+    if not seqs:
+        return list(rows)
+    scored: list[Row] = []
+    for row, (session, seq) in zip(rows, places, strict=True):
+        found = seqs.get(session, [seq])
+        share = (seq - min(found)) / (max(found) - min(found) or 1)
+        scored.append(row | {"score": row["score"] + OUTCOME * share * max(row["score"], 0.0)})
     return sorted(scored, key=lambda row: -row["score"])
 
 
