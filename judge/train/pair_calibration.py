@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.train.pair_data import apart, pairs_of, read_groups
-from judge.train.pair_measure import READ_AGAIN, fit_scale, fit_thresholds
+from judge.train.pair_measure import READ_AGAIN, SAME_AGAIN, fit_scale, fit_thresholds
 from judge.train.pair_model import CARD, PairModel
 from judge.train.pair_pass import allowed
 
@@ -18,7 +18,8 @@ def calibrated(folder: Path) -> dict[str, Any]:
     pairs, model = pairs_of(apart(read_groups())[1]), PairModel(folder)
     scale = fit_scale(model.logits(pairs), pairs)
     thresholds = fit_thresholds(scale(model.logits(pairs, scale)), pairs, allowed(pairs))
-    return {"scale": scale.told(), "read again": list(READ_AGAIN), "thresholds": thresholds.told()}
+    again = {"contradiction": list(READ_AGAIN), "duplicate": SAME_AGAIN}
+    return {"scale": scale.told(), "read again": again, "thresholds": thresholds.told()}
 
 
 def write_card(card: dict[str, Any], folder: Path) -> None:

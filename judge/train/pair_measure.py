@@ -20,6 +20,8 @@ MOST_ACCUSED = 0.037
 """The most related and distinct pairs, as a share of the fitting set, that the conflict threshold may pass."""
 READ_AGAIN = (0.5, 0.8)
 """The probabilities of a contradiction at which the model reads a pair in both orders."""
+SAME_AGAIN = 0.5
+"""The probability of a duplicate from which it does so, too."""
 DUPLICATE, CONFLICT, UPDATE, UPDATED, RELATED, DISTINCT = range(len(OUTPUTS))
 
 
@@ -88,6 +90,13 @@ class Allowed:
 def against(chances: np.ndarray) -> np.ndarray:
     """Return the probability that both can't be true now: a conflict, or one says that the other has ended."""
     found: np.ndarray = chances[:, [CONFLICT, UPDATE, UPDATED]].sum(1)
+    return found
+
+
+def are_open(chances: np.ndarray) -> np.ndarray:
+    """Return True for each pair that the model reads in both orders."""
+    opposed = against(chances)
+    found: np.ndarray = (chances[:, DUPLICATE] >= SAME_AGAIN) | (opposed >= READ_AGAIN[0]) & (opposed <= READ_AGAIN[1])
     return found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from judge.train.pair_measure import READ_AGAIN, Scale, against
+from judge.train.pair_measure import Scale, are_open
 from judge.train.pairs import SWAPPED, Pair
 from slowwave_judge.runtime import MAX_TOKENS
 
@@ -56,14 +56,13 @@ class PairModel:
     def logits(self, pairs: Sequence[Pair], scale: Scale | None = None) -> np.ndarray:
         """Return the output before calibration, computed as in the package: a row per pair and a column per output.
 
-        It reads one pair at a time, the two statements in alphabetical order. With a scale, it reads pairs whose
-        probability of a contradiction is within READ_AGAIN also in the other order, and takes the mean.
+        It reads one pair at a time, the two statements in alphabetical order. With a scale, it reads open pairs
+        (`are_open`) also in the other order, and takes the mean.
         """
         found = np.array([self._answer(one) for one in pairs])
         if scale is None or not len(found):
             return found
-        chances = against(scale(found))
-        for at in np.flatnonzero((chances >= READ_AGAIN[0]) & (chances <= READ_AGAIN[1])).tolist():
+        for at in np.flatnonzero(are_open(scale(found))).tolist():
             found[at] = (found[at] + self._answer(pairs[at], again=True)) / 2
         return found
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import slowwave_judge
-from judge.train.pair_measure import READ_AGAIN, Scale, Thresholds, against, fit_thresholds
+from judge.train.pair_measure import READ_AGAIN, SAME_AGAIN, Scale, Thresholds, against, fit_thresholds
 from judge.train.pair_model import PairModel, read_card
 from judge.train.pair_pass import allowed, passed
 from judge.train.pairs import OUTPUTS, Pair, target
@@ -36,7 +36,7 @@ def test_training_reads_pairs_as_the_package_does() -> None:
 
 def test_an_open_pair_is_read_in_both_orders() -> None:
     card, model = read_card(FOLDER), PairModel(FOLDER)
-    assert tuple(card["read again"]) == READ_AGAIN
+    assert card["read again"] == {"contradiction": list(READ_AGAIN), "duplicate": SAME_AGAIN}
     sure = Scale(card["scale"]["factor"], (-9.0, -9.0, -9.0, -9.0, 9.0, 9.0))
     assert against(sure(model.logits([OPEN])))[0] < READ_AGAIN[0]
     once, with_sure = model.logits([OPEN])[0], model.logits([OPEN], sure)[0]
@@ -45,6 +45,8 @@ def test_an_open_pair_is_read_in_both_orders() -> None:
     unsure = Scale(1.0, (-20.0, balance, balance, balance, 0.0, 0.0))
     assert READ_AGAIN[0] <= against(unsure(once[None]))[0] <= READ_AGAIN[1]
     assert model.logits([OPEN], unsure)[0] != pytest.approx(once)
+    alike = Scale(1.0, (30.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    assert model.logits([OPEN], alike)[0] != pytest.approx(once)
 
 
 def test_rules_allow_a_merge_or_a_contradiction() -> None:

@@ -45,8 +45,8 @@ class Relation:
 class PairJudge:
     """The model of pairs. Create it after a fork; loading takes 0.2 seconds.
 
-    It reads a pair again in the other order if the first answer leaves open whether the two contradict each other, and
-    takes the mean. That is about every eighth pair of near statements.
+    It reads a pair again in the other order if the first answer leaves open whether the two contradict each other, or
+    says that they may repeat each other, and takes the mean. That is about every fifth pair of near statements.
 
     Attributes:
         duplicate_from: The lowest probability of `duplicate` at which two statements count as equal.
@@ -63,7 +63,9 @@ class PairJudge:
         self._network = Network("pairs.onnx", "pairs_tokenizer.json", shorten="longest_first", output="relations")
         self._factor = float(_CARD["scale"]["factor"])
         self._shifts = np.array(_CARD["scale"]["shifts"])
-        self._open_from, self._open_to = (float(one) for one in _CARD["read again"])
+        again = _CARD["read again"]
+        self._open_from, self._open_to = (float(one) for one in again["contradiction"])
+        self._same_from = float(again["duplicate"])
         self.duplicate_from = float(_CARD["thresholds"]["duplicate"])
         self.conflict_from = float(_CARD["thresholds"]["conflict"])
 
@@ -84,7 +86,8 @@ class PairJudge:
             return self.relation(second, first).swapped()
         answer = np.array(self._network(first, second))
         told = self._calibrated(answer)
-        if self._open_from <= told.conflict + told.update + told.updated <= self._open_to:
+        opposed = told.conflict + told.update + told.updated
+        if told.duplicate >= self._same_from or self._open_from <= opposed <= self._open_to:
             again = np.array(self._network(second, first))[_SWAPPED]
             told = self._calibrated((answer + again) / 2)
         return told
