@@ -30,7 +30,7 @@ from bench.report import Row, note
 from bench.search_speed import AGENT, START, Speech, fill, invent
 from slowwave.recall import Context, Hit, context, estimate
 from slowwave.recall.briefing import FORMATS, Format
-from slowwave.recall.lines import hit_line
+from slowwave.recall.lines import hit_lines
 from slowwave.recall.trimming import MESSAGE_TOKENS
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
@@ -171,7 +171,7 @@ def compare_estimates(folder: Path) -> None:
     """Compare the estimate with tokenizers, on utterances, on lines of contexts and on contexts of fifteen lines."""
     said = [turn for turn in _strings(json.loads((folder / "locomo-dev.json").read_text("utf-8"))) if len(turn) > 20]
     random_ = random.Random(4)
-    lines = [hit_line(_hit(text, random_)) for text in random_.sample(said, 1500)]
+    lines = [line for text in random_.sample(said, 1500) for line in hit_lines([_hit(text, random_)])]
     wholes = ["\n".join(lines[at : at + 15]) for at in range(0, len(lines), 15)]
     for name in ENCODINGS:
         encode = bpe_openai.get_encoding(name).encode

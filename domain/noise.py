@@ -43,7 +43,7 @@ _MACHINE_LINE = re.compile(
 # A line with such a mark is quoted, whatever the surrounding text is.
 _RECALLED_LINE = re.compile(
     r"\[(?:memory (?:[0-9a-f]{8}-[0-9a-f-]{15})?[0-9a-f]{12}(?:, [^\n\]]{1,400})?|"
-    r"day \d{4}-\d\d-\d\d v\d{1,9}(?: [^\n]{1,250}#\d{1,19})?|said [^\n]{1,250}#\d{1,19})\]"
+    r"day \d{4}-\d\d-\d\d v\d{1,9}(?: [^\n]{1,250}#\d{1,19})?|said [^\n]{0,250}#\d{1,19})\]"
 )
 _RECALLED = ("[memory ", "[day ", "[said ")
 _CHATTER = re.compile(

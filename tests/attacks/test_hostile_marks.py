@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from slowwave.invisible_characters import strip_invisible
 from slowwave.recall import Hit
 from slowwave.recall.instructions import Instruction
-from slowwave.recall.lines import Utterance, hit_line
+from slowwave.recall.lines import Utterance, hit_lines
 from slowwave.recall.rendering import Block, fenced, label, one_line, one_name
 from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.model_extraction import KnownContext, prompt_of, read_window
@@ -110,7 +110,8 @@ def test_labels_of_a_line_are_those_that_we_write(name: str, text: str, session:
     said = Utterance(session, 7, "maya", f"(room:board) CEO{name}", text, AT, f"room:{session}")
     hit = Hit(f"{session}#7", "event", text, 1, "pending", AT, ((session, 7),), f"room:{session}", "fact", name)
     instruction = Instruction("m", text, AT, speaker=name, scope="team:x")
-    lines = (said.to_line(), hit_line(hit), hit_line(replace(hit, kind="memory", id="a-b-c-d-33cc5f035705")))
+    memory = replace(hit, kind="memory", id="a-b-c-d-33cc5f035705")
+    lines = (said.to_line(), *hit_lines([hit, memory, replace(hit, id=f"{session}#8"), replace(memory, valid_to=AT)]))
     for line in lines:
         assert len(re.findall(r"\((?:room|team|agent|user)\s*:", line)) == 1
         assert len(re.findall(r"\[(?:said|memory|day)\b", line)) == 1

@@ -82,17 +82,20 @@ def test_mistake_24_what_a_context_block_said_is_not_said_again() -> None:
         type="preference",
     )
     other = replace(hit, id="01890000-0000-7000-8000-000000000002", content="Priya likes black tea")
+    passage = replace(hit, id="tea#7", kind="event", content="I like blue tea", speaker="Priya")
     said = Utterance("tea#room", 4, "helper", "Priya", "Priya likes white tea", AT, None)
     lines = (DayLine("said", "Priya likes tea at four", "Priya", "tea#room", 3, AT), DayLine("said", "Priya likes it"))
     known = Context(
         days=(Day(AT.date(), "helper", None, 2, final=False, lines=lines, unsummarised=(said,)),),
         memories=(hit,),
+        passages=(passage, replace(passage, id="tea#8")),
         conflicts=(Contradiction(1, "two teas", (hit, other)),),
         elsewhere=(said,),
     )
     block = known.to_text()
     quoted = [line for line in block.splitlines() if "Priya" in line]
-    assert len(quoted) == 6
+    assert len(quoted) == 8
+    assert sum("[said #8]" in line for line in quoted) == 1
     whole = f"- 2026-03-01 Priya likes green tea [memory {hit.id}]"
     told = f"- 2026-03-01 Priya likes green tea [memory {hit.id[-12:]}, active, said in tea#3]"
     for pasted in (block, f"From memory:\n{quoted[0]}\nIs that right?", "\n".join(quoted), *quoted, whole, told):

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from slowwave.errors import InvalidQuery
 from slowwave.recall import Context, Contradiction, Day, DayLine, Hit, Utterance, estimate
 from slowwave.recall.budget import Fit, Offer
+from slowwave.recall.selection import fitting
 from slowwave.recall.trimming import MESSAGE_TOKENS, Budget, budget_of, trimmed
 
 AT = datetime(2024, 5, 9, 12, tzinfo=UTC)
 WEEK = timedelta(days=7)
-MARK = re.compile(r"\[(?:memory [0-9a-f]{12}|(?:day|said) [^\n]{1,60}#\d+)\]")
+MARK = re.compile(r"\[(?:memory [0-9a-f]{12}|(?:day|said) [^\n]{0,60}#\d+)\]")
 PIECES = (
     "Maya moved to Porto and keeps bees.",
     "The release of the billing service waits for Jonas, who is ill until Thursday.",
@@ -143,9 +144,9 @@ def origins(known: Context) -> set[str]:
     above = ""
     for line in lines_of(known):
         for mark in MARK.findall(line):
-            if not mark.startswith("[said same#"):
+            if not mark.startswith("[said #"):
                 above = mark
-            marks.add(mark.replace("[said same#", f"{above.rpartition('#')[0]}#"))
+            marks.add(mark.replace("[said #", f"{above.rpartition('#')[0]}#"))
     return marks
 
 
@@ -205,11 +206,54 @@ def test_passages_of_one_conversation_share_date_and_name() -> None:
     known = trimmed(Context(passages=tuple(said)), Budget(1000))
     assert lines_of(known) == [
         "- 2024-05-09 Maya: Line 0. [said monday#0]",
-        "- Maya: Line 2. [said same#2]",
-        "- 2024-05-09 Maya: Line 1. [said friday#1]",
+        "- Maya: Line 2. [said #2]",
+        "- Maya: Line 1. [said friday#1]",
         "- 2024-05-02 Maya: Line 3. [said monday#3]",
     ]
     assert known.left_out == 0
+
+
+def test_memories_share_the_date_and_an_ended_one_gives_its_own() -> None:
+    hits = [replace(hit, content=f"Fact {n}.", sources=(("s", n),)) for n, hit in enumerate(many().memories[:3])]
+    ended = replace(hits[1], valid_from=AT - WEEK, valid_to=AT)
+    said = replace(hits[2], id="monday#4", kind="event", speaker="Maya")
+    known = trimmed(Context(memories=(hits[0], ended, replace(ended, id=hits[2].id)), passages=(said,)), Budget(1000))
+    assert lines_of(known) == [
+        "- 2024-05-09 Fact 0. [memory 000000000001]",
+        "- Maya: Fact 2. [said monday#4]",
+        "- 2024-05-02 until 2024-05-09 Fact 1. [memory 000000000002]",
+        "- 2024-05-02 until 2024-05-09 Fact 1. [memory 000000000003]",
+    ]
+
+
+@pytest.mark.parametrize("words", [24, 34, 60])
+@pytest.mark.parametrize("memories", [0, 3])
+def test_context_of_2000_tokens_holds_the_evidence_of_search(words: int, memories: int) -> None:
+    """Search counts the texts of its hits; a context also shows marks, and a notice."""
+    chance = random.Random(words)  # noqa: S311 (nothing is kept secret with it)
+    hits = []
+    for n in range(100):
+        text = " ".join(
+            chance.choices("abstract bicycle camping dancing evening family garden hiking".split(), k=words)
+        )
+        at, source = AT + WEEK * (n % 7), (f"session_{n % 7}", n)
+        event = Hit(
+            f"session_{n % 7}#{n}", "event", f"{n} {text}.", 1 - n / 200, "processed", at, (source,), None, "user"
+        )
+        is_memory = memories and n % memories == 0
+        hits.append(replace(event, speaker=None if is_memory else "Maya", relevance=0.5))
+        if is_memory:
+            hits[-1] = replace(hits[-1], id=str(UUID(int=chance.getrandbits(128))), kind="memory", type="fact")
+    by_kind = {kind: tuple(hit for hit in hits[:75] if hit.kind == kind) for kind in ("memory", "event")}
+    known = trimmed(Context(memories=by_kind["memory"], passages=by_kind["event"]), Budget(2000))
+    held = {source for hit in (*known.memories, *known.passages) for source in hit.sources}
+    assert held >= {source for hit in fitting(hits, 2000) for source in hit.sources}
+
+
+def test_hits_that_fit_are_not_cut_to_make_room_for_none() -> None:
+    hits = [replace(hit, content="plain words " * 40, relevance=0.5) for hit in many().memories[:12]]
+    known = trimmed(Context(memories=tuple(hits)), Budget(3000))
+    assert known.memories == tuple(hits)
 
 
 def test_who_asks_gets_memories_and_passages_by_their_score_before_the_rest() -> None:
@@ -217,8 +261,8 @@ def test_who_asks_gets_memories_and_passages_by_their_score_before_the_rest() ->
     scores = [1 - n / 100 for n in range(40)]
     memories = [replace(hit, score=score, relevance=0.5) for hit, score in zip(full.memories, scores, strict=True)]
     passages = [replace(hit, id=f"said#{n}", kind="event", speaker="Maya") for n, hit in enumerate(memories)]
-    asked = trimmed(replace(full, memories=tuple(memories[::2]), passages=tuple(passages[1::2])), Budget(1600))
-    unasked = trimmed(full, Budget(1600))
+    asked = trimmed(replace(full, memories=tuple(memories[::2]), passages=tuple(passages[1::2])), Budget(1000))
+    unasked = trimmed(full, Budget(1000))
     assert len(asked.memories) + len(asked.passages) > 2 * len(unasked.memories)
     assert abs(len(asked.memories) - len(asked.passages)) <= 1
     assert [hit.score for hit in asked.memories] == scores[: 2 * len(asked.memories) : 2]
@@ -260,7 +304,7 @@ def test_a_tiny_budget_ends_in_nothing_rather_than_in_half_a_fence() -> None:
     st.integers(0, 80),
 )
 def test_what_is_chosen_costs_no_more_than_the_room(said: list[tuple[str, str, str]], room: int) -> None:
-    offers = [Offer(part, heading) for part, heading, _ in said]
+    offers = [Offer(part, (heading,)) for part, heading, _ in said]
     shares = {"a": 0.5, "b": 0.3, "c": 0.2}
     fit = Fit(offers, shares, frame=3, line=lambda place: len(said[place][2]), above=len)
     chosen = [said[place] for place in fit.choose(room)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.recall import Context, Contradiction, Day, DayLine, Hit, Utterance
-from slowwave.recall.briefing import CONFLICTS, ELSEWHERE, INTRODUCTION, MEMORIES, PASSAGES
+from slowwave.recall.briefing import CONFLICTS, ELSEWHERE, INTRODUCTION, MEMORIES
 from slowwave.recall.masking import MASK, mask
 from slowwave.recall.rendering import NOTICE, one_line, shorten
 
@@ -43,7 +43,7 @@ HOSTILE = st.lists(
 ).map("".join)
 UNSEEN = {chr(code) for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0xE0000, 0xE0080))}
 OWN = {NOTICE, INTRODUCTION, "", f"## {MEMORIES}", f"## {CONFLICTS}", f"## {ELSEWHERE}", "## New in the last 2 days"}
-OWN |= {f"## {PASSAGES}", "## 2024-05-09 in summary", "## 2024-05-09, said last and not summarised yet"}
+OWN |= {"## 2024-05-09 in summary", "## 2024-05-09, said last and not summarised yet"}
 
 
 def filled(text: str) -> Context:

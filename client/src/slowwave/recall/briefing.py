@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from slowwave.recall.hits import Hit
 from slowwave.recall.instructions import Instruction, Trait
-from slowwave.recall.lines import Contradiction, Day, Utterance, hit_line, passage_lines
+from slowwave.recall.lines import Contradiction, Day, Utterance, hit_lines
 from slowwave.recall.rendering import Block, fenced, fenced_blocks
 
 Format = Literal["markdown", "messages", "json"]
@@ -127,9 +127,8 @@ class Context:
             Block(instructions_heading(self.instructions_left_out), [one.to_line() for one in self.instructions]),
             Block(PROFILE, [trait.to_line() for trait in self.profile]),
             *_day_blocks(self.days),
-            Block(MEMORIES, [hit_line(hit) for hit in self.memories]),
-            Block(PASSAGES, passage_lines(self.passages)),
-            Block(recent_heading(self.span), [hit_line(hit) for hit in self.recent]),
+            Block(MEMORIES, hit_lines((*self.memories, *self.passages))),
+            Block(recent_heading(self.span), hit_lines(self.recent)),
             Block(CONFLICTS, [conflict.to_line() for conflict in self.conflicts]),
             Block(ELSEWHERE, [line.to_line() for line in self.elsewhere]),
         ]
@@ -138,7 +137,6 @@ class Context:
 INSTRUCTIONS = "Standing instructions"
 PROFILE = "Profile of the person spoken to"
 MEMORIES = "Known from other conversations"
-PASSAGES = "Said in other conversations about this"
 CONFLICTS = "Contradictions that nobody has decided: don't rely on either side"
 ELSEWHERE = "Being said in other conversations right now"
 

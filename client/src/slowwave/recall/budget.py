@@ -13,10 +13,10 @@ MAX_MISSES = 8
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A line that may be chosen. part: its section, of whose share it takes; heading: paid once by its lines."""
+    """A line that may be chosen. part: its section, of whose share it takes; headings: each paid once by its lines."""
 
     part: str
-    heading: str
+    headings: tuple[str, ...]
 
 
 class Fit:
@@ -79,9 +79,9 @@ class Fit:
                 continue
             taken += cost
             chosen.add(place)
-            opened.add(self._offers[place].heading)
+            opened.update(self._offers[place].headings)
         return taken
 
     def _cost(self, place: int, opened: set[str]) -> int:
-        heading = self._offers[place].heading
-        return self._line(place) + (0 if heading in opened else self._above(heading))
+        new = (heading for heading in self._offers[place].headings if heading not in opened)
+        return self._line(place) + sum(map(self._above, new))

@@ -6,7 +6,9 @@ The mark at the end of a line gives its origin. If a model repeats the line, the
                                         before the mark comes the date, and "until" if the memory has ended
     [day 2024-05-09 v2 monday#4]        a line of version 2 of that day's summary, from event 4 of session "monday"
     [said monday#4]                     an event
-    [said same#5]                       a further passage of the conversation and the day of the line above
+    [said #5]                           a further passage of the conversation and the day above
+
+A memory or a passage without a date is of the day of the line above.
 """
 
 from collections.abc import Iterable
@@ -192,31 +194,40 @@ class Contradiction:
         return f"- {_place(self.sides[0].scope)}either {one} or {other}"
 
 
-def hit_line(hit: Hit) -> str:
-    """Render a memory, or a passage of an event, as a line with its mark."""
+def hit_lines(hits: Iterable[Hit]) -> list[str]:
+    """Render memories and passages by day and conversation; only the first line of each has the day and the name."""
+    days: dict[str, dict[str, list[Hit]]] = {}
+    for hit in hits:
+        days.setdefault(day_of(hit) or hit.id, {}).setdefault(conversation_of(hit), []).append(hit)
+    lines = []
+    for sessions in days.values():
+        told = [_line(hit, "" if place else name) for name, said in sessions.items() for place, hit in enumerate(said)]
+        day = day_of(next(iter(sessions.values()))[0])
+        lines += [f"{day} {told[0]}" if day else told[0], *told[1:]]
+    return [f"- {line}" for line in lines]
+
+
+def further_line(hit: Hit) -> str:
+    """Render a hit below another one of the same day and conversation."""
+    return f"- {_line(hit, '')}"
+
+
+def day_of(hit: Hit) -> str:
+    """Return the date that further lines leave out; "" for a memory that has ended, which always gives its period."""
+    return period(hit) if hit.valid_to is None else ""
+
+
+def conversation_of(hit: Hit) -> str:
+    """Return the conversation of a passage, which further passages leave out; "" for a memory."""
+    return label(hit.id.rpartition("#")[0]) if hit.kind == "event" else ""
+
+
+def _line(hit: Hit, session: str) -> str:
+    ended = "" if hit.valid_to is None else f"{period(hit)} "
     if hit.kind == "memory":
-        return f"- {_place(hit.scope)}{_statement(hit)}"
+        return f"{ended}{_place(hit.scope)}{_marked(hit)}"
     said = f"{one_name(hit.speaker or '')}: {one_line(hit.content)}"
-    return f"- {hit.valid_from:%Y-%m-%d} {_place(hit.scope)}{said} [said {label(hit.id)}]"
-
-
-def passage_lines(passages: Iterable[Hit]) -> list[str]:
-    """Render passages by conversation and day; only the first line of each has the date and the name."""
-    groups: dict[str, list[Hit]] = {}
-    for hit in passages:
-        groups.setdefault(conversation(hit), []).append(hit)
-    return [line for first, *rest in groups.values() for line in (hit_line(first), *map(further_line, rest))]
-
-
-def conversation(passage: Hit) -> str:
-    """Return what a further line of the same conversation and day leaves out."""
-    return f"{passage.valid_from:%Y-%m-%d} {_place(passage.scope)}{label(passage.id.rpartition('#')[0])}"
-
-
-def further_line(passage: Hit) -> str:
-    """Render a passage below another one of the same conversation and day."""
-    said = f"{one_name(passage.speaker or '')}: {one_line(passage.content)}"
-    return f"- {said} [said same#{passage.id.rpartition('#')[2]}]"
+    return f"{_place(hit.scope)}{said} [said {session}#{hit.id.rpartition('#')[2]}]"
 
 
 def period(hit: Hit) -> str:
@@ -236,7 +247,11 @@ def wording(text: str) -> str:
 
 
 def _statement(hit: Hit) -> str:
-    return f"{period(hit)} {one_line(hit.content)} [memory {short_id(hit.id)}]"
+    return f"{period(hit)} {_marked(hit)}"
+
+
+def _marked(hit: Hit) -> str:
+    return f"{one_line(hit.content)} [memory {short_id(hit.id)}]"
 
 
 def _place(scope: str | None) -> str:

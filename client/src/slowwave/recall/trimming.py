@@ -1,4 +1,4 @@
-"""Trim a context to a token budget: leave out whole lines, the least important first; cut a long line.
+"""Trim a context to a token budget: leave out whole lines, the least important first; cut long lines.
 
 Two parts have priority. While other parts need the room, they may use at most this share of it:
 
@@ -22,13 +22,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from slowwave.errors import InvalidQuery, shown
+from slowwave.prompt_notice import NOTICE
 from slowwave.recall.briefing import (
     CONFLICTS,
     ELSEWHERE,
     FORMATS,
     INTRODUCTION,
     MEMORIES,
-    PASSAGES,
     PROFILE,
     STANDING,
     Context,
@@ -41,8 +41,16 @@ from slowwave.recall.briefing import (
 from slowwave.recall.budget import Fit, Offer
 from slowwave.recall.hits import Hit
 from slowwave.recall.instructions import Instruction, Trait
-from slowwave.recall.lines import Contradiction, Day, DayLine, Utterance, conversation, further_line, hit_line
-from slowwave.recall.rendering import Block, fenced, fenced_blocks, shorten
+from slowwave.recall.lines import (
+    Contradiction,
+    Day,
+    DayLine,
+    Utterance,
+    conversation_of,
+    day_of,
+    further_line,
+)
+from slowwave.recall.rendering import Block, fenced_blocks, shorten
 from slowwave.recall.tokens import estimate
 
 Count = Callable[[str], int]
@@ -54,8 +62,11 @@ ASKED = {"memories": 0.8, "summaries": 0.1, "unsummarised": 0.0, "conflicts": 0.
 MESSAGE_TOKENS = 4  # tokens that chat APIs add to each message for its role and its ends
 PER_DAY_FIRST = 3  # the number of lines of a day before the first line of the previous day
 LONGEST_SHARE = 6  # no line takes more than this share of the budget
+WHOLE_HITS = 8  # hits of a query that come whole; later ones are cut if not all fit, so that more of them do
+LATER_SHARE = 55  # a later hit takes at most this share of the budget,
+LATER_LEAST = 36  # or this number of tokens
 MAX_LEFT_OUT = 9999  # to compute the cost of a heading
-_CONVERSATION = "\n"  # begins the key of a conversation, and no heading
+_SHARED = "\n"  # in the key of a day or a conversation, and in no heading
 SHORTEST_CUT = 24  # tokens; shorter lines are never cut
 
 
@@ -93,14 +104,25 @@ def cost_of(context: Context, budget: Budget) -> int:
 
 def trimmed(context: Context, budget: Budget) -> Context:
     """Return as much of the context as the budget allows; its `tokens` never exceed the budget."""
+    known = _chosen(context, budget, budget.max_tokens)
+    if not known.left_out or _shares(context) is SHARES:
+        return known
+    return _chosen(context, budget, max(LATER_LEAST, budget.max_tokens // LATER_SHARE))
+
+
+def _chosen(context: Context, budget: Budget, later: int) -> Context:
+    """Return the lines that fit. later: the longest that a hit after the first ones may be, in tokens."""
     whole = list(_entries(context))
+    hits = [place for place, offered in enumerate(whole) if offered.part == "memories"]
+    longest = dict.fromkeys(hits[WHOLE_HITS:], later)
 
     @cache
     def entry(place: int) -> _Entry:
-        return _cut(whole[place], budget)
+        most = max(SHORTEST_CUT, budget.max_tokens // LONGEST_SHARE)
+        return _cut(whole[place], min(most, longest.get(place, most)), budget.count)
 
     fit = Fit(
-        [Offer(offered.part, _key(offered, budget.form)) for offered in whole],
+        [Offer(offered.part, _keys(offered, budget.form)) for offered in whole],
         _shares(context),
         always=ALWAYS,
         frame=_frame(context, budget),
@@ -172,9 +194,9 @@ def _found_entries(context: Context) -> Iterator[_Entry]:
     for place, hit in enumerate(context.memories):
         while passages and passages[0][1].score > hit.score:
             before, passage = passages.pop(0)
-            yield _Entry("memories", PASSAGES, passage, before, listed="passages")
+            yield _Entry("memories", MEMORIES, passage, before, listed="passages")
         yield _Entry("memories", MEMORIES, hit, place, listed="memories")
-    yield from (_Entry("memories", PASSAGES, passage, place, listed="passages") for place, passage in passages)
+    yield from (_Entry("memories", MEMORIES, passage, place, listed="passages") for place, passage in passages)
 
 
 def _summary_entries(days: Sequence[Day]) -> Iterator[_Entry]:
@@ -196,9 +218,7 @@ def _text(entry: _Entry, form: Format) -> str:
         return json.dumps(item.to_json(), ensure_ascii=False) + ", "
     if isinstance(item, DayLine):
         return f"{entry.day.line_text(item)}\n" if entry.day else ""
-    if entry.listed == "passages" and isinstance(item, Hit):
-        return f"{further_line(item)}\n"
-    return f"{hit_line(item) if isinstance(item, Hit) else item.to_line()}\n"
+    return f"{further_line(item) if isinstance(item, Hit) else item.to_line()}\n"
 
 
 def _frame(context: Context, budget: Budget) -> int:
@@ -206,40 +226,38 @@ def _frame(context: Context, budget: Budget) -> int:
     exception = STANDING if context.instructions else ""
     if budget.form == "json":
         return budget.count(Context(span=context.span, instructions_left_out=MAX_LEFT_OUT).render("json"))
-    # The heading of all passages; `_key` gives their conversations.
-    above = budget.count(_heading(context, PASSAGES, budget.form)) if context.passages else 0
     if budget.form == "messages":
-        return budget.count(f"{INTRODUCTION} {exception}") + 2 * MESSAGE_TOKENS + above
-    return budget.count(fenced([Block("", [""])], exception)) + above
+        return budget.count(f"{INTRODUCTION} {exception}") + 2 * MESSAGE_TOKENS
+    return budget.count(f"{NOTICE} {exception}\n\n")
 
 
-def _key(entry: _Entry, form: Format) -> str:
-    """Return the entry's group: a heading, a conversation of passages, or in JSON a day."""
-    if form != "json":
-        if entry.listed == "passages" and isinstance(entry.item, Hit):
-            return f"{_CONVERSATION}{conversation(entry.item)}"
-        return entry.heading
-    return "" if entry.day is None else f"{entry.day.day} {entry.day.agent} {entry.day.scope}"
+def _keys(entry: _Entry, form: Format) -> tuple[str, ...]:
+    """Return the entry's groups: a heading, of a hit also its day and conversation; or in JSON a day."""
+    if form == "json":
+        return () if entry.day is None else (f"{entry.day.day} {entry.day.agent} {entry.day.scope}",)
+    if not isinstance(entry.item, Hit) or entry.item.valid_to is not None:
+        return (entry.heading,)
+    day = f"{entry.heading}{_SHARED}{day_of(entry.item)} "
+    return entry.heading, day, f"{day}{_SHARED}{conversation_of(entry.item)}"
 
 
 def _heading(context: Context, key: str, form: Format) -> str:
-    """Return the text of a group: a heading and its fence, a date and a conversation, or the fields of a day."""
-    if key.startswith(_CONVERSATION):
-        return key.removeprefix(_CONVERSATION)
+    """Return the text of a group: a heading and its fence, a date, a conversation, or the fields of a day."""
+    if _SHARED in key:
+        return key.rpartition(_SHARED)[2]
     if form != "json":
         return fenced_blocks([Block(key, [""])]) + "\n"
     days = [replace(d, lines=(), unsummarised=()) for d in context.days if f"{d.day} {d.agent} {d.scope}" == key]
     return json.dumps(days[0].to_json()) + ", " if days else ""
 
 
-def _cut(entry: _Entry, budget: Budget) -> _Entry:
-    """Cut the entry's text to the longest that a line may have."""
+def _cut(entry: _Entry, longest: int, count: Count) -> _Entry:
+    """Cut the entry's text to this number of tokens."""
     item = entry.item
-    longest = max(SHORTEST_CUT, budget.max_tokens // LONGEST_SHARE)
     if isinstance(item, Contradiction):
-        one, other = (replace(side, content=_fitting(side.content, longest // 2, budget.count)) for side in item.sides)
+        one, other = (replace(side, content=_fitting(side.content, longest // 2, count)) for side in item.sides)
         return entry._replace(item=replace(item, sides=(one, other)))
-    content = _fitting(item.content, longest, budget.count)
+    content = _fitting(item.content, longest, count)
     if content == item.content or isinstance(item, Trait):
         return entry
     if isinstance(item, Instruction):
