@@ -5,7 +5,7 @@ import pytest
 from slowwave.errors import InvalidQuery
 from slowwave.recall import estimate, search
 from slowwave.recall.selection import shown_line
-from tests.support.recalling import Shelf
+from tests.support.recalling import NOW, Shelf
 
 pytestmark = pytest.mark.servers
 
@@ -29,6 +29,22 @@ def test_nothing_is_known_of_another_topic(shelf: Shelf) -> None:
     question = "which insulin dose, glucose meter, diet and medicine did doctor Novak order in the long consultation?"
     assert search(shelf.connection, "default", "maya", question, min_relevance=0.2) == []
     assert search(shelf.connection, "default", "maya", "when do we visit the aqueduct?", min_relevance=0.2)
+
+
+def test_relevance_of_a_question_depends_on_the_best_hit(shelf: Shelf) -> None:
+    """A message that continues a conversation has many words that no hit holds: there each hit counts alone."""
+    shelf.say("garden", "The red tractor needs new brakes.", "Nice.", *("The well is deep." for _ in range(9)))
+
+    def of_tractor(query: str) -> float:
+        hits = search(shelf.connection, "default", "maya", query, now=NOW)
+        return next(hit.relevance or 0.0 for hit in hits if "tractor" in hit.content)
+
+    assert of_tractor("red tractor brakes") > 0.95
+    question, message = (
+        "Did Novak lease a tractor from Zagreb for the vineyard?",
+        "Novak leased a tractor! From Zagreb, for the vineyard?",
+    )
+    assert of_tractor(question) < of_tractor(message) < 0.5
 
 
 def test_share_keeps_what_answers_as_well_as_the_best_hit(shelf: Shelf) -> None:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from slowwave.recall.hits import Hit
-from slowwave.recall.ranking import Why
+from slowwave.recall.ranking import Why, relevance
 from slowwave.recall.selection import relevant
 
 
@@ -48,3 +48,12 @@ def test_companions_stay_with_their_hit() -> None:
 def test_hits_of_another_backend_stay() -> None:
     hits = [companion("one", 0.9), companion("two", 0.1)]
     assert relevant(hits, 0.5, 0.5) == hits
+
+
+def test_a_weak_hit_is_more_relevant_beside_a_strong_one() -> None:
+    assert relevance(0.15, None, best=0.7) > relevance(0.25, None, best=0.25)
+    assert 0 < relevance(0.0, None, best=0.0) < relevance(1.0, None, best=1.0) < 1
+
+
+def test_a_cosine_needs_no_best_hit() -> None:
+    assert relevance(0.3, 0.4, best=0.9) == relevance(0.3, 0.4)

@@ -71,13 +71,14 @@ class Hit:
         }
 
 
-def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
+def hit_of(row: Row, score: float, labels: Mapping[int, str | None], best: float | None = None) -> Hit:
     """Build a hit from a database row: one of the SQL function `slowwave.search`, or one that was read for a context.
 
     Args:
         row: the row.
         score: the score of the search, for `Hit.score`.
         labels: the names of scopes, by scope id.
+        best: the highest coverage of the search, where it counts for the relevance (`ranking.relevance`).
     """
     return Hit(
         id=row["id"],
@@ -93,7 +94,7 @@ def hit_of(row: Row, score: float, labels: Mapping[int, str | None]) -> Hit:
         type=row["type"],
         speaker=row["speaker"],
         part=row.get("part"),
-        relevance=relevance(row["coverage"] or 0.0, row["cosine"]) if "coverage" in row else None,
+        relevance=relevance(row["coverage"] or 0.0, row["cosine"], best) if "coverage" in row else None,
         why=_why(row) if "coverage" in row else None,
         valid_to=row.get("valid_to"),
         place=(row["session_id"], row["seq"], row["part"]) if row.get("part") is not None else None,

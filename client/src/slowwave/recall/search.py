@@ -202,7 +202,9 @@ def find_steps(
     if not rows and chosen.fallback:
         # No document contains a rare word or two common ones: search for documents with one common word.
         rows = yield _find(stats, chosen.fallback, asked | _vector(None), depth)
-    hits = [hit_of(row, row["score"], stats.labels) for row in choose(reordered(rows, timing), limit)]
+    by_words = not timing.continues and all(row["cosine"] is None for row in rows)
+    best = max((row["coverage"] or 0.0 for row in rows), default=0.0) if by_words else None
+    hits = [hit_of(row, row["score"], stats.labels, best) for row in choose(reordered(rows, timing), limit)]
     return (yield from pairing_steps(hits, stats.labels, limit))
 
 
