@@ -19,6 +19,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from slowwave.errors import InvalidQuery, shown
@@ -63,8 +64,7 @@ MESSAGE_TOKENS = 4  # tokens that chat APIs add to each message for its role and
 PER_DAY_FIRST = 3  # the number of lines of a day before the first line of the previous day
 LONGEST_SHARE = 6  # no line takes more than this share of the budget
 WHOLE_HITS = 8  # hits of a query that come whole; later ones are cut if not all fit, so that more of them do
-LATER_SHARE = 55  # a later hit takes at most this share of the budget,
-LATER_LEAST = 36  # or this number of tokens
+LATER_SHARE, LATER_LEAST = 55, 36  # a later hit takes at most this share of the budget, or this number of tokens
 MAX_LEFT_OUT = 9999  # to compute the cost of a heading
 _SHARED = "\n"  # in the key of a day or a conversation, and in no heading
 SHORTEST_CUT = 24  # tokens; shorter lines are never cut
@@ -104,22 +104,13 @@ def cost_of(context: Context, budget: Budget) -> int:
 
 def trimmed(context: Context, budget: Budget) -> Context:
     """Return as much of the context as the budget allows; its `tokens` never exceed the budget."""
-    known = _chosen(context, budget, budget.max_tokens)
-    if not known.left_out or _shares(context) is SHARES:
-        return known
-    return _chosen(context, budget, max(LATER_LEAST, budget.max_tokens // LATER_SHARE))
-
-
-def _chosen(context: Context, budget: Budget, later: int) -> Context:
-    """Return the lines that fit. later: the longest that a hit after the first ones may be, in tokens."""
     whole = list(_entries(context))
-    hits = [place for place, offered in enumerate(whole) if offered.part == "memories"]
-    longest = dict.fromkeys(hits[WHOLE_HITS:], later)
+    most = max(SHORTEST_CUT, budget.max_tokens // LONGEST_SHARE)
+    cut = dict.fromkeys(_later_hits(context, whole, budget), max(LATER_LEAST, budget.max_tokens // LATER_SHARE))
 
     @cache
     def entry(place: int) -> _Entry:
-        most = max(SHORTEST_CUT, budget.max_tokens // LONGEST_SHARE)
-        return _cut(whole[place], min(most, longest.get(place, most)), budget.count)
+        return _cut(whole[place], min(most, cut.get(place, most)), budget.count)
 
     fit = Fit(
         [Offer(offered.part, _keys(offered, budget.form)) for offered in whole],
@@ -180,6 +171,14 @@ def _entries(context: Context) -> Iterator[_Entry]:
         turns.append((turn, place, line))
     for _, place, line in sorted(turns, key=lambda turn: turn[:2]):
         yield _Entry("elsewhere", ELSEWHERE, line, place)
+
+
+def _later_hits(context: Context, entries: Sequence[_Entry], budget: Budget) -> list[int]:
+    """Return the indexes of the hits of a query after the first ones; none if the texts of all hits fit."""
+    places = [place for place, entry in enumerate(entries) if entry.part == "memories"]
+    sizes = accumulate(budget.count(item.content) for place in places if isinstance(item := entries[place].item, Hit))
+    is_crowded = _shares(context) is ASKED and any(size > budget.max_tokens for size in sizes)
+    return places[WHOLE_HITS:] if is_crowded else []
 
 
 def _shares(context: Context) -> dict[str, float]:
