@@ -61,7 +61,7 @@ _CURE = re.compile(
     r"no more|no longer|instead|try|need(?:s|ed)? to|requires?|released?|until)\b",
     re.IGNORECASE,
 )
-"""Words of a cause or a cure. A problem alone is of no use later: readers called none of four such statements useful."""
+"""Words of a cause or a cure. A problem alone is of no use later: readers called none of four useful."""
 MIN_LISTED = 8
 """Minimum lines or sentences of a listing."""
 MOST_STATED = 0.2
