@@ -32,7 +32,9 @@ def details_of(call: Call) -> dict[str, str]:
     for key, value in pairs(call.answer):
         name = key.split(".")[-1]
         fresh = name not in told and value not in told.values() and not _is_no_news(name, value)
-        adds = (_MARK.search(name) and not marked) or _NEW.search(name) or not call.arguments
+        # `amounts_of` reads the amounts of a list: those of earlier payments are no news.
+        new = _NEW.search(name) and ", " not in value
+        adds = (_MARK.search(name) and not marked) or new or not call.arguments
         if fresh and adds and worth_showing(key, value):
             told[name] = value
     return told
