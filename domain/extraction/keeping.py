@@ -13,9 +13,10 @@ from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.flaws import DISFLUENT
 from slowwave_server.domain.extraction.making import SAID, ScoredCandidate, ScoredSentence
-from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders
+from slowwave_server.domain.extraction.outsiders import has_verb, is_clear_to_outsiders
 from slowwave_server.domain.extraction.plain_facts import PLAIN, gives_value, is_contact
 from slowwave_server.domain.extraction.standalone import content_words, is_named
+from slowwave_server.domain.extraction.standing import lasts
 from slowwave_server.domain.extraction.worth import Proposal, Worth
 
 WORTH = -1.1
@@ -50,7 +51,13 @@ UNSURE = frozenset("answers_in_short hedge hypothetical i_cannot i_think unreal"
 OF_SELF = 0.5
 """Minimum importance given to a lasting fact about the speaker ("I'm allergic to nuts"): short, seldom with a name."""
 ALWAYS = frozenset(("standing", "remember", "rule", "ends", "profile"))
-"""Signals of statements that every turn with an agent keeps; lasting facts about a speaker are kept in any talk."""
+"""Signals of a person's statements that every turn with an agent keeps; lasting facts about a speaker are kept in any
+talk that is not about code.
+"""
+SURE = frozenset(("remember", "profile"))
+"""Signals of those that hold beyond the moment."""
+WISHES = ALWAYS - {"rule"}
+"""The same in a talk about code, where "must" and "should" tell how a program works."""
 WORTHY = 0.5
 """Minimum usefulness of a kept statement, from 0 to 1, as the judge rates it."""
 FIRST_WORTHY = 0.18
@@ -65,14 +72,20 @@ that earlier versions kept, readers called 62 % of the clear ones from 0.95 usef
 """
 WORTHY_OF_MEMBER = 0.85
 """Minimum usefulness of a lasting fact about a member of a group."""
+FIRST_WORTHY_TO_AGENT = 0.3
+"""Minimum usefulness of the best statement of a person's turn to an agent, unless it is a passage or a choice."""
 WORTHY_OF_AGENT = 0.25
 """Minimum usefulness of an agent's passage; most of these are explanations."""
+WORTHY_WITHOUT_VERB = 0.4
+"""Minimum usefulness of an agent's passage without a verb; most of these are a line of a list."""
 NEVER = 2.0
 """More than any usefulness."""
 WORTHY_OF_CODER = 0.75
-"""Minimum usefulness of a coding agent's passage; most of these are steps and advice."""
+"""Minimum usefulness of a coding agent's statement, except a delivery; most of these are steps and advice."""
 SURELY_WORTHY = 0.1
-"""Minimum usefulness of a statement that is always kept without a judge."""
+"""Minimum usefulness of a lasting fact about a speaker, and of what a person asks to remember or always to do."""
+WORTHY_RULE = 0.2
+"""Minimum usefulness of an instruction or a rule without "always": most of those below are for the moment only."""
 WORTHY_VALUE = 0.02
 """Minimum usefulness of a plain fact (`plain_facts`) that gives a value."""
 WORTHY_STATE = 0.12
@@ -98,6 +111,11 @@ class Turn:
     to_agent: bool
     weigh: Callable[[], float]
     impersonal: bool = False
+
+    @property
+    def by_agent(self) -> bool:
+        """True if the agent itself says the turn."""
+        return self.to_agent and self.role == "assistant"
 
     def proposals(self) -> Iterator[Proposal]:
         """Yield the proposals for the judge."""
@@ -146,22 +164,38 @@ def _least_worth(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> flo
     impersonal = turn.impersonal and not turn.to_agent
     if (in_group or impersonal) and not is_clear_to_outsiders(statement.said, statement.asked):
         return NEVER
-    of_self = PLAIN in statement.fired or (by_people.is_of_self(statement) and not impersonal)
-    if of_self or (turn.to_agent and not ALWAYS.isdisjoint(statement.fired)):
-        return WORTHY_OF_MEMBER if in_group else _least_if_wanted(statement)
+    of_self = PLAIN in statement.fired or (by_people.is_of_self(statement) and not turn.impersonal)
+    wished = turn.to_agent and not (WISHES if turn.impersonal else ALWAYS).isdisjoint(statement.fired)
+    if (of_self or wished) and not turn.by_agent:
+        return WORTHY_OF_MEMBER if in_group else _least_if_wanted(statement, of_self=of_self)
     if in_group or impersonal:
         return WORTHY_IN_PUBLIC if impersonal else WORTHY_IN_GROUP
-    if SAID in statement.fired and turn.role == "assistant" and turn.to_agent:
-        return WORTHY_OF_CODER if turn.impersonal else WORTHY_OF_AGENT
+    least = _least_of_agent if turn.by_agent else _least_of_person
+    return least(turn, statement, is_best=is_best)
+
+
+def _least_of_agent(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> float:
+    if turn.impersonal and "delivered" not in statement.fired:
+        return WORTHY_OF_CODER
+    if SAID in statement.fired:
+        return WORTHY_OF_AGENT if has_verb(statement.said) else WORTHY_WITHOUT_VERB
+    return FIRST_WORTHY if is_best and not turn.impersonal else WORTHY
+
+
+def _least_of_person(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> float:
     if SAID in statement.fired and turn.to_agent and turn.weigh() < WORTH_PERHAPS:
         return WORTHY_ALONE
-    first = FIRST_PASSAGE_WORTHY if SAID in statement.fired else FIRST_WORTHY
-    return first if is_best and not turn.impersonal else WORTHY
+    if not is_best or turn.impersonal:
+        return WORTHY
+    if SAID in statement.fired:
+        return FIRST_PASSAGE_WORTHY
+    return FIRST_WORTHY_TO_AGENT if turn.to_agent and "decision" not in statement.fired else FIRST_WORTHY
 
 
-def _least_if_wanted(statement: ScoredSentence) -> float:
+def _least_if_wanted(statement: ScoredSentence, *, of_self: bool) -> float:
     if PLAIN not in statement.fired:
-        return SURELY_WORTHY
+        lasting = of_self or not SURE.isdisjoint(statement.fired) or lasts(statement.said)
+        return SURELY_WORTHY if lasting else WORTHY_RULE
     if is_contact(statement.said):
         return 0.0
     return WORTHY_VALUE if gives_value(statement.said) else WORTHY_STATE

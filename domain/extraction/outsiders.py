@@ -86,6 +86,11 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
     )
 
 
+def has_verb(said: str) -> bool:
+    """Return True if an English statement has a finite verb, as far as its words show."""
+    return _VERB.search(said) is not None
+
+
 def is_listing(text: str) -> bool:
     """Return True if an English turn is a poster, a playlist or another list of names, not its speaker's statements."""
     lines = list(sentences(text))

@@ -123,3 +123,8 @@ def told(sentence: str, speaker: str) -> str:
         body = body[:1].lower() + body[1:] if not body[:2].isupper() else body
     body = body.rstrip(" .!") + "."
     return f"{speaker} instructs: {body}"
+
+
+def lasts(sentence: str) -> bool:
+    """Return True if a sentence says itself that it holds beyond the moment ("always", "from now on")."""
+    return _ALWAYS.search(sentence) is not None

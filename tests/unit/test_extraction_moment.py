@@ -1,0 +1,71 @@
+"""What a person says to an agent for the moment only, and what an agent says of its work, need more usefulness."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slowwave_server.domain.candidates import ExtractionContext, Window
+from slowwave_server.domain.events import Event, EventKind
+from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.extraction.worth import Proposal
+
+AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
+Said = tuple[EventKind, str]
+
+
+@dataclass
+class Judge:
+    """Says of each text what `likes` says."""
+
+    likes: Callable[[str], float]
+    name: str = "test"
+
+    def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
+        return [self.likes(one.text) for one in proposals]
+
+
+def kept(useful: float, *turns: Said) -> list[str]:
+    """Return the memories of a talk with an agent whose statements are all equally useful."""
+    events = tuple(
+        Event(seq, kind, kind, content, AT + timedelta(minutes=seq)) for seq, (kind, content) in enumerate(turns, 1)
+    )
+    found = RulesExtractor(Judge(lambda _: useful)).extract(Window(events), ExtractionContext("helper", "UTC"), AT)
+    return [one.content for one in found.candidates]
+
+
+HELLO: Said = ("assistant", "Welcome back, what is new?")
+CODE: Said = ("assistant", "`load_all` in reader.py calls `next_page()` of pages.py.")
+
+
+@pytest.mark.parametrize(
+    ("told", "useful", "is_kept"),
+    [
+        ("Don't make me open the form.", 0.15, False),
+        ("Never make me open the form.", 0.15, True),
+        ("Don't make me open the form.", 0.25, True),
+    ],
+)
+def test_an_instruction_for_the_moment_needs_more_than_a_lasting_one(told: str, useful: float, is_kept: bool) -> None:
+    assert bool(kept(useful, HELLO, ("user", told))) == is_kept
+
+
+def test_in_a_talk_about_code_no_word_makes_a_fact_about_its_speaker() -> None:
+    child = "I live with the child process of a home folder. Is `fork()` in pool.py fine? Does `exec()` work? Or `run`?"
+    assert kept(0.4, CODE, ("user", child)) == []
+    assert kept(0.6, CODE, ("user", child)) != []
+    assert kept(0.4, HELLO, ("user", "I live in Porto with my sister.")) != []
+
+
+def test_a_coding_agents_report_needs_as_much_as_its_passages() -> None:
+    report: Said = ("assistant", "I have added the option `--dry-run` to loader.py and updated reader.py.")
+    assert kept(0.6, CODE, report) == []
+    assert kept(0.8, CODE, report) != []
+
+
+def test_a_line_of_a_list_without_a_verb_needs_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
+    line: Said = ("assistant", "- Bus 14: Graz (main station) to Maribor, platform 3")
+    assert kept(0.35, ("user", "Which bus?"), line) == []
+    assert kept(0.45, ("user", "Which bus?"), line) != []
