@@ -83,6 +83,8 @@ _DATES = re.compile(
     re.IGNORECASE,
 )
 _WITHIN = re.compile(rf"\s(?:of|in) (?:{_MONTH}|the|his|her|their|my|our|a|school|term)\b", re.IGNORECASE)
+_MODAL = re.compile(r"may (?:also|be|cause|explain|have|help|lead|mean|need|not|only|or|seem|still|take|well|\w+ly)\b")
+"""The verb: "this may have gone unnoticed"."""
 _RANGE = re.compile(
     rf"\s?(?:-|\u2013|to|until)\s?(?:(?:{_MONTH})\.? )?\d{{1,2}}(?:st|nd|rd|th)?,? (?P<year>{_YEAR})\b", re.IGNORECASE
 )
@@ -194,6 +196,8 @@ def _relative(match: re.Match[str], today: date, text: str) -> Period:
     unit = match["unit"].lower()
     if _WITHIN.match(text, match.end()) is not None:
         raise ValueError("a part of something else: the last week of April")
+    if _MODAL.match(text, match.start("unit")) is not None:
+        raise ValueError("the verb may")
     step = {"last": -1, "past": -1, "this past": -1, "this": 0}.get(match["rel"].lower(), 1)
     if unit in _DAYS:
         return day_period(_relative_weekday(match["rel"].lower(), unit, today))

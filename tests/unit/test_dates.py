@@ -65,6 +65,7 @@ def test_a_date_in_words_gets_its_date_and_keeps_its_words(text: str, dated: str
         "on Mondays",
         "on Friday's menu",
         "I may 5 times",
+        "which is why this may have gone unnoticed",
         "30 February",
         "for 4 years",
         "3/4 of them",
