@@ -28,11 +28,12 @@ _ANNOUNCES = re.compile(
     r"in this (?:message|answer|conversation))\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
+ASKS = re.compile(
     r"\b(?:can you|could you|would you|will you|please|let me know|tell me|show me|give me|help me|what do you think|"
     r"wonder(?:s|ing)|(?:is|are) curious|wants? you to|needs? you to|needs? (?:your )?help|"
-    r"(?:would like|wants?|needs?|'d like|would prefer) (?:you|to (?:know|see|hear|ask|understand|get|have|book|cancel|"
-    r"change|add|use|upgrade|proceed|make|return|exchange|modify|switch|rebook|adjust|remove|update|be sure))|"
+    r"(?:would like|wants?|needs?|'d like|would prefer|looking|hoping) (?:you|to (?:know|see|hear|ask|understand|get|"
+    r"have|book|cancel|change|add|use|upgrade|downgrade|proceed|make|return|exchange|modify|switch|rebook|adjust|"
+    r"remove|update|call|be sure))|"
     r"needs? (?:a|an|some|the|one|two|\d+) (?:[\w-]+ ){0,4}(?:overview|list|summary|examples?|draft|version|answer|"
     r"explanation|breakdown|update|copy|outline|template|details|specifics|confirmation)|"
     r"(?:write|create|give|make|generate|provide|draft|show|tell|send|find|suggest|explain) (?:me|us|the user|them)|"
@@ -52,7 +53,7 @@ UNREAL = re.compile(
     r"\b(?:if|would|could|might|maybe|perhaps|probably|guess(?:es)?|suppose[sd]?|wonder|imagine|hypothetically)\b",
     re.IGNORECASE,
 )
-_TEMPLATE = re.compile(r"\[[A-Z][^\]]{2,60}\]|<[A-Z][^>]{2,40}>|_{3,}|\{\{|\bXX+\b|lorem ipsum", re.IGNORECASE)
+_TEMPLATE = re.compile(r"\[[A-Z][^\]]{2,60}\]|<[A-Z][^>]{2,40}>|_{3,}|\{\{|\bXX+\b|lorem ipsum|\[e\.g\.", re.IGNORECASE)
 _PROGRESS = re.compile(
     r"\b(?:all \d+ tests? pass|tests? (?:pass|are passing)|let me (?:check|look|try|fix|run)|now (?:i|let)|running the|"
     r"the (?:issue|problem|error) (?:is|might|seems)|looking (?:at|into)|i'll (?:check|look|start|now|try))\b",
@@ -151,6 +152,24 @@ _TROUBLE = re.compile(
     re.IGNORECASE,
 )
 """A current problem: its end is worth keeping, its existence is not."""
+SCOLDS = re.compile(
+    r"\bmy (?:\w+ )?(?:instruction|directive|command|demand)s? (?:was|were|is|are|remains?)\b|"
+    r"\bi(?: have|'ve)? (?:explicitly|repeatedly|clearly)\b|\bi (?:stated|specified|demanded|instructed|reiterate)\b|"
+    r"\bi (?:don't|do not) care\b|\b(?:i'm|i am) not (?:here|paying|interested)\b|"
+    r"\byou(?:'re| are| have|'ve)? (?:\w+ly |still )?(?:failing|failed|missed|missing|wasting|merely)\b|"
+    r"\byour (?:inability|failure|excuses?|incompetence)\b|\b(?:missed|missing|miss) the point\b|"
+    r"\bdereliction\b|\b(?:won't|doesn't|does not) cut it\b|\btells me nothing\b|\btime is a luxury\b|"
+    r"\bstop (?:explaining|making|wasting)\b",
+    re.IGNORECASE,
+)
+"""Words of a person who is angry with the agent: of eight such memories, readers called one useful."""
+UNMARKED = re.compile(
+    r"^(?:(?:and|so|ok|okay|hm+|also) )?(?:what'?s|how'?s|(?:the )?best way to|good way to|any (?:way|idea)|"
+    r"let'?s say)\b|"
+    r"^(?:in|for|with) \w+ (?:should|can|does|do) |\bwhy (?:can|does|do|isn't|don't|doesn't)\b",
+    re.IGNORECASE,
+)
+"""A question of a person to an agent without a question mark."""
 SOMEBODY = re.compile(r"\b(?:she|he|her|him|his|hers|herself|himself)\b", re.IGNORECASE)
 PERSON = re.compile(
     r"\b(?:mom|mum|mother|dad|father|parents?|wife|husband|partner|spouse|son|daughter|kids?|child|children|baby|"
@@ -235,7 +254,7 @@ AMONG_PEOPLE = (
 AT_WORK = (
     *AMONG_PEOPLE,
     ("announcement", _ANNOUNCES),
-    ("request", _ASKS),
+    ("request", ASKS),
     ("reaction", _REACTS),
     ("progress", _PROGRESS),
     ("transient", _TRANSIENT),

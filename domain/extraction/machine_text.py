@@ -29,6 +29,10 @@ _LEGAL = re.compile(
     r"\b(?:recebeu|recibido|reçu)\b.{0,40}\b(?:por engano|por error|par erreur)|\birrtümlich (?:erhalten|bekommen)",
     re.IGNORECASE,
 )
+_ERROR = re.compile(
+    r"\b(?:error|warning) [A-Z]{1,4}\d{3,5}:|^(?:[\w ]{1,30}: )?(?:\w+\.){0,5}[A-Z]\w{0,40}(?:Error|Exception): "
+)
+"""The message of a compiler or of an exception."""
 _RAW = re.compile(
     r"^[(\[]?\d\d:\d\d:\d\d\b|^[a-z]{3},? (?:[a-z]{3} )?\d{1,2}\b.{0,30}\b\d\d:\d\d:\d\d\b|"
     r"^(?:/\*|\*/|;;|#!|<\?|>>> |\([a-z]+[_:-]\w)|\bat \S{1,200} \(\S{1,200}:\d+(?::\d+)?\)|^\S{1,200}\.\w{1,4}:\d+\b|"
@@ -40,7 +44,7 @@ _RAW = re.compile(
 
 def is_machine_text(sentence: str) -> bool:
     """Return True if a sentence is code, output of a program, or a fixed text of mails and licences."""
-    if any(pattern.search(sentence) is not None for pattern in (_MAIL, _LEGAL, _RAW)):
+    if any(pattern.search(sentence) is not None for pattern in (_MAIL, _LEGAL, _ERROR, _RAW)):
         return True
     tokens = [token for token in sentence.split() if _NUMBER.fullmatch(token) is None]
     if len(tokens) < MIN_TOKENS:

@@ -66,7 +66,7 @@ def made(passed: ScoredSentence, speech: Speech, context: ExtractionContext) -> 
     over = [mention.first for mention in named if mention.past]
     fired = (*passed.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
     said = annotate(passed.said, named)
-    if "remember" in fired:
+    if "remember" in fired and not speech.is_agent:
         said = without_wish(said)
     told = said if passed.worded else third_person(said, speaker)
     valid_from = event.happened_at

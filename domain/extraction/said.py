@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from slowwave_server.domain.extraction.acts import act_of
-from slowwave_server.domain.extraction.flaws import AMONG_PEOPLE, DISPUTED
+from slowwave_server.domain.extraction.flaws import AMONG_PEOPLE, ASKS, DISPUTED, SCOLDS, UNMARKED
 from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.making import SAID, ScoredSentence
 from slowwave_server.domain.extraction.outcomes import has_specifics
@@ -62,13 +62,22 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 """A field of a thing that only the heading above names: readers called such passages of agents junk."""
+_OF_TALK = (DISPUTED, SCOLDS, UNMARKED)
+"""Sentences to an agent that no passage contains."""
 _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
 
 
 def of_person(speech: Speech, text: str, known: Collection[str]) -> list[ScoredSentence]:
     """Return passages of a person's turn to an agent. known: sentences that are candidates already."""
-    parts = ["" if DISPUTED.search(part) else without_marks(part) for part in own_words(text) if part[0] not in ">&"]
-    return _best(_with_question(speech, _passages(parts, by_agent=False), known))
+    own = (part for part in own_words(text) if part[0] not in ">&")
+    parts = ["" if any(one.search(part) for one in _OF_TALK) else without_marks(part) for part in own]
+    found = ((one, first) for one, first in _passages(parts, by_agent=False) if not _only_asks(one))
+    return _best(_with_question(speech, found, known))
+
+
+def _only_asks(said: str) -> bool:
+    """Return True if every sentence of a passage asks the agent for something."""
+    return all(ASKS.search(part) is not None for part in sentences(said))
 
 
 def whole(text: str) -> list[ScoredSentence]:

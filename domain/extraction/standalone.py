@@ -10,7 +10,9 @@ from slowwave_server.domain.extraction.flaws import (
     META,
     NAMED,
     PERSON,
+    SCOLDS,
     SOMEBODY,
+    UNMARKED,
     UNREAL,
     WANTS,
 )
@@ -106,8 +108,8 @@ def is_cut(content: str) -> bool:
 
 
 def is_about_talk(said: str) -> bool:
-    """Return True if a sentence in its speaker's words gives the agent a role or is about the conversation itself."""
-    return META.search(said) is not None
+    """Return True if a sentence in its speaker's words gives the agent a role, scolds it or asks it something."""
+    return any(pattern.search(said) is not None for pattern in (META, SCOLDS, UNMARKED))
 
 
 def is_unreal(content: str) -> bool:

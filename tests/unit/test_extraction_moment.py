@@ -69,3 +69,32 @@ def test_a_line_of_a_list_without_a_verb_needs_more(monkeypatch: pytest.MonkeyPa
     line: Said = ("assistant", "- Bus 14: Graz (main station) to Maribor, platform 3")
     assert kept(0.35, ("user", "Which bus?"), line) == []
     assert kept(0.45, ("user", "Which bus?"), line) != []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I'd like to cancel my seat on the ferry to Bari.",
+        "I want to call `open_door` in gate.py why does Gate have no such entry",
+        "Whats a short word for the keys a lock has left",
+        "Best way to shuffle a deck in Lua",
+        "In Godot should menus be scenes or nodes",
+        "I'm looking to book a ferry from Bari to Patras on 20 May.",
+        "gate.cs(12,4): error CS0246: The type 'Door' has no name",
+        "KeyError: 'door' at startup of Gate",
+    ],
+)
+def test_a_question_a_request_or_an_error_is_no_memory(told: str) -> None:
+    assert kept(0.69, ("assistant", "Hello Rosa."), ("user", told)) == []
+
+
+def test_anger_at_the_agent_is_left_out_and_the_fact_beside_it_stays() -> None:
+    angry = "I explicitly asked for Bari. You are still failing to deliver. My ferry leaves from pier 7 in Patras."
+    found = kept(0.9, ("assistant", "Here is the list."), ("user", angry))
+    assert any("pier 7" in one for one in found)
+    assert not any("explicitly" in one or "failing" in one for one in found)
+
+
+def test_what_an_agent_says_to_remember_is_no_wish_of_its_own() -> None:
+    found = kept(0.9, ("user", "My saving plan?"), ("assistant", "Remember to keep putting 50 euros in the Blue Fund."))
+    assert not any("I asked" in one for one in found)
