@@ -37,10 +37,14 @@ _MEETING = re.compile(
     r"(?:have|has|take|yield)s? the floor|next up|call(?:ing)? on you|raise your hands?|"
     r"welcome (?:to the|all|every\w+)|(?:coffee|lunch|short|minute) break|today's (?:agenda|call|meeting)|"
     r"agenda (?:today|is|for|item|overview)|meeting (?:began|opened|started|will be hosted)|"
-    r"share (?:my|your) screen|on the speaker queue)\b",
+    r"share (?:my|your) screen|on the speaker queue|"
+    r"(?:our|the) next (?:agenda )?(?:item|speaker|presenter|witness)|consent agenda|public hearing tonight|"
+    r"moves? (?:to (?:approve|adopt|adjourn|table|accept)|amendments? \d|(?:the )?(?:adoption|approval|motion))|"
+    r"motion (?:passe[sd]|carrie[sd]|fail(?:s|ed))|i(?:'?m|\s?m| am) here with|(?-i:recogni[sz]e [A-Z])|"
+    r"(?-i:call (?:up)?on (?:the )?[A-Z]))\b|^ha\b",
     re.IGNORECASE,
 )
-"""Words of people who run a meeting."""
+"""Words of people who run a meeting, and a joke."""
 _UNCLEAR = tuple(pattern for name, pattern in AT_WORK if name in {"reaction", "transient", "imperative"})
 _FOR_SALE = re.compile(
     r"(?=.*[£$€]\s?\d).*\b(?:for sale|sold|ono|v\.? ?g\.? ?c|in good condition|clean condition|collection only|"

@@ -47,6 +47,17 @@ _OLDER_MAIL = re.compile(
 _SIGNATURE = re.compile(r"^(?:--|-{5,}|_{5,})[^\S\n]*$(?:\n[^\n]{0,90}){1,14}\Z", re.MULTILINE)
 """A line of dashes and short lines up to the end of a mail."""
 _CONTACT = re.compile(r"\S@\S|https?://|\b(?:tel|phone|fax|mobile)\b|\+\d\d", re.IGNORECASE)
+_AGENTS_STEP = re.compile(
+    r"\blet me (?:\w+ ){0,2}(?:check|verify|implement|look|create|examine|start|add|update|fix|run|review|analy[sz]e|"
+    r"also|think|try|search|continue|now|first)\b|"
+    r"\bi(?:'ll| will| need to| should)(?: \w+)? (?:implement|create|check|verify|look|examine|commit|modify)\b|"
+    r"\bi(?:'ve| have) (?:successfully )?(?:implemented|created|updated|analy[sz]ed)\b|"
+    r"\byou(?:'re| are) asking me\b|\bhere's the (?:implementation|updated|complete|fixed|corrected)\b|\bi can see\b|"
+    r"(?:^|[.\n] ?)wait,",
+    re.IGNORECASE,
+)
+MIN_STEPS = 3
+"""Minimum steps: none of 871 long turns of people to an assistant has as many."""
 _QUOTED_LINE = re.compile(r"^[^\S\n]{0,8}>.*$\n?", re.MULTILINE)
 
 
@@ -58,6 +69,11 @@ def without_older_mail(text: str) -> str:
     if ">" not in text and "rote:" not in text and "Message" not in text and "From:" not in text:
         return text
     return _QUOTED_LINE.sub("", _OLDER_MAIL.sub("", text))
+
+
+def is_agents_log(text: str) -> bool:
+    """Return True if a person's long turn is an agent's account of its own steps, pasted or filed as the person's."""
+    return len(text) >= BRIEF and sum(1 for _ in _AGENTS_STEP.finditer(text)) >= MIN_STEPS
 
 
 def own_words(text: str) -> list[str]:

@@ -22,7 +22,7 @@ from slowwave_server.domain.extraction.keeping import WORTH, WORTH_PERHAPS, Turn
 from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import ScoredSentence, made
 from slowwave_server.domain.extraction.outsiders import is_listing
-from slowwave_server.domain.extraction.pasted import without_older_mail
+from slowwave_server.domain.extraction.pasted import is_agents_log, without_older_mail
 from slowwave_server.domain.extraction.person import UNNAMED
 from slowwave_server.domain.extraction.plain_facts import PLAIN, plain_facts
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
@@ -33,6 +33,7 @@ from slowwave_server.domain.extraction.tone import (
     is_of_channel,
     is_personal,
     is_technical,
+    says_little,
 )
 from slowwave_server.domain.extraction.tools import is_tool
 from slowwave_server.domain.extraction.turns import worth
@@ -88,7 +89,7 @@ class RulesExtractor:
         spoken = detect_each([one.event.content for one in talk], [one.content for one in context.preceding])
         by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
         to_agent = _has_agent(talk, context)
-        impersonal = _is_impersonal(talk, spoken, to_agent=to_agent)
+        impersonal = _is_impersonal(talk, spoken, context, to_agent=to_agent)
         nobodys = frozenset() if to_agent else {one.event.seq for one in talk if not one.is_person}
         for event in window.events:
             if is_tool(event):
@@ -96,7 +97,8 @@ class RulesExtractor:
             clean = redact(event.content)
             redactions += len(clean.kinds)
             text = "" if is_noise(event) else without_machinery(without_older_mail(clean.text))
-            if not text.strip() or is_chatter(text) or event.seq in nobodys:
+            no_own = event.seq in nobodys or (to_agent and event.kind == "user" and is_agents_log(text))
+            if not text.strip() or is_chatter(text) or no_own:
                 noise += 1
                 continue
             if event.kind == "task":
@@ -140,11 +142,11 @@ def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
     return any(one.is_agent for one in talk) or any(e.kind == "assistant" and not e.name for e in context.preceding)
 
 
-def _is_impersonal(talk: list[Speech], spoken: Sequence[str], *, to_agent: bool) -> bool:
+def _is_impersonal(talk: list[Speech], spoken: Sequence[str], context: ExtractionContext, *, to_agent: bool) -> bool:
     """Return True for a talk with an agent about code, and for one among people about technical work, in a channel, in
-    long turns or without personal words; also for a long impersonal turn of a named person before a second one speaks.
+    long turns or without personal words; also for long impersonal speech of a named person if no second one speaks.
 
-    spoken: the language of each turn.
+    spoken: the language of each turn. A window with few English sentences is read with the turns before it.
     """
     said = [one.event.content for one in talk]
     if to_agent:
@@ -152,7 +154,9 @@ def _is_impersonal(talk: list[Speech], spoken: Sequence[str], *, to_agent: bool)
     english = [text for text, code in zip(said, spoken, strict=True) if code == DEFAULT]
     names = {one.speaker.name for one in talk}
     if not any(one.has_others for one in talk):
-        return UNNAMED not in names and has_long_turn(english) and not is_personal(english)
+        return UNNAMED not in names and has_long_turn((" ".join(english),)) and not is_personal(english)
+    if len(english) == len(said) and says_little(said):
+        said = english = [*(one.content for one in context.preceding if one.is_spoken), *said]
     return is_technical(said) or is_of_channel(said, names) or has_long_turn(english) or not is_personal(english)
 
 

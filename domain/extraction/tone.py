@@ -99,6 +99,11 @@ def is_personal(turns: Iterable[str]) -> bool:
     return len(said) < FEW_SENTENCES or warm >= MIN_WARM * len(said)
 
 
+def says_little(turns: Iterable[str]) -> bool:
+    """Return True if turns have too few sentences to tell whether the talk is personal."""
+    return len(_said(turns)) < FEW_SENTENCES
+
+
 def is_rambling(said: str) -> bool:
     """Return True if a statement is an unreadable transcript of speech: it pauses, or does not end."""
     if sum(1 for _ in _PAUSE.finditer(said)) > MAX_PAUSES:

@@ -98,3 +98,13 @@ def test_anger_at_the_agent_is_left_out_and_the_fact_beside_it_stays() -> None:
 def test_what_an_agent_says_to_remember_is_no_wish_of_its_own() -> None:
     found = kept(0.9, ("user", "My saving plan?"), ("assistant", "Remember to keep putting 50 euros in the Blue Fund."))
     assert not any("I asked" in one for one in found)
+
+
+def test_an_agents_account_of_its_steps_is_nobodys_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
+    told = "We keep 4 doors and a lock in the class Gate of gate.py."
+    steps = "Let me check gate.py. I can see that `open_door` is there. I'll implement `close_door` in Gate next. "
+    pasted = f"{steps}{told} I should verify the lock. {steps}{steps}"
+    own = f"Our game has a class Gate with many doors of all sizes. {told} Sam drew the doors. Kim wrote the lock." * 2
+    assert not any(one.startswith("The user") for one in kept(0.9, CODE, ("user", pasted)))
+    assert any(one.startswith("The user") for one in kept(0.9, CODE, ("user", own)))

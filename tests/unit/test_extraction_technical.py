@@ -167,6 +167,9 @@ def test_a_turn_that_calls_a_speaker_shows_a_channel() -> None:
         ("Check firmware 3.2 of the pumps of port 7, which catch up within 15 minutes.", False),
         ("update-pumps.sh installs firmware 3.2, with which port 7 catches up within 15 minutes.", True),
         ("Ida is about to leave port 7 with the pumps and firmware 3.2.", False),
+        ("I move to adopt items 3A to 3C on the pumps of port 7 as Ida Holm presented them.", False),
+        ("Our next speaker on the pumps of port 7 and firmware 3.2 is Ida Holm.", False),
+        ("Ida moved the old pumps to port 7 and keeps firmware 3.2.", True),
     ],
 )
 def test_what_outsiders_do_not_understand(text: str, clear: bool) -> None:
@@ -243,6 +246,22 @@ def test_a_named_persons_first_letter_is_impersonal_and_a_diary_is_not() -> None
     assert kept(lambda _: 0.6, ("user", "Nora", letter)) == []
     assert kept(lambda _: 0.6, ("user", None, letter)) != []
     assert kept(lambda _: 0.6, ("user", "Nora", diary)) != []
+
+
+def test_a_speech_in_short_turns_is_as_impersonal_as_a_letter() -> None:
+    told = "The Lund harbour office sells 40 tickets a day to the old island."
+    turns: list[Said] = [("user", "Nora", f"{text} {text}") for text in (*DRY, *DRY)]
+    assert kept(lambda _: 0.6, *turns, ("user", "Nora", told)) == []
+    assert kept(lambda _: 0.6, ("user", "Nora", told), ("user", "Nora", "I love it.")) != []
+
+
+def test_the_end_of_a_talk_is_as_impersonal_as_what_was_said_before() -> None:
+    before = tuple(Event(at, "user", "user", text, AT, name=("Nora", "Emil")[at % 2]) for at, text in enumerate(DRY, 1))
+    end = Event(len(before) + 1, "user", "user", "I sold 40 tickets to the old island on Monday.", AT, name="Nora")
+    judge = RulesExtractor(Judge(lambda _: 0.6))
+    alone = (Event(1, "user", "user", "Hello Nora.", AT, name="Emil"),)
+    assert judge.extract(Window((end,)), ExtractionContext("coder", "UTC", before), AT).candidates == ()
+    assert judge.extract(Window((end,)), ExtractionContext("coder", "UTC", alone), AT).candidates != ()
 
 
 def test_a_fact_about_a_groups_member_needs_more_than_one_of_two_friends() -> None:
