@@ -219,6 +219,14 @@ def engine(database_url: str, compiled: Engine) -> Iterator[Engine]:
     engine.dispose()
 
 
+@pytest.fixture(scope="module")
+def module_broker(valkey_url: str) -> str:
+    """The URL of the run's Valkey, emptied before this module: it holds no rates of another module's tenants."""
+    with redis.Redis.from_url(valkey_url) as client:
+        client.flushall()
+    return valkey_url
+
+
 @pytest.fixture
 def redis_client(valkey_url: str) -> Iterator[redis.Redis]:
     """A client of the run's Valkey, emptied before each test."""

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-import redis
 import uvicorn
 
 from slowwave_server.workers.listening_sockets import DeadlineProtocol, listen_on
@@ -29,13 +28,10 @@ ROUTES = (
 
 
 @pytest.fixture(scope="module")
-def doors(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+def doors(module_database: str, module_broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
     """A gateway with bodies of at most 20,000 bytes, which arrive within half a second."""
-    client = redis.Redis.from_url(valkey_url)
-    client.flushall()
-    client.close()
     rules = {"requests_per_second": 0, "max_body_bytes": 20_000, "body_seconds": 0.5}
-    yield from open_doors(module_database, valkey_url, tmp_path_factory.mktemp("gateway"), **rules)
+    yield from open_doors(module_database, module_broker, tmp_path_factory.mktemp("gateway"), **rules)
 
 
 @contextmanager

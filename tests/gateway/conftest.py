@@ -125,9 +125,6 @@ def open_doors(url: str, broker: str, folder: Path, *, through: Path | None = No
 
 
 @pytest.fixture(scope="module")
-def doors(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+def doors(module_database: str, module_broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
     """The gateway of this module."""
-    client = redis.Redis.from_url(valkey_url)
-    client.flushall()
-    client.close()
-    yield from open_doors(module_database, valkey_url, tmp_path_factory.mktemp("gateway"), requests_per_second=0)
+    yield from open_doors(module_database, module_broker, tmp_path_factory.mktemp("gateway"), requests_per_second=0)

@@ -7,7 +7,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-import redis
 from psycopg.conninfo import conninfo_to_dict
 
 from tests.gateway.conftest import Doors, open_doors
@@ -92,14 +91,11 @@ def cable(module_database: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture(scope="module")
 def doors(
-    cable: Cable, module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory
+    cable: Cable, module_database: str, module_broker: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Doors]:
     """A gateway that reaches Postgres through the cable."""
-    client = redis.Redis.from_url(valkey_url)
-    client.flushall()
-    client.close()
     folder = tmp_path_factory.mktemp("gateway")
-    yield from open_doors(module_database, valkey_url, folder, through=cable.folder, requests_per_second=0)
+    yield from open_doors(module_database, module_broker, folder, through=cable.folder, requests_per_second=0)
 
 
 def path(session: str) -> str:

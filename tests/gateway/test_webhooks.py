@@ -28,11 +28,11 @@ LOOPBACK = "127.0.0.0/8"
 
 
 @pytest.fixture(scope="module")
-def doors(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+def doors(module_database: str, module_broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
     """A gateway that may send to this machine."""
     folder: Path = tmp_path_factory.mktemp("gateway")
     yield from open_doors(
-        module_database, valkey_url, folder, requests_per_second=0, webhooks={"allow_private": LOOPBACK}
+        module_database, module_broker, folder, requests_per_second=0, webhooks={"allow_private": LOOPBACK}
     )
 
 

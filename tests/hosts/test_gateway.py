@@ -20,8 +20,8 @@ AGENT = "github.com/acme/shop"
 
 
 @pytest.fixture(scope="module")
-def doors(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
-    yield from open_doors(module_database, valkey_url, tmp_path_factory.mktemp("gateway"), requests_per_second=0)
+def doors(module_database: str, module_broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+    yield from open_doors(module_database, module_broker, tmp_path_factory.mktemp("gateway"), requests_per_second=0)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.extraction.outline import outline
 from slowwave_server.domain.extraction.worth import Proposal
 
 AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
@@ -58,10 +59,30 @@ def test_in_a_talk_about_code_no_word_makes_a_fact_about_its_speaker() -> None:
     assert kept(0.4, HELLO, ("user", "I live in Porto with my sister.")) != []
 
 
+def test_the_best_sentence_to_an_agent_needs_a_third() -> None:
+    said: Said = ("user", "I am following up on the ferry of my crew to Bari. Is it late? Or full? Or gone?")
+    assert kept(0.33, HELLO, said) == []
+    assert kept(0.37, HELLO, said) != []
+
+
 def test_a_coding_agents_report_needs_as_much_as_its_passages() -> None:
     report: Said = ("assistant", "I have added the option `--dry-run` to loader.py and updated reader.py.")
     assert kept(0.6, CODE, report) == []
     assert kept(0.8, CODE, report) != []
+
+
+@pytest.mark.parametrize(
+    ("title", "delivers"),
+    [
+        ("Ferry plan of the Bari crew", True),
+        ("Piers of Patras that are open in May", True),
+        ("The first process is a shell of the Bari image", False),
+        ("Here's the main difference to the Bari crew", False),
+    ],
+)
+def test_a_title_that_states_something_names_no_delivery(title: str, delivers: bool) -> None:
+    found = outline(f"## {title}\n\n- Pier 7 in Patras opens at 6:00\n- Pier 9 in Bari closes at 23:00\n")
+    assert (found is not None and found.is_specific) == delivers
 
 
 def test_a_line_of_a_list_without_a_verb_needs_more(monkeypatch: pytest.MonkeyPatch) -> None:
