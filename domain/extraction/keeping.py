@@ -72,7 +72,7 @@ that earlier versions kept, readers called 62 % of the clear ones from 0.95 usef
 """
 WORTHY_OF_MEMBER = 0.85
 """Minimum usefulness of a lasting fact about a member of a group."""
-FIRST_WORTHY_TO_AGENT = 0.3
+FIRST_WORTHY_TO_AGENT = 0.35
 """Minimum usefulness of the best statement of a person's turn to an agent, unless it is a passage or a choice."""
 WORTHY_OF_AGENT = 0.25
 """Minimum usefulness of an agent's passage; most of these are explanations."""

@@ -42,6 +42,10 @@ _NO_NOUN = re.compile(
     re.IGNORECASE,
 )
 """Titles that are a fragment of a sentence rather than the name of a thing."""
+_STATES = re.compile(
+    r"^here\b|^[^(]*(?<!that )(?<!which )\b(?:is|are|was|were|isn't|aren't|doesn't|don't)\b|\busing$", re.IGNORECASE
+)
+"""Titles that are a statement: the answer explains something and delivers nothing."""
 _JOINTS = " ,;:-\u2013\u2014"
 _PART = re.compile(
     r"^(?:should|must|is|are|was|were|has|have|been|be)\b|\b(?:to|of|with|for|the|a|an|and|or|if|when)$", re.IGNORECASE
@@ -110,7 +114,7 @@ class Outline:
     @property
     def is_specific(self) -> bool:
         """True if the title names a specific thing, and the title or two points contain a name or number."""
-        if len(set(content_words(self.title)) - _OF_ANY_WORK) < MIN_TITLE_WORDS:
+        if _STATES.search(self.title) or len(set(content_words(self.title)) - _OF_ANY_WORK) < MIN_TITLE_WORDS:
             return False
         named = sum(_SPECIFIC.search(point) is not None for point in (*self.points, *self.figures))
         return named >= MIN_POINTS or _SPECIFIC.search(self.title) is not None
