@@ -23,10 +23,16 @@ _VERB = re.compile(
     r"[a-z]{2,}(?:s|ed))\b|n't\b|'(?:m|re|ve|d|ll|s)\b",
 )
 _CONNECTIVE = re.compile(
-    r"(?:so(?! far)|and|but|or|also|because|though|plus|otherwise|again|still|yet|therefore)\b",
+    r"(?:so(?! far)|and|but|or|also|because|though|plus|otherwise|again|still|yet|therefore|then|thus|hence)\b",
     re.IGNORECASE,
 )
 """The start of a sentence whose subject is in an earlier message."""
+_UNNAMED = re.compile(
+    r"\b(?:the|this|my|your|our) (?:PR|diff|patch|commit|pull request|follow-up)\b(?! ?#?\d)|"
+    r"(?:^|[.!?] )(?:adds|fixes|makes|removes|wraps|saved|built|wrapped|added|fixed|tested|removed) ",
+    re.IGNORECASE,
+)
+"""A change whose number or name is in another message, and a sentence without a subject."""
 _SECOND_SPEAKER = re.compile(
     r"(?:^|[.!?;] )[A-Z][\w ]{0,30} \((?:in|on|via|from|by) (?:the )?chat\)\s?:|"
     r"[.!?] (?!OK|PS|NB|PR|FYI|BTW)[A-Z]{2,3}: [A-Z]"
@@ -80,7 +86,9 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
         and len(set(content_words(f"{asked or ''} {said}"))) >= LEAST_WORDS
         and not (is_unreal(said) or _SHOULD.search(said))
         and (asked is not None or (DANGLING.search(said) is None and all(map(_VERB.search, _SENTENCE_END.split(said)))))
-        and not any(pattern.search(said) for pattern in (_AGENDA, _SECOND_SPEAKER, _MEETING, _FOR_SALE, *_UNCLEAR))
+        and not any(
+            pattern.search(said) for pattern in (_AGENDA, _UNNAMED, _SECOND_SPEAKER, _MEETING, _FOR_SALE, *_UNCLEAR)
+        )
         and _CONNECTIVE.match(said) is None
         and CUT_OFF.search(said) is None
         and (_SYMPTOM.search(said) is None or _CURE.search(f"{asked or ''} {said}") is not None)
