@@ -90,15 +90,14 @@ class RulesExtractor:
         by_seq = {speech.event.seq: at for at, speech in enumerate(talk)}
         to_agent = _has_agent(talk, context)
         impersonal = _is_impersonal(talk, spoken, context, to_agent=to_agent)
-        nobodys = frozenset() if to_agent else {one.event.seq for one in talk if not one.is_person}
+        nobodys = {one.event.seq for one in talk if _is_nobodys(one, to_agent=to_agent)}
         for event in window.events:
             if is_tool(event):
                 continue  # by_tools reads calls together with their answers
             clean = redact(event.content)
             redactions += len(clean.kinds)
             text = "" if is_noise(event) else without_machinery(without_older_mail(clean.text))
-            no_own = event.seq in nobodys or (to_agent and event.kind == "user" and is_agents_log(text))
-            if not text.strip() or is_chatter(text) or no_own:
+            if not text.strip() or is_chatter(text) or event.seq in nobodys:
                 noise += 1
                 continue
             if event.kind == "task":
@@ -140,6 +139,11 @@ class RulesExtractor:
 def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
     """Return True if one of the speakers is the agent itself."""
     return any(one.is_agent for one in talk) or any(e.kind == "assistant" and not e.name for e in context.preceding)
+
+
+def _is_nobodys(speech: Speech, *, to_agent: bool) -> bool:
+    """Return True if the speaker is a heading or a program, or if a person's turn to an agent is the agent's own."""
+    return (not speech.is_agent and is_agents_log(speech.event.content)) if to_agent else not speech.is_person
 
 
 def _is_impersonal(talk: list[Speech], spoken: Sequence[str], context: ExtractionContext, *, to_agent: bool) -> bool:
