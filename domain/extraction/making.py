@@ -14,6 +14,7 @@ from slowwave_server.domain.extraction.person import Speaker, third_person
 from slowwave_server.domain.extraction.speech import Speech
 from slowwave_server.domain.extraction.weights import confidence, importance_of
 from slowwave_server.domain.extraction.wording import is_clear, quoted
+from slowwave_server.domain.extraction.years import with_years
 
 SAID = "said"
 """The signal of a passage (`said`), which keeps its original words."""
@@ -62,7 +63,8 @@ def made(passed: ScoredSentence, speech: Speech, context: ExtractionContext) -> 
     """Build the candidate of a statement."""
     event, speaker = speech.event, speech.speaker
     of_document = passed.worded and passed.type in {"result", "decision"}  # a document keeps its dates in its own words
-    named = () if of_document else mentions(passed.said, local_day(event.happened_at, context.time_zone))
+    today = local_day(event.happened_at, context.time_zone)
+    named = () if of_document else with_years(mentions(passed.said, today), passed.said, event.content, today)
     over = [mention.first for mention in named if mention.past]
     fired = (*passed.fired, *(("dated",) if named else ()), *(("agent",) if speech.is_agent else ()))
     said = annotate(passed.said, named)
