@@ -21,6 +21,7 @@ from slowwave_server.domain.extraction.entities import entities
 from slowwave_server.domain.extraction.keeping import WORTH, WORTH_PERHAPS, Turn, kept
 from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import ScoredSentence, made
+from slowwave_server.domain.extraction.naming import with_names
 from slowwave_server.domain.extraction.outsiders import is_listing
 from slowwave_server.domain.extraction.pasted import is_agents_log, without_older_mail
 from slowwave_server.domain.extraction.person import UNNAMED
@@ -111,8 +112,7 @@ class RulesExtractor:
                 parts.append(replace(turn, impersonal=impersonal))
                 dropped += too_many
         found: dict[tuple[str, str], Candidate] = {}
-        inside = frozenset(event.seq for event in window.events)
-        for one in (*kept(parts, self._worth), *by_tools.candidates((*context.preceding, *window.events), inside)):
+        for one in _with_tools(kept(parts, self._worth), window, context):
             _add(found, one)
         notes = (f"{dropped} statements of long events left out",) if dropped else ()
         return Extraction(tuple(found.values()), noise=noise, redactions=redactions, notes=notes)
@@ -139,6 +139,12 @@ class RulesExtractor:
 def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
     """Return True if one of the speakers is the agent itself."""
     return any(one.is_agent for one in talk) or any(e.kind == "assistant" and not e.name for e in context.preceding)
+
+
+def _with_tools(spoken: Iterable[Candidate], window: Window, context: ExtractionContext) -> Iterable[Candidate]:
+    """Return what was said, with the names that calls of tools tell, and then the results of the calls."""
+    heard = (*context.preceding, *window.events)
+    return (*with_names(spoken, heard), *by_tools.candidates(heard, frozenset(event.seq for event in window.events)))
 
 
 def _is_nobodys(speech: Speech, *, to_agent: bool) -> bool:
