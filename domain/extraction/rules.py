@@ -132,7 +132,7 @@ class RulesExtractor:
             chosen += _further(talk, at, text, weigh, {one.said for one in passed}, to_agent=to_agent)
             if _tells_plainly(talk, at, text, to_agent=to_agent):
                 chosen = [replace(one, fired=(*one.fired, PLAIN)) for one in chosen or said.whole(text)]
-        best = [made(one, talk[at], context) for one in chosen]
+        best = [made(one, talk[at], context) for one in chosen if not talk[at].is_anothers(one.said)]
         return Turn(best, talk[at].event.role, to_agent, weigh), max(0, len(passed) - room)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.person import UNNAMED, Speaker
 from slowwave_server.domain.noise import is_noise
+from slowwave_server.domain.similarity.lexicon import is_common_word
 
 MAX_NAME = 80
 _NICKNAME = re.compile(r"\S*[\d_@^|`\[\]]\S*")
@@ -26,6 +27,9 @@ _SERVICE = re.compile(
     re.IGNORECASE,
 )
 """A program that speaks in a channel: "-ChanServ-", "Slackbot5", "parser-git"."""
+_I_AM = re.compile(
+    r"(?:(?:hi|hello|good \w+|so|yes|well)\W+)?(?:I['\u2019]?m|I am) (?P<first>[A-Z][a-z]+) (?P<last>[A-Z][a-z]+)\b"
+)
 _NO_NAMES = frozenset(("", "user", "assistant", "human", "ai"))
 
 
@@ -50,6 +54,14 @@ class Speech:
     def has_others(self) -> bool:
         """True if another speaker is known, in the window or before it."""
         return self.in_group or self.speaker.addressee is not None
+
+    def is_anothers(self, said: str) -> bool:
+        """Return True if a sentence gives its speaker another full name than the event's, by a mistake."""
+        match = _I_AM.match(said)
+        if match is None or " " not in self.speaker.name:
+            return False
+        names = {match["first"].casefold(), match["last"].casefold()}
+        return not any(map(is_common_word, names)) and names.isdisjoint(self.speaker.name.casefold().split())
 
     @property
     def is_person(self) -> bool:

@@ -268,6 +268,15 @@ def test_the_end_of_a_talk_is_as_impersonal_as_what_was_said_before() -> None:
     assert judge.extract(Window((end,)), ExtractionContext("coder", "UTC", alone), AT).candidates != ()
 
 
+@pytest.mark.parametrize(
+    ("name", "is_kept"), [("Councillor Ida Holm", False), ("Josip Braun", True), ("braunj7", True)]
+)
+def test_a_name_that_is_not_the_speakers_shows_a_mistaken_transcript(name: str, is_kept: bool) -> None:
+    told = "I'm Josip Braun, and my house stands at 4111 Harbour Road in Lund."
+    found = kept(lambda _: 0.99, ("user", name, told), ("user", "Nora Vik", "Thanks."), ("user", "Emil Ek", "Next."))
+    assert bool(found) == is_kept
+
+
 def test_a_fact_about_a_groups_member_needs_more_than_one_of_two_friends() -> None:
     told = "My sister Ida is allergic to the walnuts of our garden in Lund."
     friends: tuple[Said, ...] = (("user", "Nora", told), ("user", "Emil", "Oh no!"))
