@@ -11,6 +11,7 @@ The rules are patterns of English function words; the first pattern that matches
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 Act = Literal["propose", "ask", "instruct", "deliver", "accept", "reject", "correct", "report", "chat"]
@@ -112,6 +113,7 @@ _OF_PEOPLE = (_CORRECT, _REJECT, _ACCEPT, _ASK, _INSTRUCT, _CHAT)
 _OF_AGENTS = (_PROPOSE, _ASK, _DELIVER, _CHAT)
 
 
+@lru_cache(maxsize=256)
 def act_of(sentence: str, *, by_agent: bool) -> Act:
     """Return the act of one sentence with straight quotes; "report" if no pattern matches.
 

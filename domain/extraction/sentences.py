@@ -6,6 +6,7 @@ of the text.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 MAX_SENTENCE = 400
 """Characters. A longer clause without an end is cut at a space and marked with an ellipsis."""
@@ -61,8 +62,16 @@ def normalise(text: str) -> str:
     return text.translate(_APOSTROPHES)
 
 
-def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of `text` in order, trimmed, without list marks; independent clauses come one by one."""
+@lru_cache(maxsize=64)
+def sentences(text: str) -> tuple[str, ...]:
+    """Return the sentences of `text` in order, trimmed, without list marks; independent clauses come one by one.
+
+    The last texts are cached, because ten readers ask for the sentences of one turn.
+    """
+    return tuple(_sentences(text))
+
+
+def _sentences(text: str) -> Iterator[str]:
     for raw in _cut(normalise(text)):
         sentence = " ".join(raw.split())
         if sentence[:1] in _BULLET_MARKS:
