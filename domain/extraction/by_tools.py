@@ -1,20 +1,25 @@
 """Select tool memories: results of calls that changed state, and lessons from a failed call and its correction."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from slowwave.memory_types import MemoryType
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction.entities import entities
-from slowwave_server.domain.extraction.tools import Call, calls, difference, is_tool, lessons
+from slowwave_server.domain.extraction.tools import Call, difference, lessons
 from slowwave_server.domain.extraction.weights import confidence, importance
 from slowwave_server.domain.redaction import redact
 
 
-def candidates(events: Sequence[Event], inside: frozenset[int]) -> Iterator[Candidate]:
-    """Yield results and lessons of calls answered in the window. inside: seq numbers of the window's events."""
+def candidates(done: Sequence[Call], events: Iterable[Event], inside: frozenset[int]) -> Iterator[Candidate]:
+    """Yield results and lessons of the calls that were answered in the window.
+
+    Args:
+        done: all calls of these events, in order.
+        events: the events of the window and those before it.
+        inside: the seq numbers of the window's events.
+    """
     happened = {event.seq: event for event in events}
-    done = list(calls(event for event in events if is_tool(event)))
     for call in done:
         if call.seqs[-1] in inside and call.changes_state and call.is_identified and call.error is None:
             yield _candidate(call.told(), "result", ("tool_result",), call.seqs, happened, inside)

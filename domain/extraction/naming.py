@@ -4,12 +4,12 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.events import Event
-from slowwave_server.domain.extraction.tools import Call, calls, is_tool, pairs
+from slowwave_server.domain.extraction.tools import Call, pairs
 from slowwave_server.domain.redaction import redact
 
 _KEY = re.compile(r"(?:\w+\.)*(?P<noun>[a-z]{3,})_?id", re.IGNORECASE)
@@ -17,20 +17,21 @@ _VALUE = re.compile(r"(?=\S*\d|\S*[A-Z]{3})[\w-]{3,40}")
 _REFUSED = re.compile(r"\b(?:cannot|can't|could not|couldn't|unable|not)\b", re.IGNORECASE)
 
 
-def with_names(found: Iterable[Candidate], events: Sequence[Event]) -> Iterator[Candidate]:
-    """Yield candidates; an agent's outcome ends with the one thing that was changed between it and the turn before."""
-    done = [
-        call for call in calls(event for event in events if is_tool(event)) if call.changes_state and not call.error
-    ]
+def with_names(found: Iterable[Candidate], done: Iterable[Call], events: Iterable[Event]) -> Iterator[Candidate]:
+    """Yield candidates; an agent's outcome ends with the one thing that was changed between it and the turn before.
+
+    done: all calls of these events, in order.
+    """
+    changes = [call for call in done if call.changes_state and not call.error]
     spoken = [event.seq for event in events if event.is_spoken]
     for one in found:
-        yield _named(one, done, spoken) if done and {"outcome", "agent"} <= set(one.signals) else one
+        yield _named(one, changes, spoken) if changes and {"outcome", "agent"} <= set(one.signals) else one
 
 
-def _named(one: Candidate, done: Iterable[Call], spoken: Iterable[int]) -> Candidate:
+def _named(one: Candidate, changes: Iterable[Call], spoken: Iterable[int]) -> Candidate:
     at = one.sources[-1]
     before = max((seq for seq in spoken if seq < at), default=0)
-    things = {_thing(call) for call in done if before < call.seqs[-1] < at}
+    things = {_thing(call) for call in changes if before < call.seqs[-1] < at}
     thing = things.pop() if len(things) == 1 else None
     if thing is None or _REFUSED.search(one.content) or _names(one.content, *thing):
         return one

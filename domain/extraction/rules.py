@@ -36,7 +36,7 @@ from slowwave_server.domain.extraction.tone import (
     is_technical,
     says_little,
 )
-from slowwave_server.domain.extraction.tools import is_tool
+from slowwave_server.domain.extraction.tools import calls, is_tool
 from slowwave_server.domain.extraction.turns import worth
 from slowwave_server.domain.extraction.weights import confidence, importance
 from slowwave_server.domain.extraction.worth import Worth
@@ -144,7 +144,9 @@ def _has_agent(talk: list[Speech], context: ExtractionContext) -> bool:
 def _with_tools(spoken: Iterable[Candidate], window: Window, context: ExtractionContext) -> Iterable[Candidate]:
     """Return what was said, with the names that calls of tools tell, and then the results of the calls."""
     heard = (*context.preceding, *window.events)
-    return (*with_names(spoken, heard), *by_tools.candidates(heard, frozenset(event.seq for event in window.events)))
+    done = list(calls(event for event in heard if is_tool(event)))
+    inside = frozenset(event.seq for event in window.events)
+    return (*with_names(spoken, done, heard), *by_tools.candidates(done, heard, inside))
 
 
 def _is_nobodys(speech: Speech, *, to_agent: bool) -> bool:

@@ -5,9 +5,10 @@ such a line falls in the next or the last March after the day of speech.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
+from functools import lru_cache
 
 from slowwave_server.domain.dates import Mention, mentions
 
@@ -18,11 +19,11 @@ def with_years(found: tuple[Mention, ...], said: str, turn: str, today: date) ->
     """Return the dates of `said`, a part of `turn`; a month for which the turn states two years changes nothing."""
     if all(_MONTH.search(_words(said, one)) is None or _states_year(said, one) for one in found):
         return found
-    stated = _years(turn, mentions(turn, today))
+    stated = _years(turn, today)
     return tuple(_in_year(one, said, stated, today) for one in found)
 
 
-def _in_year(one: Mention, said: str, stated: dict[int, set[int]], today: date) -> Mention:
+def _in_year(one: Mention, said: str, stated: Mapping[int, set[int]], today: date) -> Mention:
     years = stated.get(one.first.month, set())
     if len(years) != 1 or _states_year(said, one) or _MONTH.search(_words(said, one)) is None:
         return one
@@ -35,9 +36,11 @@ def _in_year(one: Mention, said: str, stated: dict[int, set[int]], today: date) 
     )
 
 
-def _years(turn: str, found: Iterable[Mention]) -> dict[int, set[int]]:
+@lru_cache(maxsize=8)
+def _years(turn: str, today: date) -> Mapping[int, set[int]]:
+    """Return the years that a turn states for each month. Cached, because each statement of the turn asks."""
     years: dict[int, set[int]] = {}
-    for one in found:
+    for one in mentions(turn, today):
         if _states_year(turn, one):
             years.setdefault(one.first.month, set()).add(one.first.year)
     return years
