@@ -1,7 +1,8 @@
 """Data sets of recall as the lines that `slowwave evaluate recall` reads: RealMem, LoCoMo, tau-bench.
 
 RealMem     each person is an agent; a question sees the sessions before its own
-LoCoMo      each conversation is an agent; a question sees all of it; its category names the kind of reasoning
+LoCoMo      each conversation is an agent; a question sees the whole conversation; its category names
+            the kind of reasoning
 tau-bench   each trial is an agent; its sessions are the dialogues with customers. The questions are about final states
             (bench/tau_questions.py); the category names how: by name, by user id, by reservation …
 """

@@ -4,8 +4,8 @@ A document inside the interval gets a bonus. If the query asks for a time, texts
 asks for the newest or the first, later or earlier documents get one. Every bonus is a share of the best score, so it
 means the same for words and vectors.
 
-A conversation in which tools work moves towards an outcome: what was booked is then changed, or cancelled. So its later
-rows get a share of their own score, unless the query asks for what was first.
+A conversation in which tools work moves towards an outcome: a booking is made, then changed, or cancelled. So its later
+rows get a share of their own score, unless the query asks for the first.
 """
 
 from collections.abc import Sequence
@@ -105,15 +105,15 @@ def _outcomes_first(rows: Sequence[Row]) -> list[Row]:
 
     Before the flush, the output of a tool ranks below speech, and nothing gains.
     """
-    places = [max(((session, seq) for session, _, seq in row["sources"]), default=(None, 0)) for row in rows]
     flushed_tools = [row for row in rows if row["type"] == "tool" and row["status"] == "processed"]
     with_tools = {session for row in flushed_tools for session, _, _ in row["sources"]}
+    if not with_tools:
+        return list(rows)
+    places = [max(((session, seq) for session, _, seq in row["sources"]), default=(None, 0)) for row in rows]
     seqs: dict[int | None, list[int]] = {}
     for session, seq in places:
         if session in with_tools:
             seqs.setdefault(session, []).append(seq)
-    if not seqs:
-        return list(rows)
     scored: list[Row] = []
     for row, (session, seq) in zip(rows, places, strict=True):
         found = seqs.get(session, [seq])
