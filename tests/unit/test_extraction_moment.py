@@ -1,7 +1,5 @@
 """What a person says to an agent for the moment only, and what an agent says of its work, need more usefulness."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,21 +8,10 @@ from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.extraction.outline import outline
-from slowwave_server.domain.extraction.worth import Proposal
+from tests.support.judging import Judge
 
 AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 Said = tuple[EventKind, str]
-
-
-@dataclass
-class Judge:
-    """Says of each text what `likes` says."""
-
-    likes: Callable[[str], float]
-    name: str = "test"
-
-    def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
-        return [self.likes(one.text) for one in proposals]
 
 
 def kept(useful: float, *turns: Said) -> list[str]:

@@ -1,6 +1,5 @@
 """An agent's report names the thing that the call before it changed."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -8,25 +7,16 @@ import pytest
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor
-from slowwave_server.domain.extraction.worth import Proposal
+from tests.support.judging import Judge
 
 AT = datetime(2031, 4, 7, 8, tzinfo=UTC)
 MOVE = 'move_booking(booking_id="KX771", user_id="ada_1")'
 
 
-class Judge:
-    """Finds everything useful."""
-
-    name = "test"
-
-    def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
-        return [0.9] * len(proposals)
-
-
 def results(*turns: tuple[EventKind, str, str]) -> list[str]:
     """Return what the agent reports in a talk of turns (kind, role, text)."""
     events = tuple(Event(seq, kind, role, text, AT) for seq, (kind, role, text) in enumerate(turns, 1))
-    found = RulesExtractor(Judge()).extract(Window(events), ExtractionContext("sauna", "UTC"), AT)
+    found = RulesExtractor(Judge(lambda _: 0.9)).extract(Window(events), ExtractionContext("sauna", "UTC"), AT)
     return [one.content for one in found.candidates if "agent" in one.signals]
 
 

@@ -8,7 +8,7 @@ from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.extraction.plain_facts import plain_facts
-from tests.unit.test_extraction_technical import Judge
+from tests.support.judging import Judge
 
 AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 

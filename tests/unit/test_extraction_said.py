@@ -1,30 +1,16 @@
 """Passages: what a judge may keep of a turn word for word, and how it chooses between a passage and a sentence."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from slowwave_server.domain.candidates import Candidate, ExtractionContext, Window
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.extraction.said import MAX_CHARACTERS, MOST
-from slowwave_server.domain.extraction.worth import Proposal
+from tests.support.judging import Judge
 
 AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 Said = tuple[EventKind, str | None, str]
-
-
-@dataclass
-class Judge:
-    """Says of each text what `likes` says, and remembers what it was asked."""
-
-    likes: Callable[[str], float]
-    asked: list[str] = field(default_factory=list)
-    name: str = "test"
-
-    def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
-        self.asked += [one.text for one in proposals]
-        return [self.likes(one.text) for one in proposals]
 
 
 def extract(likes: Callable[[str], float], *turns: Said) -> tuple[list[Candidate], list[str]]:

@@ -1,7 +1,6 @@
 """Talk about technical work: what nobody said, what a transcript lost, and how much usefulness a memory needs there."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -23,21 +22,10 @@ from slowwave_server.domain.extraction.tone import (
     is_rambling,
     is_technical,
 )
-from slowwave_server.domain.extraction.worth import Proposal
+from tests.support.judging import Judge
 
 AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 Said = tuple[EventKind, str | None, str]
-
-
-@dataclass
-class Judge:
-    """Says of each text what `likes` says."""
-
-    likes: Callable[[str], float]
-    name: str = "test"
-
-    def __call__(self, proposals: Sequence[Proposal], /) -> Sequence[float]:
-        return [self.likes(one.text) for one in proposals]
 
 
 def kept(likes: Callable[[str], float], *turns: Said) -> list[str]:
