@@ -1,4 +1,4 @@
-"""Talk about technical work: what nobody said, what a transcript lost, and how much usefulness a memory needs there."""
+"""Talk among people: who speaks, what outsiders understand, and how much usefulness a memory needs there."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -8,15 +8,11 @@ import pytest
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor, said
-from slowwave_server.domain.extraction.machine_text import is_machine_text
-from slowwave_server.domain.extraction.outline import outline
 from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders, is_listing
 from slowwave_server.domain.extraction.pasted import without_older_mail
 from slowwave_server.domain.extraction.speech import speeches
-from slowwave_server.domain.extraction.standing import is_instruction
 from slowwave_server.domain.extraction.tone import (
     has_long_turn,
-    is_about_code,
     is_of_channel,
     is_personal,
     is_rambling,
@@ -47,56 +43,12 @@ CHANNEL: tuple[Said, ...] = (
 )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Sent: Tuesday 4 March 2025 09:12",
-        "Von: Karla Ruiz <karla@example.org> An: Verteiler",
-        "Copyright 2019 The Authors, all rights reserved.",
-        "If you received this message by mistake, please delete it.",
-        "Git commit -m 'ready' src/main.py",
-        "Iptables -A INPUT -p tcp --dport 443 -j ACCEPT",
-        "/* blinks the second light",
-        "Date: Tue, 4 Mar 2025 20:51:06 -0700",
-        "(show_form Drafting) (alert",
-        "at load_all (reader.ts:12:9)",
-        "rw [hx, mul_comm] at h1 exact lt_irrefl _ (foo_bar x)",
-        "14:02:31.120: pump 7 reached its level",
-        "Jul 08, 2024 11:53:22 AM PumpHandler redirects the request",
-    ],
-)
-def test_text_that_nobody_said_is_recognized(text: str) -> None:
-    assert is_machine_text(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The order went to 12 Mill Lane, 40213 Bonn, on 3 May 2026 at 14:30 for 1,250.00 euros.",
-        "Git hooks run ruff and mypy before each commit.",
-        "Jul 08 is the day of the tide table.",
-        "Docker needs 8 GB of memory for the end-to-end tests.",
-        "From: next Monday we start at eight.",
-        "The index on events(tenant_id, created_at) made the report of last month fast.",
-        "Ich fahre am Freitag mit dem Zug um 7:40 nach Köln.",
-    ],
-)
-def test_a_persons_words_are_no_machine_text(text: str) -> None:
-    assert not is_machine_text(text)
-
-
 def test_signature_of_a_mail_is_removed_and_a_list_stays() -> None:
     assert without_older_mail("The flux names are accepted.\n--\nIda Holm\nTel +45 33 00 00").strip() == (
         "The flux names are accepted."
     )
     listed = "We chose two cities.\n-----\nGraz\nLille"
     assert without_older_mail(listed) == listed
-
-
-def test_ban_until_something_happens_is_no_standing_instruction() -> None:
-    assert not is_instruction("Do not contact me again until you have the whole overview.")
-    assert not is_instruction("Do not edit the plan file itself.")
-    assert is_instruction("Do not edit generated files.")
 
 
 def test_talk_of_software_is_technical_and_talk_of_friends_is_not() -> None:
@@ -107,11 +59,6 @@ def test_talk_of_software_is_technical_and_talk_of_friends_is_not() -> None:
 
 def test_a_personal_talk_with_an_acronym_is_not_technical() -> None:
     assert not is_technical(["I watched the NBA with my brother.", "My dog is ill, the vet at the RSPCA helps us."])
-
-
-def test_acronyms_make_no_talk_about_code() -> None:
-    assert not is_about_code(["The M&A team meets the LPs about the PPM.", "Send the NDA to legal."])
-    assert is_about_code(["Fix `load_all` in reader.py.", "The tests pass."])
 
 
 def test_words_of_the_trade_make_a_talk_technical() -> None:
@@ -352,74 +299,11 @@ def test_a_rambling_transcript_is_never_kept() -> None:
     assert kept(lambda _: 0.99, *hello, ("user", "Petr", plain)) == [f'Petr: "{plain}"']
 
 
-CACHE = "The list in DepotCache was keyed without the depot, so reader.py returned parcels of all depots."
-
-
-def test_a_coding_agents_passage_needs_more_usefulness(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
-    coding: tuple[Said, Said] = (("user", None, "Why does `load_all` in reader.py hang?"), ("assistant", None, CACHE))
-    travel: tuple[Said, Said] = (
-        ("user", None, "When do we leave?"),
-        ("assistant", None, "The bus to Graz leaves at 8."),
-    )
-    assert kept(lambda _: 0.6, *coding) == []
-    assert kept(lambda _: 0.8, *coding) == [f'coder: "{CACHE}"']
-    assert kept(lambda _: 0.6, *travel) == ['coder: "The bus to Graz leaves at 8."']
-
-
-def passages(text: str) -> list[str]:
-    return [one.said for one in said.of_agent(text, ())]
-
-
-def test_steps_of_an_agent_are_no_passages() -> None:
-    assert passages(f"Let me read reader.py and DepotCache first. {CACHE} Now I'll add a test to tests/depot.py.") == [
-        CACHE
-    ]
-
-
-def test_plans_of_an_agent_are_no_passages() -> None:
-    assert passages(f"{CACHE} However, I need to check tests/depot.py for the same list.") == [CACHE]
-
-
-def test_a_field_of_a_thing_in_the_heading_is_no_passage() -> None:
-    text = "### Ferry\n- Example: Ida Holm crossed to Lund with 3 cars.\n- Source: forum of the Lund harbour, 2024.\n"
-    assert passages(text) == []
-    assert passages("- Ferry to Lund: 3 cars cross at 8.") == ["Ferry to Lund: 3 cars cross at 8."]
-
-
 def test_a_pasted_list_of_features_is_no_passage() -> None:
     listed = "Tide Map: Shows all ports of the region. Pump Report: Lists the hours of each pump."
     talk = list(speeches([Event(1, "user", "user", listed, AT)], [], "coder"))
     assert said.among_people(talk, 0, listed, ()) == []
     assert said.among_people(talk, 0, listed.replace(": Lists", " lists"), ()) != []
-
-
-def test_parts_of_sentences_are_no_points_of_an_outline() -> None:
-    answer = (
-        "## Move the tide screenshots\n- should be moved to\n- Choose port 8 if\n"
-        "- **Port 7**: \u2014 keeps 12 images\n- Port 9 has none\n"
-    )
-    found = outline(answer)
-    assert found is not None
-    assert found.points == ("Port 7: keeps 12 images", "Port 9 has none")
-
-
-def test_items_of_a_list_do_not_merge_with_what_follows() -> None:
-    items = ("Depot Bremen starts on 4 May with flag depot_v2.", "Depot Lille has scanners with Android 10.")
-    text = "\n".join(f"- {one}" for one in items)
-    assert passages(f"{text}\n\n{CACHE}\nIt is keyed by depot and day since version 3.") == [
-        *items,
-        f"{CACHE} It is keyed by depot and day since version 3.",
-    ]
-
-
-def test_an_order_that_answers_an_offer_is_no_fact() -> None:
-    turns: tuple[Said, ...] = (
-        ("user", None, "Cambia el título de la ventana de palabras guardadas, por favor."),
-        ("assistant", None, "El título ha cambiado en la ventana. ¿Quieres que compile el trabajo de la familia?"),
-        ("user", None, "Desarrolla el botón"),
-    )
-    assert not any("Desarrolla" in one for one in kept(lambda _: 0.9, *turns))
 
 
 def test_foreign_musings_in_technical_talk_are_dropped() -> None:
@@ -443,17 +327,3 @@ def test_foreign_musings_in_a_group_are_dropped() -> None:
     assert not any("disques" in one or "adore" in one for one in found)
     assert any("décidé" in one for one in found)
     assert any("disques" in one for one in kept(lambda _: 0.9, *turns[:2]))
-
-
-def test_who_speaks_alone_of_technical_things_needs_no_more_usefulness() -> None:
-    assert kept(lambda _: 0.6, ("user", None, "The build uses webpack 5.4; run `npm run build` for it."))
-
-
-@pytest.mark.parametrize(
-    "told", ["Bread bakes well in a hot oven with steam.", "Walks before breakfast clear heads of all ages."]
-)
-def test_what_a_person_only_states_to_an_agent_is_judged(told: str) -> None:
-    reply: Said = ("assistant", None, "Okay, noted.")
-    assert kept(lambda _: 0.75, ("user", None, told), reply)
-    assert not kept(lambda _: 0.65, ("user", None, told), reply)
-    assert not kept(lambda _: 0.75, ("user", None, f"{told} Can you draw me a chart of that?"), reply)
