@@ -4,15 +4,17 @@ errors.
 The baselines on the same events: BM25 over messages, BM25 over chunks of 400 characters, the recipe of
 bench/recall_recipe.py, and the search of another clone of Slowwave, if one is named.
 
-Run: python -m bench.recall [--beside CLONE] [--sets RealMem] [--agents 1] [--markdown FILE]
-A clone needs its environment in CLONE/.venv. The temporary folder keeps embeddings, and the answers of the clone, for
-the next run. The data sets: bench/recall_sets.py. The embeddings are those of the local model.
+Run: python -m bench.recall [--beside CLONE] [--sets RealMem] [--agents 2 [--seed 7]] [--markdown FILE]
+A clone needs its environment in CLONE/.venv. The temporary folder keeps embeddings, and the clone's answers of each
+agent, so an interrupted run continues, and the next one is faster. With few agents, the standard errors say what the
+others could change. The data sets: bench/recall_sets.py. The embeddings are those of the local model.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -30,6 +32,8 @@ from slowwave_server.services.evaluation.recall_data import RecallAgent, questio
 from slowwave_server.services.evaluation.recall_ways import Way, bm25_ways, search_ways
 
 BESIDE_VARIABLE = "BENCH_BESIDE"
+ALL = 100
+"""More agents than any data set has."""
 WORDS, VECTORS = "search, words", "search, vectors"
 CONTEXT = {"context, words": WORDS, "context, vectors": VECTORS}
 BOUNDS: Mapping[str, Sequence[tuple[str, str, float]]] = {
@@ -47,27 +51,13 @@ LEAST = {
 
 
 def beside_ways(clone: Path, agents: Sequence[RecallAgent]) -> dict[str, Way]:
-    """Return the searches of another clone: run once in a separate process, then answered from its output."""
+    """Return the searches of another clone: each agent runs once in a separate process, then answers from its
+    output.
+    """
     revision = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True, check=True
     ).stdout
-    job = json.dumps([{"name": agent.name, "steps": _steps(agent)} for agent in agents])
-    name = hashlib.sha256(
-        f"{revision}{Path(__file__).with_name('recall_beside.py').read_text()}{job}".encode()
-    ).hexdigest()
-    folder = Path(tempfile.gettempdir()) / "slowwave-bench"
-    folder.mkdir(parents=True, exist_ok=True)
-    answers = folder / f"beside-{name[:24]}.jsonl"
-    if not answers.exists():
-        asked, draft = folder / f"job-{name[:24]}.json", answers.with_suffix(".draft")
-        asked.write_text(job, encoding="utf-8")
-        script = Path(__file__).with_name("recall_beside.py")
-        python = clone.resolve() / ".venv" / "bin" / "python"
-        environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
-        command = [str(python), "-P", str(script), str(asked), str(draft), str(script.parent)]
-        subprocess.run(command, cwd=clone, env=environment, check=True)
-        draft.rename(answers)
-    told = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
+    told = [answer for agent in agents for answer in _answers(clone, revision, agent)]
     questions = [question for agent in agents for _, asked in questions_at(agent) for question in asked]
     by_question = dict(zip(((q.agent, q.text, q.sees) for q in questions), told, strict=True))
 
@@ -83,6 +73,26 @@ def beside_ways(clone: Path, agents: Sequence[RecallAgent]) -> dict[str, Way]:
     return {f"{revision[:7]}, {kind}": way(kind) for kind in ("words", "vectors")}
 
 
+def _answers(clone: Path, revision: str, agent: RecallAgent) -> list[Any]:
+    """Return the clone's answers to an agent's questions; a file keeps them, so that an interrupted run continues."""
+    script = Path(__file__).with_name("recall_beside.py")
+    job = json.dumps([{"name": agent.name, "steps": _steps(agent)}])
+    name = hashlib.sha256(f"{revision}{script.read_text()}{job}".encode()).hexdigest()[:24]
+    folder = Path(tempfile.gettempdir()) / "slowwave-bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    answers = folder / f"beside-{name}.jsonl"
+    if not answers.exists():
+        asked, draft = folder / f"job-{name}.json", answers.with_suffix(".draft")
+        asked.write_text(job, encoding="utf-8")
+        python = clone.resolve() / ".venv" / "bin" / "python"
+        environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+        command = [str(python), "-P", str(script), str(asked), str(draft), str(script.parent)]
+        subprocess.run(command, cwd=clone, env=environment, check=True)
+        draft.rename(answers)
+        asked.unlink()
+    return [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
+
+
 def _steps(agent: RecallAgent) -> list[dict[str, Any]]:
     steps, done = [], 0
     for sees, questions in questions_at(agent):
@@ -90,6 +100,15 @@ def _steps(agent: RecallAgent) -> list[dict[str, Any]]:
         steps.append({"record": news, "ask": [question.text for question in questions]})
         done = sees
     return steps
+
+
+def chosen(name: str, number: int, seed: int | None) -> list[RecallAgent]:
+    """Return so many agents of a data set: the first ones, or with a seed ones drawn at random, in their order."""
+    agents = read_recall(json.dumps(line) for line in SETS[name](number if seed is None else ALL))
+    if seed is None or number >= len(agents):
+        return agents
+    drawn = set(random.Random(seed).sample(range(len(agents)), number))
+    return [agent for place, agent in enumerate(agents) if place in drawn]
 
 
 def measure(agents: Sequence[RecallAgent], clone: Path | None) -> RecallEvaluation:
@@ -155,7 +174,8 @@ def main() -> int:
     """Measure, print, note."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sets", nargs="+", choices=[*SETS], default=[*SETS])
-    parser.add_argument("--agents", type=int, default=100, help="so many persons, conversations or trials of each set")
+    parser.add_argument("--agents", type=int, default=ALL, help="so many persons, conversations or trials of each set")
+    parser.add_argument("--seed", type=int, help="draw these agents at random; default: the first ones")
     parser.add_argument("--beside", type=Path, default=os.environ.get(BESIDE_VARIABLE), help="another clone")
     parser.add_argument("--markdown", type=Path, help="write the tables to this file too")
     options = parser.parse_args()
@@ -164,7 +184,7 @@ def main() -> int:
         if not FILES[name].is_file():
             print(f"left out: no {FILES[name]}")
             continue
-        agents = read_recall(json.dumps(line) for line in SETS[name](options.agents))
+        agents = chosen(name, options.agents, options.seed)
         found = measure(agents, options.beside)
         parts = [(f"## {name}: {len(found.judged)} questions, {found.memories:,} memories", table(found.means()))]
         parts += [(f"### {name}, {category}", table(found.means(category))) for category in found.categories]
