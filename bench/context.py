@@ -32,6 +32,7 @@ from slowwave.recall import Context, Hit, context, estimate
 from slowwave.recall.briefing import FORMATS, Format
 from slowwave.recall.lines import hit_lines
 from slowwave.recall.trimming import MESSAGE_TOKENS
+from slowwave.recall_requests import ContextRequest
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.search.statistics import refresh_statistics
@@ -114,7 +115,7 @@ def measure(connection: Connection, memories: Sequence[str], speech: Speech, now
 
     def read(number: int, **options: Any) -> Context:
         del number
-        return context(connection, "default", AGENT, now=now, **options)
+        return context(connection, "default", ContextRequest(agent=AGENT, now=now, **options))
 
     tasks: dict[str, Callable[[int], object]] = {
         "a read by primary key": lambda _: connection.execute(
@@ -149,7 +150,8 @@ def try_budgets(connection: Connection, now: datetime, budgets: int) -> None:
         allowed = random_.choice([random_.randint(0, 200), random_.randint(0, 2000), random_.randint(0, 20_000)])
         form: Format = random_.choice(FORMATS)
         days = random_.choice([1, 2, 7, DAYS])
-        known = context(connection, "default", AGENT, days=days, max_tokens=allowed, format=form, now=now)
+        request = ContextRequest(agent=AGENT, days=days, max_tokens=allowed, format=form, now=now)
+        known = context(connection, "default", request)
         took = _counted(known, form)
         broken += took > allowed
         if took and known.left_out:

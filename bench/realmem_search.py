@@ -31,6 +31,7 @@ from slowwave.recall import Hit, estimate, search
 from slowwave.recall.query_steps import run
 from slowwave.recall.scopes import reader
 from slowwave.recall.search import find_steps, scope_stats_steps
+from slowwave.recall_requests import SearchRequest
 from slowwave.settings import Settings
 from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.services.search.statistics import refresh_grown_scopes
@@ -51,7 +52,8 @@ def searched_alone(connection: psycopg.Connection[Any], agent: str, question: st
 
 def among_all(connection: psycopg.Connection[Any], agent: str, question: str) -> Sequence[Hit]:
     """Return the memories among the first hits of a search for memories and events."""
-    return [hit for hit in search(connection, "default", agent, question, limit=DEPTH) if hit.kind == "memory"]
+    request = SearchRequest(agent=agent, query=question, limit=DEPTH, order="relevance")
+    return [hit for hit in search(connection, "default", request) if hit.kind == "memory"]
 
 
 WAYS: Mapping[str, Callable[[psycopg.Connection[Any], str, str], Sequence[Hit]]] = {

@@ -4,7 +4,10 @@ The baseline is the obvious solution: a tsvector column with a GIN index, the wo
 ordered by ts_rank_cd. The sentences consist of invented words from syllables with Zipf frequencies, so that a scope has
 common words and rare ones. Half of a question comes from one memory, half is drawn like the sentences.
 
-    .venv/bin/python -m bench.search_speed [--sizes 1000,10000,100000] [--questions 200]
+    .venv/bin/python -m bench.search_speed [--sizes 1000,10000,100000] [--questions 200] [--passages 1000000]
+
+With --passages, the scope has so many events, each of one passage, whatever its number of memories. The indexes for
+words are then built after the rows, which takes a quarter of the time.
 """
 
 import argparse
@@ -14,6 +17,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,6 +28,7 @@ from psycopg.rows import TupleRow
 
 from bench.report import Row, note
 from slowwave.recall import context, search
+from slowwave.recall_requests import ContextRequest, SearchRequest
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.services.search.statistics import refresh_statistics
@@ -32,6 +37,8 @@ VOCABULARY = 30_000
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)
 PER_SESSION = 100
 PLAIN_QUESTIONS = 60  # each takes seconds, so more questions would only take longer
+PLAIN_LARGE, PLAIN_LARGE_QUESTIONS = 500_000, 20
+"""Over so many passages, the baseline takes seconds for each query."""
 AGENT = "bench"
 PLAIN_LABEL = "OR and ts_rank_cd"
 
@@ -71,9 +78,18 @@ def invent(speech: Speech, size: int) -> list[str]:
     return [speech.sentence(6, 14) for _ in range(size)]
 
 
-def fill(connection: Connection, speech: Speech, memories: Sequence[str], entities: Sequence[str] = ("Maya",)) -> None:
-    """Put these memories, each about these entities, and as many flushed events into one scope."""
-    size = len(memories)
+def fill(
+    connection: Connection,
+    speech: Speech,
+    memories: Sequence[str],
+    entities: Sequence[str] = ("Maya",),
+    passages: int | None = None,
+) -> None:
+    """Put these memories, each about these entities, and flushed events into one scope.
+
+    passages: the number of events, each of one passage; default: as many as memories.
+    """
+    size = passages or len(memories)
     connection.execute("INSERT INTO slowwave.agents (tenant, name) VALUES ('default', %s)", (AGENT,))
     connection.execute("INSERT INTO slowwave.scopes (tenant, kind, name) VALUES ('default', 'agent', %s)", (AGENT,))
     connection.execute(
@@ -92,8 +108,14 @@ def fill(connection: Connection, speech: Speech, memories: Sequence[str], entiti
         "kept (place int, content text, importance float8)",
         ((i, content, round(0.3 + i % 60 / 100, 2)) for i, content in enumerate(memories)),
     )
+    dropped = connection.execute(WORD_INDEXES).fetchall() if passages else []
+    for name, _ in dropped:
+        connection.execute(f"DROP INDEX {name}")
     for statement in FILL:
         connection.execute(statement, {"entities": list(entities)})
+    for _, definition in dropped:
+        connection.execute(definition)
+    connection.execute("VACUUM ANALYZE")
 
 
 def _copy(connection: Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> None:
@@ -120,8 +142,11 @@ FILL = (
     """INSERT INTO slowwave.memory_sources (memory_id, session_id, seq, confidence, importance, trust, holds_from)
        SELECT m.id, s.session_id, s.seq, m.confidence, m.importance, m.trust, m.valid_from
        FROM slowwave.memories m JOIN said s ON s.at = m.valid_from""",
-    "VACUUM ANALYZE",
 )
+WORD_INDEXES = """
+    SELECT i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid)
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
+    WHERE a.amname = 'gin' AND i.indrelid IN ('slowwave.passages'::regclass, 'slowwave.memories'::regclass)"""
 
 PLAIN_FILL = (
     "CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text, search tsvector)",
@@ -148,9 +173,10 @@ def timed(task: Callable[[str], object], questions: Sequence[str]) -> tuple[floa
     return statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
 
 
-def measure(server_url: str, size: int, questions: int) -> None:
+def measure(server_url: str, size: int, questions: int, passages: int | None = None) -> None:
     """Print the lines of one size."""
     name = f"bench_{size}"
+    plain_questions = PLAIN_LARGE_QUESTIONS if (passages or size) >= PLAIN_LARGE else PLAIN_QUESTIONS
     with psycopg.connect(server_url, autocommit=True) as admin:
         admin.execute(f"CREATE DATABASE {name}")
     url = server_url.replace("/postgres?", f"/{name}?")
@@ -159,7 +185,7 @@ def measure(server_url: str, size: int, questions: int) -> None:
     speech = Speech(size)
     with psycopg.connect(url, autocommit=True) as connection:
         memories = invent(speech, size)
-        fill(connection, speech, memories)
+        fill(connection, speech, memories, passages=passages)
         for statement in PLAIN_FILL:
             connection.execute(statement)
         begun = time.perf_counter()
@@ -168,11 +194,12 @@ def measure(server_url: str, size: int, questions: int) -> None:
         counted = time.perf_counter() - begun
         connection.execute("ANALYZE")
         asked = [speech.question(memories[(i * 7919) % size]) for i in range(questions)]
-        now = START + timedelta(minutes=size)
-        plain = timed(lambda q: connection.execute(PLAIN, (" | ".join(q.split()),)).fetchall(), asked[:PLAIN_QUESTIONS])
-        found = timed(lambda q: search(connection, "default", AGENT, q), asked)
-        asked_context = timed(lambda q: context(connection, "default", AGENT, query=q, now=now), asked)
-        open_context = timed(lambda _: context(connection, "default", AGENT, now=now), asked)
+        now = START + timedelta(minutes=passages or size)
+        plain = timed(lambda q: connection.execute(PLAIN, (" | ".join(q.split()),)).fetchall(), asked[:plain_questions])
+        wanted = ContextRequest(agent=AGENT, now=now)
+        found = timed(lambda q: search(connection, "default", SearchRequest(agent=AGENT, query=q)), asked)
+        asked_context = timed(lambda q: context(connection, "default", replace(wanted, query=q)), asked)
+        open_context = timed(lambda _: context(connection, "default", wanted), asked)
     engine.dispose()
     for label, (median, p95) in (
         (PLAIN_LABEL, plain),
@@ -181,7 +208,7 @@ def measure(server_url: str, size: int, questions: int) -> None:
         ("context without", open_context),
     ):
         print(f"{size:>8,}  {label:<22}{median:>9.2f}{p95:>9.2f}{plain[0] / median:>10.1f}{plain[1] / p95:>8.1f}")
-    what = f"search over {size:,} memories"
+    what = f"search over {size:,} memories" + (f", {passages:,} passages" if passages else "")
     note(Row("search_speed", what, found[0], PLAIN_LABEL, plain[0], "ms", found[0] / plain[0]))
     print(f"{'':>8}  ({common} common words, counted in {counted:.1f} s)", flush=True)
 
@@ -191,13 +218,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--passages", type=int, help="events, each of one passage; default: as many as memories")
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     server = get_server(folder / "data", cleanup_mode="delete")
     try:
         print("memories                        median ms   p95 ms   times as fast as the first: median, p95")
         for size in arguments.sizes.split(","):
-            measure(server.get_uri(), int(size), arguments.questions)
+            measure(server.get_uri(), int(size), arguments.questions, arguments.passages)
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)

@@ -34,6 +34,7 @@ from bench.report import Row, note
 from slowwave.memory import Memory
 from slowwave.recall import Hit, estimate, search
 from slowwave.recall.selection import fitting, shown_line
+from slowwave.recall_requests import SearchRequest
 from slowwave.settings import Consolidation, Settings
 from slowwave_server.domain.events import Event
 from slowwave_server.models.engine import make_engine
@@ -149,7 +150,8 @@ class Bench:
         if questions:
             refresh_grown_scopes(self.engine, datetime.now(UTC))
         for asked in questions:
-            found.add(WAYS[0], search(self.connection, "default", agent, asked.text, limit=DEPTH), asked)
+            request = SearchRequest(agent=agent, query=asked.text, limit=DEPTH, order="relevance")
+            found.add(WAYS[0], search(self.connection, "default", request), asked)
             found.add(WAYS[1], searched_alone(self.connection, agent, asked.text), asked)
 
     def count(self, agent: str, state: str) -> None:

@@ -7,6 +7,7 @@ from proof.scale.measuring import Operation
 from proof.scale.place import Place
 from proof.scale.world import TEAM, TENANT
 from slowwave.recall import context, search
+from slowwave.recall_requests import ContextRequest, SearchRequest
 from slowwave_server.services.reports.doctor import check_maintenance
 from slowwave_server.services.reports.servers import check_postgres
 from slowwave_server.services.reports.status import read_status
@@ -26,14 +27,15 @@ COMMON = ("Maya", "painted", "borrowed", "teapot")
 def plain_context(place: Place, number: int, _: Any) -> None:
     """Read the context that an agent requests before its first word."""
     ref = place.team_member(number)
-    context(place.connection, TENANT, ref.agent, scopes=SCOPES, now=place.now())
+    context(place.connection, TENANT, ContextRequest(agent=ref.agent, scopes=SCOPES, now=place.now()))
 
 
 def asked_context(place: Place, number: int, _: Any) -> None:
     """Read the same with a question."""
     ref = place.team_member(number)
     question = f"What about {several(place, number)}?"
-    context(place.connection, TENANT, ref.agent, query=question, scopes=SCOPES, now=place.now())
+    request = ContextRequest(agent=ref.agent, query=question, scopes=SCOPES, now=place.now())
+    context(place.connection, TENANT, request)
 
 
 def several(place: Place, number: int) -> str:
@@ -58,7 +60,8 @@ def search_several(place: Place, number: int, _: Any) -> None:
 
 
 def _search(place: Place, number: int, question: str) -> None:
-    search(place.connection, TENANT, place.team_member(number).agent, question, scopes=SCOPES)
+    request = SearchRequest(agent=place.team_member(number).agent, query=question, scopes=SCOPES, order="relevance")
+    search(place.connection, TENANT, request)
 
 
 def status(place: Place, _number: int, _: Any) -> None:

@@ -12,7 +12,6 @@ from redis import Redis
 from sqlalchemy import text
 
 from slowwave.identity import SessionRef
-from slowwave.recall import search
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.bare_secrets import tells_only_a_secret
 from slowwave_server.domain.events import Event
@@ -26,6 +25,7 @@ from slowwave_server.services.reports.quarantine import list_quarantined
 from slowwave_server.services.review.conflict_sides import read_sides
 from slowwave_server.workers.cli.main import app as shell_app
 from tests.support.flushing import Scene, make_scene
+from tests.support.recalling import search
 from tests.support.roles import deployed
 from tests.support.shelling import CliRunner
 

@@ -13,10 +13,11 @@ from sqlalchemy import Engine, text
 
 from slowwave.identity import SessionRef
 from slowwave.integrations.safe import MAX_TOKENS
-from slowwave.recall import Context, context
+from slowwave.recall import Context
 from slowwave_server.domain.extraction import RulesExtractor
 from tests.support.flushing import Scene, make_scene
 from tests.support.instructing import INSTRUCTIONS
+from tests.support.recalling import context
 
 pytestmark = pytest.mark.servers
 

@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import Engine, event
 
 from slowwave.embedding import EmbeddingFailed
-from slowwave.recall import Hit, Questions, context, search
+from slowwave.recall import Hit, Questions
 from slowwave_server.models.engine import make_engine
 from slowwave_server.services.embeddings.indexing import Indexing, IndexReport, index
 from slowwave_server.services.embeddings.spaces import VectorsUnavailable, require_extension, retire_all
 from slowwave_server.services.reports.embeddings import read_embeddings
 from tests.support.embedding import Meanings, Models
-from tests.support.recalling import NOW, Shelf
+from tests.support.recalling import NOW, Shelf, context, search
 
 pytestmark = pytest.mark.servers
 

@@ -11,7 +11,6 @@ import pytest
 from redis import Redis
 
 from slowwave.identity import SessionRef
-from slowwave.recall import search
 from slowwave.settings import AutoFlush, ExtractorSettings
 from slowwave_server.domain.candidates import Window
 from slowwave_server.domain.extraction import RulesExtractor
@@ -22,6 +21,7 @@ from slowwave_server.services.dead_letters.quarantine import RetryResult, retry_
 from slowwave_server.services.flush.store import begin_flush
 from slowwave_server.services.reports.why import why_waiting
 from tests.support.flushing import Scene, make_scene
+from tests.support.recalling import search
 
 pytestmark = pytest.mark.servers
 

@@ -13,7 +13,6 @@ from redis import Redis
 from sqlalchemy import Engine
 
 from slowwave import Memory, Settings
-from slowwave.recall import search
 from slowwave_server.domain.candidates import Extraction
 from slowwave_server.services.consolidation.jobs import RUNNERS
 from slowwave_server.services.forget.target import Target
@@ -22,7 +21,7 @@ from slowwave_server.services.maintenance.scheduler import Scheduler
 from slowwave_server.services.memories.use import learn_from_use
 from slowwave_server.services.reports.explain import explain_memory
 from tests.support.flushing import EveryUserLine, Scene, make_scene
-from tests.support.recalling import Shelf
+from tests.support.recalling import Shelf, search
 
 pytestmark = pytest.mark.servers
 

@@ -9,7 +9,6 @@ from redis import Redis
 from sqlalchemy import text
 
 from slowwave.errors import InvalidMessage
-from slowwave.recall import search
 from slowwave_server.services.aliases.editing import AliasEdit, CannotRename, add_alias, remove_alias
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import Erased, erase
@@ -18,6 +17,7 @@ from slowwave_server.services.reports.aliases import ListedAlias, list_aliases
 from slowwave_server.services.undo.checks import CannotUndo
 from slowwave_server.services.undo.undo import UndoReport, undo
 from tests.support.flushing import Scene, make_scene
+from tests.support.recalling import search
 
 pytestmark = pytest.mark.servers
 

@@ -6,9 +6,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from slowwave.recall import search
 from tests.support.flushing import Scene
-from tests.support.recalling import Shelf
+from tests.support.recalling import Shelf, search
 
 pytestmark = pytest.mark.servers
 

@@ -3,9 +3,8 @@
 import pytest
 from sqlalchemy import Engine
 
-from slowwave.recall import search
 from slowwave_server.services.search.passages import cut_whole_events
-from tests.support.recalling import Shelf
+from tests.support.recalling import Shelf, search
 
 pytestmark = pytest.mark.servers
 

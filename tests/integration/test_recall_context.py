@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from slowwave.errors import InvalidName, InvalidQuery
-from slowwave.recall import Context, context
-from tests.support.recalling import NOW, Shelf
+from slowwave.recall import Context
+from tests.support.recalling import NOW, Shelf, context
 
 pytestmark = pytest.mark.servers
 

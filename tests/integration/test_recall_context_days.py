@@ -11,9 +11,9 @@ import psycopg
 import pytest
 
 from slowwave import AsyncMemory, Memory, Settings
-from slowwave.recall import Context, context, estimate
+from slowwave.recall import Context, estimate
 from slowwave_server.workers.cli.main import app
-from tests.support.recalling import NOW, Shelf
+from tests.support.recalling import NOW, Shelf, context
 from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers

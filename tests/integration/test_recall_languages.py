@@ -2,9 +2,8 @@
 
 import pytest
 
-from slowwave.recall import search
 from slowwave_server.domain.languages import LANGUAGES
-from tests.support.recalling import Shelf, reading
+from tests.support.recalling import Shelf, reading, search
 
 pytestmark = pytest.mark.servers
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from slowwave.recall import Hit, context, search
-from tests.support.recalling import NOW, Shelf
+from slowwave.recall import Hit
+from tests.support.recalling import NOW, Shelf, context, search
 
 pytestmark = pytest.mark.servers
 

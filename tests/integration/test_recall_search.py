@@ -8,9 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from slowwave.errors import InvalidName, InvalidQuery
-from slowwave.recall import search
 from tests.support.emptying import emptying
-from tests.support.recalling import NOW, Shelf
+from tests.support.recalling import NOW, Shelf, search
 
 pytestmark = pytest.mark.servers
 

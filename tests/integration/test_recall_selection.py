@@ -3,9 +3,9 @@
 import pytest
 
 from slowwave.errors import InvalidQuery
-from slowwave.recall import estimate, search
+from slowwave.recall import estimate
 from slowwave.recall.selection import shown_line
-from tests.support.recalling import NOW, Shelf
+from tests.support.recalling import NOW, Shelf, search
 
 pytestmark = pytest.mark.servers
 

@@ -7,12 +7,11 @@ import psycopg
 import pytest
 from sqlalchemy import Engine, text
 
-from slowwave.recall import context, search
 from slowwave.recall.ranking import RANKING
 from slowwave_server.services.forget.target import Target
 from slowwave_server.services.forget.transaction import erase
 from slowwave_server.services.search.statistics import refresh_statistics, scopes_to_refresh
-from tests.support.recalling import NOW, Shelf, reading
+from tests.support.recalling import NOW, Shelf, context, reading, search
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 

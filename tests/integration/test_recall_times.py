@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from slowwave.errors import InvalidQuery
-from slowwave.recall import context, search
-from tests.support.recalling import Shelf
+from tests.support.recalling import Shelf, context, search
 
 pytestmark = pytest.mark.servers
 

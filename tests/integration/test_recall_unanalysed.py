@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from slowwave.recall import context, search
-from tests.support.recalling import NOW, Shelf, reading
+from tests.support.recalling import NOW, Shelf, context, reading, search
 
 pytestmark = pytest.mark.servers
 

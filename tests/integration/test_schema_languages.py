@@ -3,9 +3,8 @@
 import pytest
 from sqlalchemy import Engine
 
-from slowwave.recall import search
 from slowwave_server.models.schema import migrate
-from tests.support.recalling import Shelf
+from tests.support.recalling import Shelf, search
 
 pytestmark = pytest.mark.servers
 

@@ -14,7 +14,7 @@ from slowwave import Memory
 from slowwave.identity import SessionRef
 from slowwave.ingest import ingest
 from slowwave.messages import RecordTurn
-from slowwave.recall import Hit, context, search
+from slowwave.recall import Hit
 from slowwave.settings import Tools
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
@@ -24,6 +24,7 @@ from slowwave_server.services.queued_calls import record_turn
 from tests.integration.test_spool import Outage
 from tests.support.capturing import broken_sessions, rows, settings_of
 from tests.support.flushing import Scene
+from tests.support.recalling import context, search
 
 pytestmark = pytest.mark.servers
 

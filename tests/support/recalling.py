@@ -14,6 +14,9 @@ from typing import Any
 import psycopg
 from psycopg.rows import TupleRow, dict_row
 
+from slowwave import recall
+from slowwave.recall import Context, Hit, QuestionVector
+from slowwave.recall_requests import ContextRequest, SearchRequest
 from slowwave_server.domain.languages import detect, detect_each
 from slowwave_server.domain.passages import parts_of
 
@@ -143,6 +146,32 @@ class Shelf:
             *(tenant, agent, session),
         )
         return row
+
+
+def search(
+    connection: psycopg.Connection[Any],
+    tenant: str,
+    agent: str,
+    query: str,
+    *,
+    vector: QuestionVector | None = None,
+    **wanted: Any,
+) -> list[Hit]:
+    """Search with the arguments of `Memory.search`, best first; without `now`, times in the query are ignored."""
+    request = SearchRequest(agent=agent, query=query, **{"order": "relevance"} | wanted)
+    return recall.search(connection, tenant, request, vector)
+
+
+def context(
+    connection: psycopg.Connection[Any],
+    tenant: str,
+    agent: str,
+    *,
+    vector: QuestionVector | None = None,
+    **wanted: Any,
+) -> Context:
+    """Read a context with the arguments of `Memory.context`."""
+    return recall.context(connection, tenant, ContextRequest(agent=agent, **wanted), vector=vector)
 
 
 def read_so_far(connection: psycopg.Connection[Any], table: str) -> tuple[int, int]:

@@ -31,8 +31,7 @@ _USE = "SELECT slowwave.use_memories(%s, %s, %s, %s)"
 
 
 def list_records(connection: Connection[Any], tenant: str, request: MemoriesRequest) -> MemoryPage:
-    """Return one page of a scope's memories, newest first. Raises InvalidName and InvalidQuery."""
-    request.check()
+    """Return one page of a scope's memories, newest first. Raises InvalidQuery."""
     moment, day = (request.as_of, None) if isinstance(request.as_of, datetime) else (None, request.as_of)
     scope = scope_of(request.agent, request.scope)
     chosen = (request.status, request.type, moment, day, *_place_of(request.after), request.limit + 1)

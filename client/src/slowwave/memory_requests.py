@@ -63,7 +63,7 @@ class MemoriesRequest:
     limit: int = 50
     after: str | None = None
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise InvalidName or InvalidQuery for an invalid argument."""
         check_name("agent", self.agent)
         scope_of(self.agent, self.scope)

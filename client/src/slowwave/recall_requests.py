@@ -5,7 +5,7 @@ They are separate from the other requests, because each dataclass takes a millis
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,17 +28,13 @@ class SearchRequest:
     min_share: float = 0.0
     around: int = 0
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise InvalidName or InvalidQuery for an invalid argument."""
         from slowwave.recall.scopes import reader  # noqa: PLC0415 (hosts that only record need none of it)
         from slowwave.recall.search import check_search  # noqa: PLC0415 (as above)
-        from slowwave.recall.selection import Selection  # noqa: PLC0415 (as above)
 
         reader("-", self.agent, self.scopes)
-        selection = Selection(self.limit, self.max_tokens, self.min_relevance, self.min_share)
-        check_search(
-            self.query, selection, review=self.include_review, now=self.now, order=self.order, around=self.around
-        )
+        check_search(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +55,10 @@ class ContextRequest:
     now: datetime | None = None
     noted: bool = True
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise InvalidName or InvalidQuery for an invalid argument."""
         from slowwave.recall.context_query import check_context_query  # noqa: PLC0415 (as above)
         from slowwave.recall.scopes import reader  # noqa: PLC0415 (as above)
 
         reader("-", self.agent, self.scopes)
-        check_context_query(self.session, self.query, self.days, self.now or datetime.now(UTC), self.max_tokens)
+        check_context_query(self)

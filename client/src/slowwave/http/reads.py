@@ -23,7 +23,6 @@ class GatewayReads(BoundGateway):
     """Reads with the right `read`. The gateway answers as if data that the key may not read did not exist."""
 
     def search(self, request: SearchRequest) -> "list[Hit]":
-        request.check()
         body = {
             "query": request.query,
             "limit": request.limit,
@@ -39,7 +38,6 @@ class GatewayReads(BoundGateway):
 
     def context(self, request: ContextRequest) -> "Context":
         """Read the context of a prompt. If `count_tokens` is given, this host cuts the context, not the gateway."""
-        request.check()
         budget = budget_of(request.max_tokens, request.format, request.count_tokens)
         body = given(
             session=request.session,
@@ -54,7 +52,6 @@ class GatewayReads(BoundGateway):
         return found if request.count_tokens is None else fitted(found, budget)
 
     def memories(self, request: MemoriesRequest) -> MemoryPage:
-        request.check()
         query: dict[str, Any] = {"status": request.status, "type": request.type, "scope": request.scope}
         query |= {"limit": request.limit, "cursor": request.after}
         query["as_of"] = None if request.as_of is None else request.as_of.isoformat()

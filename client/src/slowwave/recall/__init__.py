@@ -4,9 +4,8 @@ Both read only the agent's own scope and the named rooms and teams of one tenant
 autocommit, the caller ends the transaction.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
@@ -22,6 +21,7 @@ from slowwave.recall.tokens import estimate
 
 if TYPE_CHECKING:
     from slowwave.recall.briefing import Context, Format
+    from slowwave.recall_requests import ContextRequest, SearchRequest
 
 __all__ = [
     "Context",
@@ -42,64 +42,36 @@ __all__ = [
 
 
 def search(
-    connection: Connection[Any],
-    tenant: str,
-    agent: str,
-    query: str,
-    *,
-    limit: int = 10,
-    scopes: Sequence[str] = (),
-    include_review: bool = False,
-    vector: QuestionVector | None = None,
-    now: datetime | None = None,
-    order: Order = "relevance",
-    max_tokens: int | None = None,
-    min_relevance: float = 0.0,
-    min_share: float = 0.0,
-    around: int = 0,
+    connection: Connection[Any], tenant: str, request: "SearchRequest", vector: QuestionVector | None = None
 ) -> list[Hit]:
-    """Find memories and events that answer `query`, best first; the arguments are those of `Memory.search`.
+    """Find memories and events that answer the request's query, best first.
 
-    vector: the embedding of the query (from `Questions`), for a semantic search. now: the reference time for times in
-    the query (aware, in the caller's time zone); None ignores such times. Raises `InvalidName` and `InvalidQuery`
-    before anything is sent, and psycopg's errors.
+    vector: the embedding of the query (from `Questions`), for a semantic search. `now` of the request is in the
+    caller's time zone; if it is None, times in the query are ignored. Raises `InvalidName` and psycopg's errors.
     """
-    who = reader(tenant, agent, scopes)
-    chosen: dict[str, Any] = {"max_tokens": max_tokens, "min_relevance": min_relevance, "min_share": min_share}
-    chosen |= {"limit": limit, "include_review": include_review, "vector": vector, "now": now, "order": order}
-    chosen["around"] = around
-    return run(connection, search_steps(who, query, **chosen))
+    return run(connection, search_steps(reader(tenant, request.agent, request.scopes), request, vector))
 
 
 def context(
     connection: Connection[Any],
     tenant: str,
-    agent: str,
-    *,
-    session: str | None = None,
-    query: str | None = None,
-    days: int | None = None,
-    scopes: Sequence[str] = (),
-    max_tokens: int | None = None,
-    count_tokens: Callable[[str], int] | None = None,
-    format: "Format" = "markdown",  # noqa: A002 (the word that callers know)
-    now: datetime,
+    request: "ContextRequest",
     relevant: Sequence[Hit] | None = None,
     vector: QuestionVector | None = None,
 ) -> "Context":
-    """Read what an agent should know for a prompt; the arguments are those of `Memory.context`.
+    """Read what an agent should know for a prompt.
 
-    now: the time of the prompt (aware). relevant: memories that another backend found for the query, best first; None
-    searches here. vector: the embedding of the query. Raises as `search` does.
+    relevant: memories that another backend found for the query, best first; None searches here. vector: the embedding
+    of the query. Raises `InvalidQuery` for an invalid budget, and as `search` does.
     """
     # A search needs none of these modules.
     from slowwave.recall.context_query import check_context_query, context_query_steps  # noqa: PLC0415
     from slowwave.recall.fitting import fitted  # noqa: PLC0415
     from slowwave.recall.trimming import budget_of  # noqa: PLC0415
 
-    wanted = check_context_query(session, query, days, now, max_tokens)
-    budget = budget_of(max_tokens, format, count_tokens)
-    found = run(connection, context_query_steps(reader(tenant, agent, scopes), wanted, relevant, vector))
+    query, who = request.query, reader(tenant, request.agent, request.scopes)
+    budget = budget_of(request.max_tokens, request.format, request.count_tokens)
+    found = run(connection, context_query_steps(who, check_context_query(request), relevant, vector))
     known = fitted(found, budget)
     if query is None:
         return known

@@ -6,8 +6,8 @@ read_context.sql         the rest, in one round trip to the database function sl
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import Any
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.identity import check_name
@@ -22,6 +22,9 @@ from slowwave.recall.rendering import shorten
 from slowwave.recall.scopes import Reader, scope_label
 from slowwave.recall.search import check_now, check_question, find_steps, timed_steps
 from slowwave.recall.selection import FILLING, distinct
+
+if TYPE_CHECKING:
+    from slowwave.recall_requests import ContextRequest
 
 DEFAULT_DAYS = 2
 MAX_DAYS = 3660
@@ -55,20 +58,18 @@ class ContextQuery:
     passages: int
 
 
-def check_context_query(
-    session: str | None, query: str | None, days: int | None, now: datetime, max_tokens: int | None
-) -> ContextQuery:
-    """Check the arguments of a request. Raises `InvalidName` and `InvalidQuery`."""
-    days = DEFAULT_DAYS if days is None else days
+def check_context_query(request: "ContextRequest") -> ContextQuery:
+    """Check a request, and fill in its defaults. Raises `InvalidName` and `InvalidQuery`."""
+    days = DEFAULT_DAYS if request.days is None else request.days
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
         raise InvalidQuery(f"days must be an integer from 0 to {MAX_DAYS}, got {shown(days)}")
-    check_now(now)
-    if session is not None:
-        check_name("session", session)
-    if query is not None:
-        check_question(query, MEMORIES)
-    most = (MEMORIES, PASSAGES) if max_tokens is None else (FILLING, FILLING)
-    return ContextQuery(session, query, days, now, *most)
+    check_now(request.now)
+    if request.session is not None:
+        check_name("session", request.session)
+    if request.query is not None:
+        check_question(request.query, MEMORIES)
+    most = (MEMORIES, PASSAGES) if request.max_tokens is None else (FILLING, FILLING)
+    return ContextQuery(request.session, request.query, days, request.now or datetime.now(UTC), *most)
 
 
 def context_query_steps(

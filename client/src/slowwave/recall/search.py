@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.recall.aliases import with_aliases
@@ -29,10 +29,13 @@ from slowwave.recall.query_steps import Query, Row, Steps, statement
 from slowwave.recall.questions import QuestionVector
 from slowwave.recall.ranking import RANKING, STEADY
 from slowwave.recall.scopes import Reader, scope_label
-from slowwave.recall.selection import Selection, relevant
+from slowwave.recall.selection import check_selection, depth, relevant, selected
 from slowwave.recall.times import Anchor, Interval, asks_order, read_times
 from slowwave.recall.timing import Timing, around, in_order_of_time, reordered, timing_of
 from slowwave.recall.widening import check_around, widening_steps
+
+if TYPE_CHECKING:
+    from slowwave.recall_requests import SearchRequest
 
 MAX_LIMIT = 100
 Order = Literal["relevance", "time", "auto"]
@@ -96,43 +99,28 @@ def check_question(question: str, limit: int) -> None:
         raise InvalidQuery(f"limit must be an integer from 1 to {MAX_LIMIT}, got {shown(limit)}")
 
 
-def search_steps(
-    reader: Reader,
-    question: str,
-    *,
-    limit: int = 10,
-    include_review: bool = False,
-    vector: QuestionVector | None = None,
-    now: datetime | None = None,
-    order: Order = "relevance",
-    max_tokens: int | None = None,
-    min_relevance: float = 0.0,
-    min_share: float = 0.0,
-    around: int = 0,
-) -> Steps[list[Hit]]:
-    """Search for the query; see `slowwave.recall.search`. Raises `InvalidQuery`."""
-    selection = Selection(limit, max_tokens, min_relevance, min_share)
-    check_search(question, selection, review=include_review, now=now, order=order, around=around)
-    stats, timing = yield from timed_steps(reader, question, now)
-    hits = yield from find_steps(stats, limit=selection.depth, review=include_review, vector=vector, timing=timing)
-    hits = verbatim_first(hits, question)
+def search_steps(reader: Reader, request: "SearchRequest", vector: QuestionVector | None) -> Steps[list[Hit]]:
+    """Search for the query; see `slowwave.recall.search`."""
+    stats, timing = yield from timed_steps(reader, request.query, request.now)
+    hits = yield from find_steps(
+        stats, limit=depth(request), review=request.include_review, vector=vector, timing=timing
+    )
+    hits = relevant(verbatim_first(hits, request.query), request.min_relevance, request.min_share)
     # A budget counts only shown hits.
-    hits = yield from widening_steps(relevant(hits, min_relevance, min_share), stats.labels, around)
-    return ordered(selection.choose(hits), order, question)
+    hits = yield from widening_steps(hits, stats.labels, request.around)
+    return ordered(selected(hits, request), request.order, request.query)
 
 
-def check_search(
-    question: str, selection: Selection, *, review: bool, now: datetime | None, order: Order, around: int
-) -> None:
+def check_search(request: "SearchRequest") -> None:
     """Raise `InvalidQuery` for an invalid argument of a search."""
-    check_question(question, selection.limit)
-    check_around(around)
-    selection.check()
-    if not isinstance(review, bool):
-        raise InvalidQuery(f"include_review must be true or false, got {shown(review)}")
-    if order not in ORDERS:
-        raise InvalidQuery(f"order must be one of {', '.join(ORDERS)}, got {shown(order)}")
-    check_now(now)
+    check_question(request.query, request.limit)
+    check_around(request.around)
+    check_selection(request)
+    if not isinstance(request.include_review, bool):
+        raise InvalidQuery(f"include_review must be true or false, got {shown(request.include_review)}")
+    if request.order not in ORDERS:
+        raise InvalidQuery(f"order must be one of {', '.join(ORDERS)}, got {shown(request.order)}")
+    check_now(request.now)
 
 
 def verbatim_first(hits: list[Hit], question: str) -> list[Hit]:
@@ -197,11 +185,11 @@ def find_steps(
         return []
     chosen = plan(stats.terms, stats.documents)
     asked = {"events": events, "review": review, "ranking": _RANKINGS[timing.continues], **_interval(timing)}
-    depth = timing.depth(limit)
-    rows = yield _find(stats, chosen, asked | _vector(vector), depth)
+    ranked = timing.depth(limit)
+    rows = yield _find(stats, chosen, asked | _vector(vector), ranked)
     if not rows and chosen.fallback:
         # No document contains a rare word or two common ones: search for documents with one common word.
-        rows = yield _find(stats, chosen.fallback, asked | _vector(None), depth)
+        rows = yield _find(stats, chosen.fallback, asked | _vector(None), ranked)
     by_words = not timing.continues and all(row["cosine"] is None for row in rows)
     best = max((row["coverage"] or 0.0 for row in rows), default=0.0) if by_words else None
     hits = [hit_of(row, row["score"], stats.labels, best) for row in choose(reordered(rows, timing), limit)]

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from slowwave.errors import InvalidQuery, shown
 from slowwave.recall.hits import Hit
 from slowwave.recall.ranking import Why
 from slowwave.recall.tokens import estimate
+
+if TYPE_CHECKING:
+    from slowwave.recall_requests import SearchRequest
 
 ALIKE = 0.85
 """Share of its words from which on a long hit says what a hit before it says."""
@@ -18,40 +21,24 @@ FILLING = 60
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The limits of the hits that a search shows.
+def check_selection(request: "SearchRequest") -> None:
+    """Raise `InvalidQuery` for an invalid limit of the hits to show."""
+    most = request.max_tokens
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
+        raise InvalidQuery(f"max_tokens must be an integer, 0 or more, got {shown(most)}")
+    for name, least in (("min_relevance", request.min_relevance), ("min_share", request.min_share)):
+        if isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1:
+            raise InvalidQuery(f"{name} must be a number from 0 to 1, got {shown(least)}")
 
-    Attributes:
-        limit: the highest number of hits.
-        max_tokens: the highest number of tokens of all hits, each with its date; None: no budget.
-        min_relevance: a relevance from 0 to 1; hits below it are left out.
-        min_share: a share from 0 to 1; hits with less than this share of the strongest hit's evidence are left out.
-    """
 
-    limit: int
-    max_tokens: int | None = None
-    min_relevance: float = 0.0
-    min_share: float = 0.0
+def depth(request: "SearchRequest") -> int:
+    """Return the number of hits to rank."""
+    return request.limit if request.max_tokens is None else max(request.limit, FILLING)
 
-    @property
-    def depth(self) -> int:
-        """The number of hits to rank."""
-        return self.limit if self.max_tokens is None else max(self.limit, FILLING)
 
-    def check(self) -> None:
-        """Raise `InvalidQuery` for invalid limits."""
-        if self.max_tokens is not None and (
-            isinstance(self.max_tokens, bool) or not isinstance(self.max_tokens, int) or self.max_tokens < 0
-        ):
-            raise InvalidQuery(f"max_tokens must be an integer, 0 or more, got {shown(self.max_tokens)}")
-        for name, least in (("min_relevance", self.min_relevance), ("min_share", self.min_share)):
-            if isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1:
-                raise InvalidQuery(f"{name} must be a number from 0 to 1, got {shown(least)}")
-
-    def choose(self, hits: Iterable[Hit]) -> list[Hit]:
-        """Return the ranked hits to show; the caller has left out the irrelevant ones."""
-        return (list(hits) if self.max_tokens is None else fitting(hits, self.max_tokens))[: self.limit]
+def selected(hits: Iterable[Hit], request: "SearchRequest") -> list[Hit]:
+    """Return the ranked hits to show; the caller has left out the irrelevant ones."""
+    return (list(hits) if request.max_tokens is None else fitting(hits, request.max_tokens))[: request.limit]
 
 
 def relevant(hits: Sequence[Hit], least: float, share: float = 0.0) -> list[Hit]:
