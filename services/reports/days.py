@@ -1,7 +1,7 @@
 """Read one day of an agent: any version of its summary, with the source event of each line."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -73,8 +73,20 @@ def read_day(
         known = f"; there is {', '.join(map(str, versions))}" if versions else "; there is none yet"
         raise UnknownName(f"{ref} has no version {wanted} of its summary{known}")
     told = None if wanted is None else _told(connection, its.where(DaySummary.version == wanted))
-    plain = {one.name: getattr(entry, one.name) for one in fields(DayStory) if hasattr(entry, one.name)}
-    return DayStory(**plain, agent=ref.agent, scope=ref.scope, day=day, versions=versions, summary=told)
+    return DayStory(
+        agent=ref.agent,
+        scope=ref.scope,
+        day=day,
+        status=entry.status,
+        version=entry.version,
+        total_messages=entry.total_messages,
+        last_summarized_total=entry.last_summarized_total,
+        messages_since_last_summary=entry.messages_since_last_summary,
+        finalized_at=entry.finalized_at,
+        last_error=entry.last_error,
+        versions=versions,
+        summary=told,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ def explain(memory: UUID, visit: Annotated[Visit, reads]) -> Explanation:
     with visit.reading() as connection:
         record = memory_of(visit, connection, memory)
         found = explain_memory(connection, visit.tenant, memory)
-    told = {name: getattr(found, name) for name in Explanation.model_fields if hasattr(found, name)}
+    told = {name: getattr(found, name) for name in Explanation.model_fields.keys() - {"memory", "relations"}}
     return Explanation.model_validate(told | {"memory": record, "relations": found.triples})
 
 
