@@ -10,6 +10,7 @@
 -- Tool events of a window have room of their own: four times that of other events (TOOL_ROOM in domain/windows.py).
 -- If a model is being asked about a window, begin_flush reads the window as far as that question goes, so that a second
 -- worker waits for the same answer. Waiting uses up no attempt: only the worker that asks can die of the window.
+-- `shown` is true if a context showed the session memories that no reply has used so far.
 -- Returns one row. `state` is "begin", or the reason why there is nothing to do: "unknown", "clean", or "early" (not
 -- due, or in back-off).
 -- A session is early if a new event arrived after the sweep claimed it. The claim moved its due time on by the retry
@@ -22,7 +23,7 @@ CREATE OR REPLACE FUNCTION slowwave.begin_flush(
     p_now timestamptz
 ) RETURNS TABLE (
     state text, session_id bigint, scope_id bigint, time_zone text, processed_until bigint, last_seq bigint,
-    invalidated_at bigint, attempts smallint, failures smallint, window_limit smallint, events jsonb
+    invalidated_at bigint, attempts smallint, failures smallint, window_limit smallint, events jsonb, shown boolean
 )
 LANGUAGE plpgsql
 -- A new database has no statistics. Without this setting, Postgres would keep a plan that reads all sessions.
@@ -81,6 +82,7 @@ BEGIN
     attempts := v.attempts + 1;
     failures := v.failures;
     window_limit := v.window_limit;
+    shown := EXISTS (SELECT FROM slowwave.memory_uses u WHERE u.session_id = v.id AND u.last_used_at IS NULL);
     v_to := least(v.last_seq, v.processed_until + v.window_limit, v_asked.to_seq);
     IF v_to > v.processed_until + p_max_messages THEN
         -- Events of tools have room of their own. cut_window decides; here the room only bounds what is read.

@@ -187,7 +187,8 @@ class Flusher:
             log.info("extraction of %s/%s: %s", ref.agent, ref.session, note)
         commit = Commit.of_extraction(begun, window, extraction, self.extractor, self.settings, now)
         result = self._commit(begun, window, commit, now)
-        note_citations(self.engine, begun.session_id, (*begun.preceding, *window.events))
+        if begun.shown:
+            note_citations(self.engine, begun.session_id, (*begun.preceding, *window.events))
         if result.flush_id is not None and begun.scope_id is not None:
             made = (result.flush_id, extraction.candidates, result.repeated)
             flushed = FlushedMemories(begun.session_id, begun.scope_id, window.from_seq, *made)

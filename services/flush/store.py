@@ -24,13 +24,19 @@ _COMMIT = (
     "SELECT * FROM slowwave.commit_extraction("
     "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 )
-_PLAIN = ("state session_id scope_id time_zone processed_until invalidated_at attempts failures window_limit").split()
+_PLAIN = (
+    "state session_id scope_id time_zone processed_until invalidated_at attempts failures window_limit shown"
+).split()
 _FAIL = "SELECT slowwave.fail_flush(%s, %s, %s, %s, %s, %s, %s, %s)"
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A begun flush, or the reason why none began. events: contiguous from processed_until + 1."""
+    """A begun flush, or the reason why none began.
+
+    events: contiguous from processed_until + 1. shown: True if a context showed the session memories that no reply has
+    used so far.
+    """
 
     state: Literal["begin", "unknown", "clean", "early"]
     session_id: int = 0
@@ -41,6 +47,7 @@ class Begun:
     attempts: int = 0
     failures: int = 0
     window_limit: int | None = None
+    shown: bool = False
     events: tuple[Event, ...] = ()
     preceding: tuple[Event, ...] = ()
 

@@ -38,6 +38,7 @@ DROP FUNCTION IF EXISTS slowwave.read_context(text, text, text[], text[], text, 
     integer);
 DROP FUNCTION IF EXISTS slowwave.remove_events(bigint, date, timestamptz, boolean, integer);
 DROP FUNCTION IF EXISTS slowwave.removable_events(bigint, date, timestamptz, boolean, integer);
+DROP FUNCTION IF EXISTS slowwave.begin_flush;
 DROP FUNCTION IF EXISTS slowwave.commit_extraction(bigint, bigint, bigint, bigint, text, text, text, integer, jsonb,
     jsonb, integer, integer, text, integer, double precision, double precision, timestamptz, timestamptz, bigint, text,
     text, jsonb, integer);
