@@ -128,7 +128,7 @@ def list_sessions(
 class AgentOverview:
     """An agent with counts of its own scope: memories by status, notes in working memory, open questions.
 
-    more_memories: True if only the newest MEMORIES_COUNTED memories were counted, or as many archived ones.
+    more_memories: True if counting stopped at a limit: only the newest memories were counted, or some archived ones.
     """
 
     agent: ListedAgent
@@ -138,14 +138,14 @@ class AgentOverview:
     questions: int
 
 
-def read_agent(connection: Reads, tenant: str, agent: str) -> AgentOverview:
-    """Return one agent and the counts of its own scope. Raises UnknownName."""
+def read_agent(connection: Reads, tenant: str, agent: str, *, most: int = MEMORIES_COUNTED) -> AgentOverview:
+    """Return one agent and the counts of its own scope. most: the limit of counted memories. Raises UnknownName."""
     agent_id = find_agent(connection, tenant, agent)
     (listed,) = _agents(connection, "a.id = %(id)s", {"id": agent_id, "limit": 1})
     own = {"tenant": tenant, "agent": agent}
-    rows = read_rows(connection, _STATUSES, {**own, "most": MEMORIES_COUNTED})
+    rows = read_rows(connection, _STATUSES, {**own, "most": most})
     memories = {row["status"]: row["number"] for row in rows}
     archived = memories.get("archived", 0)
-    more = MEMORIES_COUNTED in {archived, sum(memories.values()) - archived}
+    more = most in {archived, sum(memories.values()) - archived}
     (counts,) = read_rows(connection, _COUNTS, own)
     return AgentOverview(listed, memories, more, counts["notes"], counts["questions"])
