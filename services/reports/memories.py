@@ -126,7 +126,10 @@ class _Wanted:
         yield "m.scope_id = %(scope)s"
         if self.session_id is not None:
             yield _FROM_SESSION
-        yield "m.status <> 'archived'" if self.status is None else "m.status = %(status)s"
+        if self.status == "review":
+            yield "m.status = 'review'"  # not as a parameter, so that prepared statements use the index, too
+        else:
+            yield "m.status <> 'archived'" if self.status is None else "m.status = %(status)s"
         if self.kind is not None:
             yield "m.type = %(kind)s"
         if self.as_of is not None:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, event
 
 from slowwave.settings import Settings
 from slowwave_server.services.access.console_users import add_user
-from slowwave_server.services.reports import agents
+from slowwave_server.services.reports.agents import read_agent
 from slowwave_server.services.review.conflict_sides import read_sides
 from slowwave_server.services.search.statistics import refresh_statistics
 from tests.console.conftest import CHEAP, PASSWORD, Console, open_console
@@ -31,8 +31,8 @@ MOST_ROWS = 3_000
 """Fewer than the agent's memories."""
 READ_MORE = {
     "/graph": "reads 2,000 memories, and all relations among 100 entities",
-    "/memories?status=review": "reads memories until it has found 25",
     "/memories?known_at=": "reads all changes since a time, up to a limit",
+    "/agent?agent=": "counts up to 10,000 memories",
 }
 SO_FAR = "SELECT coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::bigint FROM pg_stat_xact_user_tables"
 
@@ -99,10 +99,7 @@ def filled(
 
 
 @pytest.mark.long  # 4,000 memories, and all pages twice
-def test_pages_read_few_rows_by_few_statements(
-    filled: tuple[Console, list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(agents, "MEMORIES_COUNTED", 500)
+def test_pages_read_few_rows_by_few_statements(filled: tuple[Console, list[str]]) -> None:
     console, paths = filled
     dear = {}
     for path in paths:
@@ -114,6 +111,9 @@ def test_pages_read_few_rows_by_few_statements(
             dear[path] = cost
     assert len(paths) > 40
     assert dear == {}
+    with counted(console.engine) as cost, console.engine.connect() as connection:
+        read_agent(connection, "default", "bench", most=500)
+    assert cost.rows < MOST_ROWS
 
 
 def test_sides_of_no_memories_need_no_statement(engine: Engine) -> None:

@@ -10,7 +10,9 @@ from sqlalchemy import Connection, Engine, text
 
 from slowwave.coordination.flush_queue import FlushQueue
 from slowwave_server.services.memory_files.outbox import mark_failed, take_waiting
+from slowwave_server.services.reports.memories import list_memories
 from slowwave_server.services.reports.status import read_status
+from tests.support.installation import Installation
 from tests.support.recalling import NOW, read_so_far
 
 pytestmark = pytest.mark.servers
@@ -35,6 +37,13 @@ _OUTBOX = (
 _WAITS = (
     "UPDATE slowwave.outbox SET delivered = 0 WHERE memory_id IN"
     " (SELECT memory_id FROM slowwave.outbox WHERE scope_id = :one ORDER BY memory_id LIMIT :waiting)"
+)
+MEMORIES = 3000
+_MEMORIES = (
+    "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance, trust,"
+    " valid_from, reaffirmed_at, recorded_at, search) SELECT k.id, 'fact', 'm' || i, sha256(('m' || i)::bytea),"
+    " CASE WHEN i % 1000 = 0 THEN 'review' ELSE 'active' END, 0.8, 0.5, 'user', :now, :now, :now, ''"
+    " FROM slowwave.scopes k, generate_series(1, :n) i WHERE (k.kind, k.name) = ('agent', 'maya')"
 )
 
 
@@ -87,6 +96,25 @@ def test_a_status_reads_the_scopes_of_what_waits_and_no_others(engine: Engine, r
     assert status.backends == {"file": WAITING}
     assert after[0] == before[0]
     assert after[1] - before[1] <= WAITING
+
+
+def test_list_of_memories_in_review_reads_no_other_memories(engine: Engine) -> None:
+    past = Installation(engine)
+    past.agent("maya")
+    past.scope("maya")
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(_MEMORIES), {"n": MEMORIES, "now": NOW})
+        connection.execute(text("VACUUM (ANALYZE) slowwave.memories"))
+    with engine.connect() as connection:
+        connection.execute(text("SET plan_cache_mode = force_generic_plan"))
+        for _ in range(USES):
+            list_memories(connection, "default", "maya", status="review", limit=25)
+        connection.commit()
+        scans, rows = _read(connection, "memories")
+        found = list_memories(connection, "default", "maya", status="review", limit=25)
+        now_scans, now_rows = _read(connection, "memories")
+    assert sorted(memory.content for memory in found) == ["m1000", "m2000", "m3000"]
+    assert (now_scans, now_rows - rows) == (scans, len(found))
 
 
 def test_a_sweep_reads_what_it_takes_and_not_all_that_is_due(engine: Engine) -> None:

@@ -15,8 +15,9 @@ DROP INDEX slowwave.memories_important_idx;
 DROP FUNCTION slowwave.learned_importance;
 CREATE INDEX memories_important_idx ON slowwave.memories (scope_id, importance DESC, valid_from DESC)
     WHERE status IN ('inbox', 'episode', 'active') AND valid_to IS NULL;
-DROP INDEX slowwave.memories_instructions_idx, slowwave.memories_endings_idx, slowwave.memory_conflicts_form_idx,
-    slowwave.working_memory_failed_idx, slowwave.days_failed_idx, slowwave.maintenance_runs_rolled_back_idx;
+DROP INDEX slowwave.memories_instructions_idx, slowwave.memories_review_idx, slowwave.memories_endings_idx,
+    slowwave.memory_conflicts_form_idx, slowwave.working_memory_failed_idx, slowwave.days_failed_idx,
+    slowwave.maintenance_runs_rolled_back_idx;
 ALTER TABLE slowwave.memories DROP COLUMN language, DROP COLUMN profile, DROP COLUMN use_gain;
 ALTER TABLE slowwave.memory_changes DROP COLUMN xid;
 ALTER TABLE slowwave.maintenance_runs DROP COLUMN part_of, DROP COLUMN no_repeat;

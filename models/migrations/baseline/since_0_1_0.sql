@@ -122,7 +122,8 @@ CREATE INDEX memories_profile_1_idx ON slowwave.memories
     (scope_id, (profile -> 1 ->> 'person'), (profile -> 1 ->> 'attribute'), reaffirmed_at DESC)
     WHERE profile -> 1 IS NOT NULL AND status IN ('inbox', 'episode', 'active') AND valid_to IS NULL;
 
--- Memories that tell an ending; questions about a list of one form; notes that failed; days that failed.
+-- Memories in review; memories that tell an ending; questions about a list of one form; notes that failed; days that failed.
+CREATE INDEX memories_review_idx ON slowwave.memories (scope_id, valid_from DESC) WHERE status = 'review';
 CREATE INDEX memories_endings_idx ON slowwave.memories (scope_id)
     WHERE content ~ '^[^:]{1,80} (called off|lifted an instruction|corrected): ';
 CREATE INDEX memory_conflicts_form_idx ON slowwave.memory_conflicts (scope_id, (evidence ->> 'form'))
