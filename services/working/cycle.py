@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from psycopg import errors
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
@@ -27,9 +28,11 @@ from slowwave_server.services.working.store import NoteOutcome, keep, link, sett
 
 log = logging.getLogger(__name__)
 
-# Data exceptions, integrity constraints, limits, functions without a row: caused by the note. For all other errors
-# (deadlocks, unavailable servers), another cycle may succeed.
-_FAULTS_OF_NOTES = ("22", "23", "54", "P0")
+_FAULTS_OF_NOTES = (
+    *(errors.DataError, errors.IntegrityError, errors.ProgramLimitExceeded, errors.StatementTooComplex),
+    *(errors.RaiseException, errors.NoDataFound, errors.TooManyRows),
+)
+"""Errors that the note causes. After all others (deadlocks, unavailable servers), another cycle may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class Cycle:
             with self._connection.begin_nested():
                 outcomes, counts = self._keep(notes)
         except Exception as error:
-            if isinstance(error, DBAPIError) and not _is_fault_of_note(error):
+            if isinstance(error, DBAPIError) and not isinstance(error.orig, _FAULTS_OF_NOTES):
                 raise
             if len(notes) > 1:
                 middle = len(notes) // 2
@@ -134,7 +137,3 @@ def _outcome(one: Sifted, kept: NoteOutcome) -> Outcome:
         return Outcome(one.note.id, one.note.content, "consolidated", kept.memory, one.why)
     why = one.why if one.repeats is not None else "the scope has it already, word for word"
     return Outcome(one.note.id, one.note.content, "duplicate", kept.memory, why)
-
-
-def _is_fault_of_note(error: DBAPIError) -> bool:
-    return str(getattr(error.orig, "sqlstate", None) or "").startswith(_FAULTS_OF_NOTES)

@@ -11,7 +11,7 @@ from slowwave_server.workers.cli.options import Json
 from slowwave_server.workers.cli.output import console, print_json, print_rows, styled
 from slowwave_server.workers.cli.sentences import complain
 from slowwave_server.workers.cli.state import shell_of
-from slowwave_server.workers.shared.failures import FOUND, MAY_NOT, UNAVAILABLE
+from slowwave_server.workers.shared.failures import FOUND, UNAVAILABLE
 from slowwave_server.workers.shared.shell import Shell
 
 if TYPE_CHECKING:
@@ -186,6 +186,7 @@ def _whose(role: str, tenant: str) -> str:
 @contextmanager
 def _for_owners() -> Iterator[None]:
     """Turn a refusal of Postgres into the sentence that names the needed login."""
+    from psycopg.errors import InsufficientPrivilege
     from sqlalchemy.exc import DBAPIError
 
     from slowwave_server.models.errors import first_line
@@ -193,7 +194,7 @@ def _for_owners() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        if getattr(error.orig, "sqlstate", None) != MAY_NOT:
+        if not isinstance(error.orig, InsufficientPrivilege):
             raise
         complain(f"this login may not change roles: {first_line(error)}", NEEDED)
         raise typer.Exit(UNAVAILABLE) from None

@@ -7,13 +7,6 @@ from slowwave_server.workers.shared.shell import Shell
 FOUND = 1
 USAGE = 2
 UNAVAILABLE = 3
-MAY_NOT = "42501"
-"""Postgres: insufficient_privilege."""
-TOO_LARGE = "22003"
-"""Postgres: numeric_value_out_of_range."""
-
-LOCKED = "55P03"
-"""Postgres: lock_not_available."""
 LOCK_CURE = (
     "try again; pg_stat_activity shows transactions that stay open (state 'idle in transaction'), and"
     " pg_terminate_backend(PID) ends one"
@@ -58,7 +51,7 @@ def _explain_server(error: Exception, shell: Shell) -> Expected | None:
 
 
 def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
-    from psycopg import OperationalError as DriverError
+    from psycopg import errors
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import InterfaceError, OperationalError
 
@@ -66,17 +59,17 @@ def _explain_postgres(error: Exception, shell: Shell) -> Expected | None:
     from slowwave_server.services.reports.refusals import cure_of_refusal
 
     where = make_url(shell.settings.database_url).render_as_string(hide_password=True)
-    state, said = getattr(getattr(error, "orig", error), "sqlstate", None), first_line(error)
+    cause, said = getattr(error, "orig", error), first_line(error)
     cure = cure_of_refusal("postgres", said)
-    if state == TOO_LARGE:
+    if isinstance(cause, errors.NumericValueOutOfRange):
         return USAGE, "a number in this command is too large to be stored", None
-    if state == LOCKED:
+    if isinstance(cause, errors.LockNotAvailable):
         return UNAVAILABLE, f"another transaction holds a lock that this command waited for at {where}", LOCK_CURE
-    if state == MAY_NOT:
+    if isinstance(cause, errors.InsufficientPrivilege):
         return UNAVAILABLE, f"this login may not do that at {where}: {said}", cure
-    if not isinstance(error, (OperationalError, InterfaceError, DriverError)):
+    if not isinstance(error, (OperationalError, InterfaceError, errors.OperationalError)):
         return None
-    if state is not None:
+    if getattr(cause, "sqlstate", None) is not None:
         return UNAVAILABLE, f"Postgres at {where} gave up: {said}", "`slowwave doctor` checks all servers"
     away = "start Postgres, or set SLOWWAVE_DATABASE_URL to its address; `slowwave doctor` checks all servers"
     return UNAVAILABLE, f"no connection to Postgres at {where}: {said}", cure or away
