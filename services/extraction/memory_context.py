@@ -94,7 +94,9 @@ class ScopeKnowledge:
         plain = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
         stats = run(plain, scope_stats_steps(reader, words))
         hits = run(plain, find_steps(stats, limit=MORE_HITS * self.bounds.memory_snippets, events=False))
-        ids = [UUID(hit.id) for hit in hits if hit.kind == "memory"]
+        ids = [UUID(hit.id) for hit in hits]
+        if not ids:
+            return ()  # Postgres plans a search for no id slowly
         rows = {row.id: row for row in connection.execute(_FOUND, {**place.values, "ids": ids})}
         standing = self._presentable(place, (rows[key] for key in ids if key in rows))
         return standing[: self.bounds.memory_snippets]

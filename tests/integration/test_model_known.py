@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from redis import Redis
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from proof.fake_model import FakeModel
 from slowwave.settings import Consolidation
@@ -139,3 +139,14 @@ def test_i8_repeat_and_correction_reach_no_other_scope(talk: Talk) -> None:
     assert rows["Maya lives in Porto."].superseded_by is None
     assert rows["Maya lives in Porto."].sources == 1
     assert rows["Maya lives in Bergen."].scope_id == mine.id
+
+
+def test_window_without_related_memories_sends_no_second_search(talk: Talk) -> None:
+    sent: list[str] = []
+    event.listen(talk.scene.engine, "before_cursor_execute", lambda *call: sent.append(call[2]))
+    searches = []
+    for session in ("s0", "s1"):
+        _say(talk, session, "I live in Porto.", days=-9 if session == "s0" else 0)
+        _told(talk, session, memory("Maya lives in Porto.", 1))
+        searches.append(sum("m.id = ANY(" in statement for statement in sent))
+    assert searches == [0, 1]
