@@ -16,7 +16,7 @@ from slowwave.settings import AutoFlush
 from slowwave_server.domain.bare_secrets import tells_only_a_secret
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
-from slowwave_server.domain.redaction import redact
+from slowwave_server.domain.redaction import load_forms, redact
 from slowwave_server.domain.summaries.segment import summarize_segment
 from slowwave_server.services.memories.masking import RevealRefused, check_reveal, masked_values
 from slowwave_server.services.reports.dead_letters import list_dead_letters
@@ -139,6 +139,13 @@ def test_payloads_are_masked_in_all_their_texts() -> None:
     payload = {"events": [{"content": f"my password is {SECRET}", "seq": 1}], "agent": "maya"}
     assert SECRET not in json.dumps(masked_values(payload))
     assert masked_values(payload)["agent"] == "maya"
+
+
+def test_times_need_no_patterns_of_tokens() -> None:
+    load_forms.cache_clear()
+    times = [f"2026-03-05T21:38:59{part}+00:00" for part in ("", ".487502", ".4875", ".5")]
+    assert masked_values(times) == times
+    assert load_forms.cache_info().currsize == 0
 
 
 @pytest.mark.servers
