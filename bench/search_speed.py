@@ -116,8 +116,11 @@ def fill(
         connection.execute(f"DROP INDEX {name}")
     for statement in FILL:
         connection.execute(statement, {"entities": list(entities)})
+    if dropped:
+        connection.execute("SET maintenance_work_mem = '1GB'")
     for _, definition in dropped:
         connection.execute(definition)
+    connection.execute("RESET maintenance_work_mem")
     connection.execute("VACUUM ANALYZE")
 
 
