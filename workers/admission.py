@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slowwave.coordination.keys import CAPTURE_QUEUE, HIGH_QUEUE, NORMAL_QUEUE
-from slowwave.coordination.queue_messages import new_id, shown_names
+from slowwave.coordination.queue_messages import headers_of, new_id, properties_of, shown_names
 from slowwave.external_runs import READ_SESSION
 from slowwave.messages import FLUSH_SESSION, PROMPT_ARRIVED, RECORD_TURN, REMEMBER, SWEEP_SESSIONS
 from slowwave.tracing import HEADER, valid_traceparent
@@ -83,43 +83,23 @@ def admit(message: Any, queue: str) -> tuple[dict[str, Any], list[str]]:
 def _headers(given: Mapping[str, Any], task: str, task_id: str, shown: tuple[str, str]) -> dict[str, Any]:
     # The trace of the work: hexadecimal digits of known length, or nothing.
     trace = valid_traceparent(given.get(HEADER))
-    return ({} if trace is None else {HEADER: trace}) | {
-        "lang": "py",
-        "task": task,
-        "id": task_id,
-        "shadow": None,
-        "eta": None,
+    own = {
         "expires": _short(given.get("expires"), 64) or None,
-        "group": None,
-        "group_index": None,
-        "retries": 0,
-        "timelimit": [None, None],
-        "root_id": task_id,
-        "parent_id": None,
-        # Texts for monitors are rebuilt, because Celery's own senders include the values of all arguments.
-        "argsrepr": shown[0],
-        "kwargsrepr": shown[1],
         "origin": _short(given.get("origin"), MAX_ID_CHARACTERS),
-        "ignore_result": True,
-        "replaced_task_nesting": 0,
-        "stamped_headers": None,
-        "stamps": {},
     }
+    # Texts for monitors are rebuilt, because Celery's own senders include the values of all arguments.
+    headers = headers_of(task, task_id, *shown) | own | {"ignore_result": True}
+    return headers if trace is None else headers | {HEADER: trace}
 
 
 def _properties(given: Mapping[str, Any], task_id: str, queue: str) -> dict[str, Any]:
+    # A returned message goes to its own queue, whatever its header says. It gets a new delivery tag, because a tag
+    # that is in use would replace the message with this tag.
+    properties = properties_of(queue, task_id) | {"delivery_tag": new_id()}
     delivery = given.get("delivery_info")
-    again = isinstance(delivery, Mapping) and delivery.get("redelivered") is True
-    return {
-        "correlation_id": task_id,
-        "reply_to": "",
-        "delivery_mode": 2,
-        # A returned message goes to its own queue, whatever its header says. It gets a new delivery tag, because a tag
-        # that is in use would replace the message with this tag.
-        "delivery_info": {"exchange": "", "routing_key": queue} | ({"redelivered": True} if again else {}),
-        "priority": 0,
-        "delivery_tag": new_id(),
-    }
+    if isinstance(delivery, Mapping) and delivery.get("redelivered") is True:
+        properties["delivery_info"]["redelivered"] = True
+    return properties
 
 
 def _may_run(task: str, queue: str) -> bool:

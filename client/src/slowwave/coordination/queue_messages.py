@@ -47,8 +47,7 @@ def envelope(
     """
     body = json.dumps([list(args), dict(kwargs), _NO_CALLBACKS], allow_nan=False)
     shown = json.dumps(list(args), allow_nan=False)
-    message = _message(task_name, queue, task_id, body=body, shown=shown)
-    message["headers"]["kwargsrepr"] = shown_names(sorted(kwargs))
+    message = _message(task_name, queue, task_id, body=body, shown=shown, names=shown_names(sorted(kwargs)))
     if trace := traceparent():
         message["headers"][HEADER] = trace
     return json.dumps(message)
@@ -65,10 +64,11 @@ def publish(redis: Redis, queue: str, message: str) -> None:
     redis.lpush(queue, message)
 
 
-def _message(task_name: str, queue: str, task_id: str, *, body: str, shown: str) -> dict[str, Any]:
-    headers: dict[str, Any] = {
+def headers_of(task: str, task_id: str, args: str, kwargs: str = "{}") -> dict[str, Any]:
+    """Return the headers of a task's message. args, kwargs: its arguments as monitors show them."""
+    return {
         "lang": "py",
-        "task": task_name,
+        "task": task,
         "id": task_id,
         "shadow": None,
         "eta": None,
@@ -79,15 +79,19 @@ def _message(task_name: str, queue: str, task_id: str, *, body: str, shown: str)
         "timelimit": [None, None],
         "root_id": task_id,
         "parent_id": None,
-        "argsrepr": shown,
-        "kwargsrepr": "{}",
+        "argsrepr": args,
+        "kwargsrepr": kwargs,
         "origin": _ORIGIN,
         "ignore_result": False,
         "replaced_task_nesting": 0,
         "stamped_headers": None,
         "stamps": {},
     }
-    properties = {
+
+
+def properties_of(queue: str, task_id: str) -> dict[str, Any]:
+    """Return the properties of a message in a queue."""
+    return {
         "correlation_id": task_id,
         "reply_to": "",
         "delivery_mode": 2,
@@ -96,10 +100,13 @@ def _message(task_name: str, queue: str, task_id: str, *, body: str, shown: str)
         "priority": 0,
         "delivery_tag": task_id,
     }
+
+
+def _message(task_name: str, queue: str, task_id: str, *, body: str, shown: str, names: str = "{}") -> dict[str, Any]:
     return {
         "body": body,
         "content-encoding": "utf-8",
         "content-type": "application/json",
-        "headers": headers,
-        "properties": properties,
+        "headers": headers_of(task_name, task_id, shown, names),
+        "properties": properties_of(queue, task_id),
     }
