@@ -1,10 +1,10 @@
 """`slowwave console`: the web console, until a signal ends it."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from slowwave_server.workers.cli.options import BehindProxy, TlsCert, TlsKey
 from slowwave_server.workers.cli.output import console as terminal
 from slowwave_server.workers.cli.state import shell_of
 
@@ -15,12 +15,9 @@ def console(
     context: typer.Context,
     *,
     listen: Annotated[str, typer.Option(help="The address to listen on.")] = ADDRESS,
-    tls_cert: Annotated[Path | None, typer.Option(help="The TLS certificate with its chain.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="The key of the TLS certificate.")] = None,
-    behind_proxy: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESSES", help="Trust a TLS proxy at these addresses or networks."),
-    ] = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    behind_proxy: BehindProxy = None,
 ) -> None:
     """Run the web console until SIGTERM or Ctrl-C: memories, the inbox, runs, and the health of the system."""
     from slowwave_server.services.access.console_users import anybody

@@ -2,6 +2,7 @@
 
 import re
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,6 +26,11 @@ OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only of this age
 OnlyScope = Annotated[str | None, typer.Option("--scope", help=f"Only of {SCOPE_HELP}")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 By = Annotated[str | None, typer.Option("--by", help="The name to record; default: your login name.")]
+TlsCert = Annotated[Path | None, typer.Option(help="The TLS certificate with its chain.")]
+TlsKey = Annotated[Path | None, typer.Option(help="The key of the TLS certificate.")]
+BehindProxy = Annotated[
+    str | None, typer.Option(metavar="ADDRESSES", help="Trust a TLS proxy at these addresses or networks.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")]
 
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)")

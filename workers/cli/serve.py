@@ -1,10 +1,10 @@
 """`slowwave serve`: the HTTP gateway, until a signal ends it."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from slowwave_server.workers.cli.options import BehindProxy, TlsCert, TlsKey
 from slowwave_server.workers.cli.output import console as terminal
 from slowwave_server.workers.cli.state import shell_of
 
@@ -16,12 +16,9 @@ def serve(
     *,
     listen: Annotated[str, typer.Option(help="The address to listen on.")] = ADDRESS,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that answer requests.")] = 1,
-    tls_cert: Annotated[Path | None, typer.Option(help="The TLS certificate with its chain.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="The key of the TLS certificate.")] = None,
-    behind_proxy: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESSES", help="Trust a TLS proxy at these addresses or networks."),
-    ] = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    behind_proxy: BehindProxy = None,
 ) -> None:
     """Run the HTTP gateway for programs with an API key, until SIGTERM or Ctrl-C.
 
