@@ -25,10 +25,13 @@ _MACHINE_KEYS = (
 
 # Recalled memories are not evidence for themselves: counting them would confirm a statement that nobody repeated.
 _OPENING = re.compile(
-    r"```|~~~|<(?P<tag>memory|memories|context|system|recalled|thinking|tool_call|tool_result|tool_response|"
-    r"function_call)\b[^>\n]{0,200}>",
+    r"```|~~~|<(?P<tag>system[_-](?:reminder|notification)|task-notification|local-command-[a-z]{3,9}|"
+    r"command-(?:name|message|args)|memory|memories|context|system|recalled|thinking|tool_call|tool_result|"
+    r"tool_response|function_call)\b[^>\n]{0,200}>",
     re.IGNORECASE,
 )
+_EDIT = re.compile(r"^<{7} .*?(?:^>{7}[^\n]*|\Z)", re.MULTILINE | re.DOTALL)
+"""Both sides of a merge conflict, or of an edit."""
 _MACHINE_LINE = re.compile(
     r"^\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|"  # a log line begins with a time
     r"\[?(?:DEBUG|TRACE|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\b[\]:]?\s|"
@@ -98,6 +101,7 @@ def without_machinery(text: str) -> str:
 
 def _without_blocks(text: str) -> str:
     """Remove blocks. An unclosed block extends to the end of the text, because half a code block is code, too."""
+    text = _EDIT.sub("", text)
     low = text.lower()
     parts: list[str] = []
     at = 0

@@ -134,3 +134,14 @@ def test_hostile_text_is_cleaned_in_bounded_time(junk: str) -> None:
     without_machinery(text)
     is_chatter(text)
     assert time.process_time() - began < 5
+
+
+def test_words_after_a_reminder_of_the_host_stay() -> None:
+    told = "<system-reminder>\nThe user opened pumps.py.\n</system-reminder>\n\nWhere are the pumps of port 7?"
+    assert without_machinery(told).strip() == "Where are the pumps of port 7?"
+
+
+def test_edit_blocks_without_a_fence_are_code() -> None:
+    edit = "<<<<<<< SEARCH\n- Port 7 has two pumps.\n=======\n- Port 7 has three pumps.\n>>>>>>> REPLACE"
+    told = f"Port 7 changes.\n{edit}\nDone."
+    assert without_machinery(told).split() == ["Port", "7", "changes.", "Done."]
