@@ -13,7 +13,7 @@ from slowwave_server.domain.candidates import Candidate
 from slowwave_server.domain.extraction import by_people
 from slowwave_server.domain.extraction.flaws import DISFLUENT
 from slowwave_server.domain.extraction.making import SAID, ScoredCandidate, ScoredSentence
-from slowwave_server.domain.extraction.outsiders import has_verb, is_clear_to_outsiders
+from slowwave_server.domain.extraction.outsiders import has_verb, is_clear_to_outsiders, is_inference
 from slowwave_server.domain.extraction.plain_facts import PLAIN, gives_value, is_contact
 from slowwave_server.domain.extraction.standalone import content_words, is_named
 from slowwave_server.domain.extraction.standing import lasts
@@ -176,7 +176,7 @@ def _least_worth(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> flo
 
 def _least_of_agent(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> float:
     if turn.impersonal and "delivered" not in statement.fired:
-        return WORTHY_OF_CODER
+        return NEVER if is_inference(statement.said) else WORTHY_OF_CODER
     if SAID in statement.fired:
         return WORTHY_OF_AGENT if has_verb(statement.said) else WORTHY_WITHOUT_VERB
     return FIRST_WORTHY if is_best and not turn.impersonal else WORTHY

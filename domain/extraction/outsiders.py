@@ -46,11 +46,18 @@ _MEETING = re.compile(
     r"share (?:my|your) screen|on the speaker queue|"
     r"(?:our|the) next (?:agenda )?(?:item|speaker|presenter|witness)|consent agenda|public hearing tonight|"
     r"moves? (?:to (?:approve|adopt|adjourn|table|accept)|amendments? \d|(?:the )?(?:adoption|approval|motion))|"
-    r"motion (?:passe[sd]|carrie[sd]|fail(?:s|ed))|i(?:'?m|\s?m| am) here with|(?-i:recogni[sz]e [A-Z])|"
-    r"(?-i:call (?:up)?on (?:the )?[A-Z]))\b|^ha\b",
+    r"motion (?:passe[sd]|carrie[sd]|fail(?:s|ed))|i(?:'?m|\s?m| am) here with|(?-i:recogni[sz]e [A-Z]\w*)|"
+    r"(?-i:call (?:up)?on (?:the )?[A-Z]\w*)|we(?:'ll| will)? (?:now )?move on to|(?:this|next|previous) slide|"
+    r"a quick (?:look|overview|review|recap) (?:at|of)|(?:listed|shown) here)\b|^ha\b",
     re.IGNORECASE,
 )
-"""Words of people who run a meeting, and a joke."""
+"""Words of people who run a meeting or show something there, and a joke."""
+_UNDER_REVIEW = re.compile(
+    r"\bmake (?:\w*test|check)\b|\bPASS\b|"
+    r"\b\d[\d,]* (?:tests? )?(?:passed|failed|skipped)(?=[,;.)])|(?<!\w)[+]\d+/-\d+\b|"
+    r"\b(?i:docs?-only|no (?:production )?code (?:is |was )?(?:touched|changed))\b"
+)
+"""The size of a change under review, and the results of its tests, which the next run replaces."""
 _UNCLEAR = tuple(pattern for name, pattern in AT_WORK if name in {"reaction", "transient", "imperative"})
 _FOR_SALE = re.compile(
     r"(?=.*[£$€]\s?\d).*\b(?:for sale|sold|ono|v\.? ?g\.? ?c|in good condition|clean condition|collection only|"
@@ -87,7 +94,8 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
         and not (is_unreal(said) or _SHOULD.search(said))
         and (asked is not None or (DANGLING.search(said) is None and all(map(_VERB.search, _SENTENCE_END.split(said)))))
         and not any(
-            pattern.search(said) for pattern in (_AGENDA, _UNNAMED, _SECOND_SPEAKER, _MEETING, _FOR_SALE, *_UNCLEAR)
+            pattern.search(said)
+            for pattern in (_AGENDA, _UNNAMED, _UNDER_REVIEW, _SECOND_SPEAKER, _MEETING, _FOR_SALE, *_UNCLEAR)
         )
         and _CONNECTIVE.match(said) is None
         and CUT_OFF.search(said) is None
@@ -101,6 +109,11 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
 def has_verb(said: str) -> bool:
     """Return True if an English statement has a finite verb, as far as its words show."""
     return _VERB.search(said) is not None
+
+
+def is_inference(said: str) -> bool:
+    """Return True for a step of thought: "But the entry might have no key", "So the old file should be gone"."""
+    return _CONNECTIVE.match(said) is not None and (is_unreal(said) or _SHOULD.search(said) is not None)
 
 
 def is_listing(text: str) -> bool:

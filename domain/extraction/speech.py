@@ -16,12 +16,13 @@ _NUMBERED = re.compile(r"[^\W\d_]{1,30}[ _]\d{1,4}")
 _LABEL = re.compile(
     r"(?:agenda|attendees|background|date|discussion|examples?|introductions?|minutes|notes?|notice|participants|"
     r"questions?|repository|see|status|summary|topics?|url)|"
+    r"(?:unknown|unidentified)(?: (?:speaker|person|participant|voice|male|female)| ?\(\w{1,10}\))?|"
     r"(?:\S+ )*(?:agenda|attendees|consent|issues?|links?|minutes|notes|parties|recording|replays?|slides|status|"
     r"summary|updates?)(?: \S+)*|"
     r"(?-i:(?:About|All|For|In|Next|Of|On|Re|Regarding|There|To) [a-z].*)",
     re.IGNORECASE,
 )
-"""A heading or a label of minutes: "Summary", "Video recording", "For new projects"."""
+"""A heading or a label of minutes ("Summary", "Video recording", "For new projects"), or no name ("Unknown (F)")."""
 _SERVICE = re.compile(
     r"-\w+-|github\d*|travis-ci|\w+serv|(?:.*[-_.]|build|chat|git|info|irc|matter|meet|slack|sync)bot\d*_*|.+-(?:ci|git)",
     re.IGNORECASE,

@@ -109,6 +109,13 @@ def test_a_turn_that_calls_a_speaker_shows_a_channel() -> None:
         ("I move to adopt items 3A to 3C on the pumps of port 7 as Ida Holm presented them.", False),
         ("Our next speaker on the pumps of port 7 and firmware 3.2 is Ida Holm.", False),
         ("Ida moved the old pumps to port 7 and keeps firmware 3.2.", True),
+        ("I recognize Ida Holm of port 7, who presents the pumps with firmware 3.2.", False),
+        ("We will now move on to group 4, the pumps of port 7 with firmware 3.2.", False),
+        ("The pumps of port 7 that are listed here have firmware 3.2.", False),
+        ("All pumps of port 7 passed with firmware 3.2: 412 passed, 3 failed.", False),
+        ("Firmware 3.2 for the pumps of port 7 is docs-only, +40/-7 in one file.", False),
+        ("Firmware 3.2 for the pumps of port 7 builds on Debian 12, make test PASS.", False),
+        ("The pumps of port 7 passed the test of firmware 3.2 in Lund.", True),
     ],
 )
 def test_what_outsiders_do_not_understand(text: str, clear: bool) -> None:
@@ -242,6 +249,9 @@ def test_nicknames_show_a_channel(names: tuple[str, str], shown: bool) -> None:
     [
         ("Summary", False),
         ("Video recording", False),
+        ("Unknown Speaker", False),
+        ("Unknown (F)", False),
+        ("Unknown Mortal", True),
         ("All interested members", False),
         ("For later versions", False),
         ("-ChanServ-", False),
