@@ -130,7 +130,9 @@ DISPUTED = re.compile(
     r"\b(?:my memory is (?:\w+ ){0,2}(?:clear|hazy|fuzzy|failing|perfect|sharp)|distinctly (?:recall|remember)s?|"
     r"your (?:records?|memory|notes) (?:is|are|says?|shows?)|you already (?:have|know) (?:it|this|that|them|all)|"
     r"(?:i|we)(?:'ve| have)? already (?:answered|covered|explained|provided|"
-    r"(?:agreed(?: on)?|discussed|gave|given|sent|talked about) (?:you|it|this|that|these|those|them)))\b",
+    r"(?:agreed(?: on)?|discussed|gave|given|sent|talked about) (?:you|it|this|that|these|those|them))|"
+    r"you (?:specifically|explicitly|clearly|literally) (?:said|stated|told|wrote|presented|mentioned|confirmed)|"
+    r"(?:i|we) thought (?:that )?we (?:just|already|had))\b",
     re.IGNORECASE,
 )
 """Words of a person who disputes what the agent remembers."""
@@ -166,6 +168,7 @@ SCOLDS = re.compile(
 UNMARKED = re.compile(
     r"^(?:(?:and|so|ok|okay|hm+|also) )?(?:what'?s|how'?s|(?:the )?best way to|good way to|any (?:way|idea)|"
     r"let'?s say)\b|"
+    r"\bnot sure (?:which|what|how|why|if|whether|where|who)\b|"
     r"^(?:in|for|with) \w+ (?:should|can|does|do) |\bwhy (?:can|does|do|isn't|don't|doesn't)\b",
     re.IGNORECASE,
 )

@@ -1,4 +1,4 @@
-"""Recognize text that no person said: code, commands, traces, headers and footers of mails, licences.
+"""Recognize text that no person said: code, commands, traces, headers and footers of mails, licences, labels of links.
 
 The patterns look at one sentence as `sentences` returns it, so a command may begin with a capital letter.
 """
@@ -23,6 +23,7 @@ _MAIL = re.compile(
     re.IGNORECASE,
 )
 _LEGAL = re.compile(
+    r"\((?:learn|read|see|show) more\)|"
     r"\ball rights reserved\b|\breleased under\b.{0,40}\blicen[cs]e\b|\bredistribut\w+\b.{0,60}\bmodif|"
     r"\breceived this (?:e-?mail|message)\b.{0,20}\b(?:error|mistake)|"
     r"\bmay contain\b.{0,30}\b(?:confidential|privileged)|"
@@ -37,6 +38,7 @@ _RAW = re.compile(
     r"^[(\[]?\d\d:\d\d:\d\d\b|^[a-z]{3},? (?:[a-z]{3} )?\d{1,2}\b.{0,30}\b\d\d:\d\d:\d\d\b|"
     r"^(?:/\*|\*/|;;|#!|<\?|>>> |\([a-z]+[_:-]\w)|\bat \S{1,200} \(\S{1,200}:\d+(?::\d+)?\)|^\S{1,200}\.\w{1,4}:\d+\b|"
     r"^(?:\$ |sudo |git (?:add|commit|push|pull|checkout|clone|rebase|merge|reset|switch) (?:-|\S{0,200}[/.])|"
+    r"/[a-z][\w-]{1,30} (?!(?:is|are|was|has|does|can|must|should|will|needs|takes|gives|returns|contains|holds)\b)|"
     r"(?:docker|kubectl|iptables|systemctl|chmod|chown|curl|wget|rm|cp|mv) (?:\S{1,30} )?-\w)",
     re.IGNORECASE,
 )

@@ -52,12 +52,15 @@ _AGENTS_STEP = re.compile(
     r"also|think|try|search|continue|now|first)\b|"
     r"\bi(?:'ll| will| need to| should)(?: \w+)? (?:implement|create|check|verify|look|examine|commit|modify)\b|"
     r"\bi(?:'ve| have) (?:successfully )?(?:implemented|created|updated|analy[sz]ed)\b|"
+    r"\buser (?:then |also )?(?:wanted|asked|requested|confirmed|mentioned|reported|provided|approved)\b|"
     r"\byou(?:'re| are) asking me\b|\bhere's the (?:implementation|updated|complete|fixed|corrected)\b|\bi can see\b|"
     r"(?:^|[.\n] ?)wait,",
     re.IGNORECASE,
 )
 MIN_STEPS = 3
 """Minimum steps: none of 871 long turns of people to an assistant has as many."""
+LEAST_LINE = 20
+"""Minimum characters of a line that shows that a person repeats the agent's text."""
 _QUOTED_LINE = re.compile(r"^[^\S\n]{0,8}>.*$\n?", re.MULTILINE)
 
 
@@ -71,8 +74,24 @@ def without_older_mail(text: str) -> str:
     return _QUOTED_LINE.sub("", _OLDER_MAIL.sub("", text))
 
 
+def without_echo(text: str, before: str | None) -> str:
+    """Return a long turn of a person without the lines that stand in the agent's previous turn, too.
+
+    A program hands one agent's plan to the next one as the turn of a user, and people answer below pasted questions.
+    """
+    if before is None or len(text) < BRIEF:
+        return text
+    said = {line.strip() for line in before.split("\n")}
+    lines = text.split("\n")
+    is_echo = any(len(line.strip()) >= LEAST_LINE and line.strip() in said for line in lines)
+    return "\n".join(line for line in lines if line.strip() not in said) if is_echo else text
+
+
 def is_agents_log(text: str) -> bool:
-    """Return True if a person's long turn is an agent's account of its own steps, pasted or filed as the person's."""
+    """Return True if a person's long turn is an agent's account of its own steps, pasted or filed as the person's.
+
+    The summary with which an agent continues a session is such an account: "The user asked …".
+    """
     return len(text) >= BRIEF and sum(1 for _ in _AGENTS_STEP.finditer(text)) >= MIN_STEPS
 
 

@@ -9,10 +9,9 @@ import re
 from collections.abc import Sequence
 
 from slowwave_server.domain.extraction.acts import act_of
-from slowwave_server.domain.extraction.flaws import META, UNMARKED
 from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.sentences import sentences
-from slowwave_server.domain.extraction.standalone import is_unreal
+from slowwave_server.domain.extraction.standalone import is_about_talk, is_unreal
 from slowwave_server.domain.similarity import read, tells_change
 from slowwave_server.domain.similarity.clause import AUXILIARIES
 from slowwave_server.domain.similarity.lexicon import lemma, parts_of_speech
@@ -72,7 +71,8 @@ _NOT_PLAIN = re.compile(
     r"(?i)\b(?:i think|i guess|i feel|i believe|sounds?|seems?|thanks?|thank you|hello|sorry|lol|haha|need|want you|"
     r"can (?:you|i|we)|should (?:i|we)|will you|tell me|show me|give me|help|let's|lets|please|wish|hope|would|could|"
     r"might|if|wonder\w*|what|"
-    r"how|why|want to|have to|going to|trying|looking (?:for|to)|we can|resume|ready|will (?!be)|like)\b"
+    r"how|why|want to|have to|going to|trying|looking (?:for|to)|we can|resume|ready|will (?!be)|like|"
+    r"back to you)\b"
 )
 _LONGEST = 6
 """The most words of a subject before a verb other than an auxiliary."""
@@ -106,7 +106,7 @@ def is_plain_fact(sentence: str) -> bool:
         return False
     if is_contact(said) or _SETS.match(said):
         return True
-    if _NOT_PLAIN.search(said) or is_unreal(said) or META.search(said) or UNMARKED.search(said):
+    if _NOT_PLAIN.search(said) or is_unreal(said) or is_about_talk(said):
         return False
     if tells_change(sentence) and not _ORDER.match(said):
         return _states(said) or _is_label(said) or _CHANGED.match(said) is not None

@@ -23,7 +23,7 @@ from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import ScoredSentence, made
 from slowwave_server.domain.extraction.naming import with_names
 from slowwave_server.domain.extraction.outsiders import is_listing
-from slowwave_server.domain.extraction.pasted import is_agents_log, without_older_mail
+from slowwave_server.domain.extraction.pasted import is_agents_log, without_echo, without_older_mail
 from slowwave_server.domain.extraction.person import UNNAMED
 from slowwave_server.domain.extraction.plain_facts import PLAIN, plain_facts
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
@@ -122,6 +122,8 @@ class RulesExtractor:
     ) -> tuple[Turn, int]:
         """Return the statements of an English turn, and the number of statements above the cap."""
         weigh = cache(partial(worth, talk, at))
+        if to_agent and not talk[at].is_agent:
+            text = without_echo(text, talk[at].before)
         if not to_agent and talk[at].has_others and is_listing(text):
             return Turn((), talk[at].event.role, to_agent, weigh), 0
         # Repetitions in a long turn do not count against the cap.
@@ -151,7 +153,9 @@ def _with_tools(spoken: Iterable[Candidate], window: Window, context: Extraction
 
 def _is_nobodys(speech: Speech, *, to_agent: bool) -> bool:
     """Return True if the speaker is a heading or a program, or if a person's turn to an agent is the agent's own."""
-    return (not speech.is_agent and is_agents_log(speech.event.content)) if to_agent else not speech.is_person
+    if to_agent or speech.speaker.name == UNNAMED:
+        return not speech.is_agent and is_agents_log(speech.event.content)
+    return not speech.is_person
 
 
 def _is_impersonal(talk: list[Speech], spoken: Sequence[str], context: ExtractionContext, *, to_agent: bool) -> bool:

@@ -49,20 +49,41 @@ _STEP = re.compile(
     r"\blet me\b|\bi(?:'ll| will| need to| plan to| should|'m going to| realize)\b|"
     r"^(?:(?:perfect|excellent|great|good|ok|okay|alright|wait|hm+|but|now|next|first|then|so|finally)\b"
     r"[\s,!.:-]{0,3}){0,3}(?:let's|i'll|i will|i'm|i am|i need|i want|i should|i have to|i see|i can see|looking at|"
-    r"here's|here is|here are|but wait)\b",
+    r"here's|here is|here are|but wait)\b|"
+    r"\bi (?:acknowledge|have (?:received|noted)|confirm receipt)\b|"
+    r"^(?:add|adjust|apply|avoid|check|consider|continue|create|ensure|focus|include|keep|make|provide|remember|review|"
+    r"set|start|update|use|verify|prepare|practice)(?: to| on)? (?:the|an?|your|all|any|each|every|these|this|both|"
+    r"that)\b",
     re.IGNORECASE,
 )
-"""The next steps and findings of an agent while it works: a reader called 11 of 18 such passages junk."""
+"""The next steps and findings of an agent while it works, its receipts ("I have noted …") and advice ("Update the …"):
+a reader called 11 of 18 such steps junk, and of 11 receipts and pieces of advice 4 belong to turns with gold memories.
+"""
+_REACTION = re.compile(
+    r"(?:excellent|great|perfect|understood|absolutely|certainly|of course|good)[.!,]", re.IGNORECASE
+)
+"""The start of a passage in which an agent repeats what the person has just said."""
 _LABELLED = re.compile(r"(?:^|[.!?] )[A-Z][\w &/-]{2,40}: (?=[A-Z])")
 """A line of a pasted list: "Study calendar: Adds a map of all days"."""
 MOST_LABELS = 1
 _FIELD = re.compile(
     r"(?:examples?|sources?|dependenc(?:y|ies)|impact|notes?|tips?|disclaimers?|why(?: [\w ]{2,20})?|rationale|"
-    r"reasons?|justification|relevance|benefits?|pros|cons|considerations?|specialization): ",
+    r"reasons?|justification|relevance|benefits?|pros|cons|considerations?|specialization|experience|departure|arrival|"
+    r"duration): ",
     re.IGNORECASE,
 )
 """A field of a thing that only the heading above names: readers called such passages of agents junk."""
-_OF_TALK = (DISPUTED, SCOLDS, UNMARKED)
+_PROMISE = re.compile(
+    r"\bexpect (?:my|an|the) (?:update|report|feedback|answer|reply)\b|\bkeep you (?:posted|updated)\b|"
+    r"\b(?:(?:get|come) back to you|(?:report|circle) back)\b",
+    re.IGNORECASE,
+)
+"""A person's promise to speak again."""
+_OFFER = re.compile(
+    r"(?:(?:would you like|(?:do you )?want) me|shall i|is there anything|anything else)\b", re.IGNORECASE
+)
+"""An agent's offer; what a person says after it answers no question."""
+_OF_TALK = (DISPUTED, SCOLDS, UNMARKED, _PROMISE)
 """Sentences to an agent that no passage contains."""
 _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
 
@@ -72,7 +93,8 @@ def of_person(speech: Speech, text: str, known: Collection[str]) -> list[ScoredS
     own = (part for part in own_words(text) if part[0] not in ">&")
     parts = ["" if any(one.search(part) for one in _OF_TALK) else without_marks(part) for part in own]
     found = ((one, first) for one, first in _passages(parts, by_agent=False) if not _only_asks(one))
-    return _best(_with_question(speech, found, known))
+    told = _with_question(speech, found, known)
+    return _best(one for one in told if one.asked is None or _OFFER.match(one.asked) is None)
 
 
 def _only_asks(said: str) -> bool:
@@ -89,7 +111,9 @@ def of_agent(text: str, known: Collection[str]) -> list[ScoredSentence]:
     """Return passages of an agent's turn with a name or a number. known: sentences that are candidates already."""
     found = (one for block in _blocks(text) for one, _ in _passages(block, by_agent=True))
     return _best(
-        _statement(one) for one in found if _is_specific(one) and _FIELD.match(one) is None and one not in known
+        _statement(one)
+        for one in found
+        if _is_specific(one) and not (_FIELD.match(one) or _REACTION.match(one)) and one not in known
     )
 
 

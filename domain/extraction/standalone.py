@@ -7,6 +7,7 @@ from slowwave_server.domain.extraction.flaws import (
     AT_WORK,
     CUT_OFF,
     DEICTIC,
+    DISPUTED,
     META,
     NAMED,
     PERSON,
@@ -108,8 +109,8 @@ def is_cut(content: str) -> bool:
 
 
 def is_about_talk(said: str) -> bool:
-    """Return True if a sentence in its speaker's words gives the agent a role, scolds it or asks it something."""
-    return any(pattern.search(said) is not None for pattern in (META, SCOLDS, UNMARKED))
+    """Return True if a sentence in its speaker's words gives the agent a role, disputes, scolds or asks."""
+    return any(pattern.search(said) is not None for pattern in (META, DISPUTED, SCOLDS, UNMARKED))
 
 
 def is_unreal(content: str) -> bool:

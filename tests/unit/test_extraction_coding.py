@@ -93,6 +93,14 @@ def test_a_coding_agents_passage_needs_more_usefulness(monkeypatch: pytest.Monke
     assert kept(lambda _: 0.6, *travel) == ['coder: "The bus to Graz leaves at 8."']
 
 
+def test_an_inference_of_a_coding_agent_is_never_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
+    asked: Said = ("user", None, "Why does `load_all` in reader.py hang?")
+    guess = f"But {CACHE[0].lower()}{CACHE[1:]}".replace("was keyed", "might be keyed")
+    assert kept(lambda _: 0.9, asked, ("assistant", None, guess)) == []
+    assert kept(lambda _: 0.9, asked, ("assistant", None, CACHE)) == [f'coder: "{CACHE}"']
+
+
 def passages(text: str) -> list[str]:
     return [one.said for one in said.of_agent(text, ())]
 
@@ -105,6 +113,13 @@ def test_steps_of_an_agent_are_no_passages() -> None:
 
 def test_plans_of_an_agent_are_no_passages() -> None:
     assert passages(f"{CACHE} However, I need to check tests/depot.py for the same list.") == [CACHE]
+
+
+def test_receipts_advice_and_reactions_of_an_agent_are_no_passages() -> None:
+    receipt = "I have received the list of DepotCache and the log of 4 May."
+    advice = "Update the list of DepotCache and the log of Bremen on 4 May."
+    reaction = "Excellent, the list of DepotCache is what Bremen needs on 4 May."
+    assert passages(f"{receipt}\n\n{advice}\n\n{reaction}\n\n{CACHE}") == [CACHE]
 
 
 def test_a_field_of_a_thing_in_the_heading_is_no_passage() -> None:
@@ -153,3 +168,14 @@ def test_what_a_person_only_states_to_an_agent_is_judged(told: str) -> None:
     assert kept(lambda _: 0.75, ("user", None, told), reply)
     assert not kept(lambda _: 0.65, ("user", None, told), reply)
     assert not kept(lambda _: 0.75, ("user", None, f"{told} Can you draw me a chart of that?"), reply)
+
+
+def test_what_follows_an_offer_of_help_is_no_answer_to_it() -> None:
+    def likes(text: str) -> float:
+        return 0.9 if "(asked" in text else 0.8
+
+    told: Said = ("user", None, "Quay 7 in Lund, near the old mill.")
+    offered = kept(likes, ("assistant", None, "Would you like me to help with anything else?"), told)
+    asked = kept(likes, ("assistant", None, "Where does the ferry leave?"), told)
+    assert offered == ['The user: "Quay 7 in Lund, near the old mill."']
+    assert any("(asked" in one for one in asked)

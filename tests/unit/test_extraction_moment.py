@@ -116,3 +116,53 @@ def test_an_agents_account_of_its_steps_is_nobodys_words(monkeypatch: pytest.Mon
     own = f"Our game has a class Gate with many doors of all sizes. {told} Sam drew the doors. Kim wrote the lock." * 2
     assert not any(one.startswith("The user") for one in kept(0.9, CODE, ("user", pasted)))
     assert any(one.startswith("The user") for one in kept(0.9, CODE, ("user", own)))
+
+
+LATCH = "The class Gate of gate.py keeps 4 doors, a latch and the list of all keys."
+PLAN = (
+    f"Looking at tasks.md, task 3 is open.\n\n{LATCH}\n\nBecause the key of door 2 is lost, I only need to change Gate."
+    "\nAfter that, the build of the gate must be clean, with no warning in build.log.\n"
+    "The latch has a test file of its own, which Sam wrote."
+)
+
+
+def test_a_turn_that_repeats_the_agents_plan_is_nobodys_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
+    handed = kept(0.9, CODE, ("assistant", PLAN), ("user", PLAN))
+    assert not any(one.startswith("The user") for one in handed)
+    own = "We decided to keep the latch of Gate in latch.py, because Sam tests it alone."
+    answered = kept(0.9, CODE, ("assistant", PLAN), ("user", f"{PLAN}\n{own}"))
+    assert [one for one in answered if one.startswith("The user")] == [
+        one for one in kept(0.9, CODE, ("assistant", PLAN), ("user", own)) if one.startswith("The user")
+    ]
+    assert any("latch.py" in one for one in answered)
+    assert any(one.startswith("The user") for one in kept(0.9, CODE, ("user", PLAN)))
+
+
+def test_the_summary_that_continues_a_session_is_nobodys_words() -> None:
+    told = "I have a ferry account in Bari, and my boat lies at pier 7 in Patras. "
+    summary = (
+        "This session continues a session whose context was full. The user wanted a plan of the crossing to Patras. "
+        f"The user then asked for the piers. {told}The user confirmed pier 7. The plan names all piers of both ports. "
+        "Continue with the next open task of the plan."
+    )
+    assert kept(0.9, ("user", summary)) == []
+    assert kept(0.9, ("user", told)) != []
+
+
+def test_a_command_of_the_agents_shell_is_no_memory() -> None:
+    assert kept(0.9, HELLO, ("user", "/branch new one called ferry-times")) == []
+    assert kept(0.9, HELLO, ("user", "/data is our folder for the times of the ferry to Bari")) != []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I'll get back to you with the pier of Patras later.",
+        "Not sure which of the three piers of Bari this one is",
+        "I thought we had agreed on pier 7 in Patras.",
+        "You explicitly said that pier 7 in Patras is open.",
+    ],
+)
+def test_promises_to_speak_again_half_questions_and_disputes_are_no_memories(told: str) -> None:
+    assert kept(0.9, HELLO, ("user", told)) == []
