@@ -53,7 +53,6 @@ def rewrite(
     summaries: Sequence[FileSummary] = (),
     *,
     placed: Mapping[int, FileMemory] | None = None,
-    keep: Collection[int] = (),
 ) -> str:
     """Return the text of the file with exactly these memories and summaries of Slowwave.
 
@@ -64,10 +63,9 @@ def rewrite(
         summaries: summaries of days; one that a person edited stays unchanged.
         placed: for the number of a typed or edited entry, the memory that it became; the memory's line replaces the
             entry.
-        keep: numbers of entries that stay unchanged, even if their memory differs.
     """
     wanted = {memory.id: memory for memory in memories if memory.id is not None}
-    rewriter = _Rewriter(header, wanted, placed or {}, frozenset(keep), _end_of_line(document))
+    rewriter = _Rewriter(header, wanted, placed or {}, _end_of_line(document))
     items = rewriter.known(document)
     items = rewriter.with_summaries(items, {summary.agent: summary for summary in summaries})
     items = rewriter.with_new(items)
@@ -92,12 +90,10 @@ class _Rewriter:
         header: FileHeader,
         wanted: Mapping[UUID, FileMemory],
         placed: Mapping[int, FileMemory],
-        keep: frozenset[int],
         end: str,
     ) -> None:
         self._header = header
         self._placed = placed
-        self._keep = keep
         self._end = end
         self._wanted = wanted
         self._present: set[UUID] = set()
@@ -142,9 +138,6 @@ class _Rewriter:
         """Return the current text of a Slowwave line; None if the line is removed."""
         if entry.section:
             self._had.add(self._heading_number)
-        if entry.number in self._keep:
-            self._present.add(identity)
-            return replace(item, own=identity)
         now = self._wanted.get(identity)
         if now is None or identity in placed or self._was_moved(entry, before, now):
             return None

@@ -50,19 +50,16 @@ def list_conflicts(
     *,
     scope: tuple[str, str] | None = None,
     status: ConflictStatus | None = "open",
-    before: int | None = None,
     limit: int = 50,
 ) -> list[ListedConflict]:
-    """List the newest conflicts before a number. scope: ("agent", "room" or "team", name); status: None for any."""
+    """List the newest conflicts. scope: ("agent", "room" or "team", name); status: None for any."""
     wanted = ["true"]
-    if before is not None:
-        wanted.append("c.id < %(before)s")
     if scope is not None:
         wanted.append("k.kind = %(kind)s AND k.name = %(name)s")
     if status is not None:
         wanted.append("c.status = %(status)s")
     kind, name = scope or (None, None)
-    values = {"before": before, "kind": kind, "name": name, "status": status}
+    values = {"kind": kind, "name": name, "status": status}
     return read_conflicts(connection, tenant, " AND ".join(wanted), values, limit=limit)
 
 

@@ -311,8 +311,6 @@ def test_a_summarys_line_that_no_context_could_show_is_told_and_not_taken(line: 
     assert [entry.summary for entry in broken if entry.summary is not None] == []
 
 
-def test_kept_entries_stay_though_we_would_write_something_else() -> None:
+def test_memory_of_an_entry_replaces_its_text() -> None:
     text = fresh(CURATED, [memory(1)]).replace("tea", "coffee")
-    number = next(entry.number for entry in parse_document(text).entries if entry.kind == "memory")
-    assert rewrite(parse_document(text), CURATED, [memory(1)], keep=[number]) == text
     assert rewrite(parse_document(text), CURATED, [memory(1)]) == fresh(CURATED, [memory(1)])

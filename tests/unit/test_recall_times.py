@@ -49,7 +49,7 @@ def test_words_that_are_also_other_words_name_no_time() -> None:
     ],
 )
 def test_days_begin_where_the_asker_is(zone: tzinfo, begin: datetime) -> None:
-    interval = read_times("What happened today?", datetime(2023, 3, 31, 20, tzinfo=UTC), zone).interval
+    interval = read_times("What happened today?", datetime(2023, 3, 31, 20, tzinfo=UTC).astimezone(zone)).interval
     assert interval is not None
     assert interval.begin == begin
 

@@ -11,7 +11,7 @@ All modules but hints.py are loaded when the first question contains a word for 
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, time, tzinfo
+from datetime import datetime, time
 from typing import TYPE_CHECKING, Literal
 
 from slowwave.recall.times.hints import hints_at_time
@@ -76,14 +76,14 @@ class TimeQuestion:
     asks_when: bool = False
 
 
-def read_times(question: str, now: datetime, zone: tzinfo | None = None) -> TimeQuestion:
-    """Read the times of a question that is asked at `now` (aware), in `zone` or else in the time zone of `now`."""
+def read_times(question: str, now: datetime) -> TimeQuestion:
+    """Read the times of a question that is asked at `now` (aware), in the time zone of `now`."""
     lower = question.lower()
     # A few letters become longer in lower case; then offsets in the two texts differ, and no time is read.
     if len(lower) == len(question) and hints_at_time(lower):
         spoken, asked, offset = _asked(lower)
         if asked:
-            return _read(question, asked, offset, spoken, now.astimezone(zone) if zone else now)
+            return _read(question, asked, offset, spoken, now)
     return TimeQuestion(question)
 
 
