@@ -7,9 +7,10 @@ experiment needs, instead of a supervisor.
 import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -146,6 +147,22 @@ class Servers:
 
 def _plain_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(("PG", "SLOWWAVE_"))}
+
+
+def start_group(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path, *, mode: str = "ab"
+) -> subprocess.Popen[bytes]:
+    """Start a process in its own group. log: the file of its output; mode: "wb" to replace an existing file."""
+    with log.open(mode) as out:
+        return subprocess.Popen(
+            command,
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
 
 
 def children_of(pid: int) -> list[int]:

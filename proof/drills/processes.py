@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from proof.chaos.places import Places
 from proof.drills.versions import Version
-from proof.servers import until
+from proof.servers import start_group, until
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import variable_of
 
@@ -42,16 +41,7 @@ class Process:
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path) -> None:
         self._log = log
-        with log.open("ab") as out:
-            self._process = subprocess.Popen(
-                command,
-                env=environment,
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                start_new_session=True,
-            )
+        self._process = start_group(command, environment, folder, log)
 
     @property
     def runs(self) -> bool:

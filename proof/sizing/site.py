@@ -15,7 +15,7 @@ from typing import Self
 
 import psycopg
 
-from proof.servers import Servers, until
+from proof.servers import Servers, start_group, until
 from slowwave.coordination.broker import connect_broker
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import PREFIX, Settings, load_settings, variable_of
@@ -97,14 +97,8 @@ class Site:
         until(quiet, seconds, "the queues are empty")
 
     def _start(self, log: Path, *command: str) -> int:
-        with log.open("wb") as out:
-            program = subprocess.Popen(
-                [sys.executable, "-m", "celery", "-A", "slowwave_server", *command],
-                env=self._environment,
-                stdout=out,
-                stderr=out,
-                start_new_session=True,
-            )
+        celery = (sys.executable, "-m", "celery", "-A", "slowwave_server")
+        program = start_group([*celery, *command], self._environment, Path.cwd(), log, mode="wb")
         self._programs.append(program)
         return program.pid
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from proof.servers import start_group
 from slowwave.coordination.keys import QUEUES
 from slowwave.settings import Settings, load_settings
 from tests.support.processes import wait_until
@@ -53,16 +54,7 @@ class Program:
             log.touch()
             self._process = Forked(command[3:], environment, log, folder)
         else:
-            with log.open("wb") as out:
-                self._process = subprocess.Popen(
-                    command,
-                    env=environment,
-                    cwd=folder,
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=out,
-                    start_new_session=True,
-                )
+            self._process = start_group(command, environment, folder, log, mode="wb")
         self.pid = self._process.pid
 
     @property
