@@ -10,6 +10,7 @@ from sqlalchemy import Engine, text
 from slowwave import Memory
 from slowwave.settings import Settings
 from tests.integration.test_reports_shell import Shell
+from tests.support.summarizing import poison
 
 pytestmark = pytest.mark.servers
 
@@ -135,24 +136,6 @@ def test_mistake_36_a_day_that_fails_is_told_with_exit_1_and_the_others_become_f
     assert "RaiseException" in shell("day", "show", "atlas", str(YESTERDAY)).stdout
     cure(engine)
     assert shell.json("day", "finalize", "atlas", str(YESTERDAY))[0]["status"] == "final", "a person does not wait"
-
-
-def poison(engine: Engine, agent: str) -> None:
-    """From now on no summary of this agent's days can be written."""
-    with engine.begin() as connection:
-        found = connection.execute(text("SELECT id FROM slowwave.agents WHERE name = :name"), {"name": agent}).scalar()
-        connection.execute(
-            text(
-                "CREATE FUNCTION slowwave.poison() RETURNS trigger LANGUAGE plpgsql AS"
-                " $$ BEGIN RAISE EXCEPTION 'Maya said so'; END $$"
-            )
-        )
-        connection.execute(
-            text(
-                "CREATE TRIGGER poison BEFORE INSERT ON slowwave.day_summaries FOR EACH ROW"
-                f" WHEN (NEW.agent_id = {found:d}) EXECUTE FUNCTION slowwave.poison()"
-            )
-        )
 
 
 def cure(engine: Engine) -> None:

@@ -143,3 +143,22 @@ class Diary:
             WHERE y.version > 0 AND s.messages IS DISTINCT FROM y.last_summarized_total
         """)
         assert behind == []
+
+
+def poison(engine: Engine, agent: str) -> None:
+    """From now on no summary of this agent's days can be written."""
+    find = text("SELECT id FROM slowwave.agents WHERE name = :name")
+    with engine.begin() as connection:
+        found = connection.execute(find, {"name": agent}).scalar()
+        connection.execute(
+            text(
+                "CREATE FUNCTION slowwave.poison() RETURNS trigger LANGUAGE plpgsql AS"
+                " $$ BEGIN RAISE EXCEPTION 'Maya said so'; END $$"
+            )
+        )
+        connection.execute(
+            text(
+                "CREATE TRIGGER poison BEFORE INSERT ON slowwave.day_summaries FOR EACH ROW"
+                f" WHEN (NEW.agent_id = {found:d}) EXECUTE FUNCTION slowwave.poison()"
+            )
+        )

@@ -15,6 +15,7 @@ from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.messages import SUMMARIZE_DAY
 from slowwave_server.services.days.day_queue import ask_for_finalize
 from tests.support.processes import wait_until
+from tests.support.summarizing import poison
 from tests.workers.effects import rows, value
 from tests.workers.fleet import Fleet
 from tests.workers.servers import OwnValkey
@@ -213,24 +214,6 @@ def test_mistake_36_one_poisoned_day_leaves_the_others_final_and_is_tried_again(
         connection.execute(text("UPDATE slowwave.days SET not_before = now() WHERE not_before IS NOT NULL"))
     sweep(own_valkey)
     until_final(look, "fauna")
-
-
-def poison(look: Engine, agent: str) -> None:
-    """From now on no summary of this agent's days can be written."""
-    found = value(look, "SELECT id FROM slowwave.agents WHERE name = :agent", agent=agent)
-    with look.begin() as connection:
-        connection.execute(
-            text(
-                "CREATE FUNCTION slowwave.poison() RETURNS trigger LANGUAGE plpgsql AS"
-                " $$ BEGIN RAISE EXCEPTION 'Maya said so'; END $$"
-            )
-        )
-        connection.execute(
-            text(
-                "CREATE TRIGGER poison BEFORE INSERT ON slowwave.day_summaries FOR EACH ROW"
-                f" WHEN (NEW.agent_id = {found:d}) EXECUTE FUNCTION slowwave.poison()"
-            )
-        )
 
 
 def test_a_payload_that_cannot_be_taken_is_a_dead_letter_and_an_unknown_day_is_no_work(
