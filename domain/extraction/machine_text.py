@@ -38,7 +38,7 @@ _RAW = re.compile(
     r"^[(\[]?\d\d:\d\d:\d\d\b|^[a-z]{3},? (?:[a-z]{3} )?\d{1,2}\b.{0,30}\b\d\d:\d\d:\d\d\b|"
     r"^(?:/\*|\*/|;;|#!|<\?|>>> |\([a-z]+[_:-]\w)|\bat \S{1,200} \(\S{1,200}:\d+(?::\d+)?\)|^\S{1,200}\.\w{1,4}:\d+\b|"
     r"^(?:\$ |sudo |git (?:add|commit|push|pull|checkout|clone|rebase|merge|reset|switch) (?:-|\S{0,200}[/.])|"
-    r"/[a-z][\w-]{1,30} (?!(?:is|are|was|has|does|can|must|should|will|needs|takes|gives|returns|contains|holds)\b)|"
+    r"/[a-z][\w-]{1,30} (?!(?:\w+s|are|can|must|should|will)\b)|"
     r"(?:docker|kubectl|iptables|systemctl|chmod|chown|curl|wget|rm|cp|mv) (?:\S{1,30} )?-\w)",
     re.IGNORECASE,
 )

@@ -77,11 +77,11 @@ def without_older_mail(text: str) -> str:
 def without_echo(text: str, before: str | None) -> str:
     """Return a long turn of a person without the lines that stand in the agent's previous turn, too.
 
-    A program hands one agent's plan to the next one as the turn of a user, and people answer below pasted questions.
+    A program hands one agent's plan to the next one as the turn of a user. Questions stay: people answer below them.
     """
     if before is None or len(text) < BRIEF:
         return text
-    said = {line.strip() for line in before.split("\n")}
+    said = {told for line in before.split("\n") if (told := line.strip()) and not told.endswith("?")}
     lines = text.split("\n")
     is_echo = any(len(line.strip()) >= LEAST_LINE and line.strip() in said for line in lines)
     return "\n".join(line for line in lines if line.strip() not in said) if is_echo else text

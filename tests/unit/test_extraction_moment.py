@@ -137,6 +137,9 @@ def test_a_turn_that_repeats_the_agents_plan_is_nobodys_words(monkeypatch: pytes
     ]
     assert any("latch.py" in one for one in answered)
     assert any(one.startswith("The user") for one in kept(0.9, CODE, ("user", PLAN)))
+    asked = PLAN.replace("build.log.\n", "build.log.\nWhere does Sam keep the tests of the latch?\n")
+    below = kept(0.9, CODE, ("assistant", asked), ("user", f"{asked}\n{own}"))
+    assert any("latch.py" in one for one in below)
 
 
 def test_the_summary_that_continues_a_session_is_nobodys_words() -> None:
@@ -153,6 +156,7 @@ def test_the_summary_that_continues_a_session_is_nobodys_words() -> None:
 def test_a_command_of_the_agents_shell_is_no_memory() -> None:
     assert kept(0.9, HELLO, ("user", "/branch new one called ferry-times")) == []
     assert kept(0.9, HELLO, ("user", "/data is our folder for the times of the ferry to Bari")) != []
+    assert kept(0.9, HELLO, ("user", "/ferry refuses all crossings to Bari without a plan of Rosa")) != []
 
 
 @pytest.mark.parametrize(
