@@ -7,9 +7,10 @@ and "three", $45 and "45 dollars", 3 March and 2024-03-03, "table 5" and "the fi
 import operator
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from slowwave_server.domain.similarity.stopwords import CURRENCIES, DEGREES, ORDINALS
 from slowwave_server.domain.similarity.tokens import Token
 
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
@@ -19,7 +20,8 @@ _DAY = 86_400.0
 _SCALES: dict[str, tuple[str, float]] = {
     "millisecond": ("time", 0.001), "second": ("time", 1.0), "sec": ("time", 1.0), "minute": ("time", 60.0),
     "min": ("time", 60.0), "hour": ("time", 3600.0), "hr": ("time", 3600.0), "h": ("time", 3600.0),
-    "day": ("time", _DAY), "week": ("time", 7 * _DAY), "fortnight": ("time", 14 * _DAY),
+    "day": ("time", _DAY), "d": ("time", _DAY), "week": ("time", 7 * _DAY), "wk": ("time", 7 * _DAY),
+    "fortnight": ("time", 14 * _DAY),
     "month": ("time", 30.4375 * _DAY), "mo": ("time", 30.4375 * _DAY), "year": ("time", 365.25 * _DAY),
     "yr": ("time", 365.25 * _DAY), "decade": ("time", 3652.5 * _DAY),
     "millimeter": ("length", 0.001), "centimeter": ("length", 0.01), "meter": ("length", 1.0), "m": ("length", 1.0),
@@ -43,13 +45,18 @@ _ROUNDED = 0.03
 _EXACT = 1e-6
 _METRE = re.compile(r"metre|mètre|metro(?=s?$)")
 _NOON = 12
+_PARTS = {
+    word: part for part, word in enumerate("third quarter fifth sixth seventh eighth ninth tenth".split(), start=3)
+}
+_WHOLES = frozenset({"5", "10", "100"})
+_QUARTER = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
     """A number, a time of day or a date. unit: the word after a number, its currency, or "%"; "." for an ordinal.
 
-    open: True for a time of day that may be in the morning or in the evening.
+    open: True for a time of day that may be in the morning or in the evening, and for an ordinal that may be an adverb.
     """
 
     kind: str
@@ -76,7 +83,13 @@ def values_apart(a: Sequence[Token], b: Sequence[Token]) -> tuple[int, int]:
             if other is not None:
                 mine.remove(one)
                 its.remove(other)
-    return len(mine), len(its)
+    return len(_beside(mine, its)), len(_beside(its, mine))
+
+
+def _beside(mine: Sequence[Amount], its: Sequence[Amount]) -> list[Amount]:
+    """Return the values without "first" of an adverb, unless the other statement gives another rank."""
+    ranked = any(one.unit == "." for one in its)
+    return [one for one in mine if ranked or one.kind != "number" or not one.open]
 
 
 def identifiers_of(tokens: Sequence[Token]) -> frozenset[str]:
@@ -104,11 +117,17 @@ def are_one_measure(a: Sequence[Token], b: Sequence[Token]) -> bool:
 
 @lru_cache(4096)
 def _amounts(tokens: tuple[Token, ...]) -> tuple[Amount, ...]:
-    found = []
+    found: list[Amount] = []
     for at, token in enumerate(tokens):
-        behind = tokens[at + 1 : at + 3]
-        if token.kind == "number":
-            found.append(_number(token.lemma, behind))
+        before, behind = tokens[at - 1 : at] if at else (), tokens[at + 1 : at + 3]
+        if (share := _share(tokens, at)) is not None:
+            if found and found[-1].text == share.text:
+                found.pop()
+            found.append(replace(share, text=""))
+        elif token.kind == "number":
+            one = replace(_number(token.lemma, behind), open=_is_adverb(token, behind))
+            coded = before and before[0].lower in CURRENCIES
+            found.append(replace(one, unit=before[0].lemma) if coded else one)
         elif token.lower in {"one", "a", "an"} and _counts_one(token, behind):
             found.append(_number("1", behind))
         elif token.kind == "time":
@@ -118,6 +137,29 @@ def _amounts(tokens: tuple[Token, ...]) -> tuple[Amount, ...]:
         elif token.kind == "date":
             found.append(Amount("date", token.lemma, None, ""))
     return tuple(found)
+
+
+def _is_adverb(token: Token, behind: Sequence[Token]) -> bool:
+    """Return True for "first" without a noun behind it: "wake her first"."""
+    return token.lower in ORDINALS and not (behind and behind[0].carries_content)
+
+
+def _share(tokens: Sequence[Token], at: int) -> Amount | None:
+    """Return the share that ends at a token: "three fifths", "a fifth of", "8 in 10". Its text is the counted part."""
+    token, before, behind = tokens[at], tokens[max(0, at - 3) : at], tokens[at + 1 : at + 2]
+    if not before:
+        return None
+    part = _PARTS.get(token.lower.removesuffix("s"))
+    if part and ((token.lower.endswith("s") and part != _QUARTER) or (behind and behind[0].lower == "of")):
+        counted = before[-1]
+    elif token.lemma in _WHOLES and [one.lower for one in before[-2:]] == ["out", "of"]:
+        part, counted = int(token.lemma), before[0]
+    elif token.lemma in _WHOLES and before[-1].lower == "in" and len(before) > 1:
+        part, counted = int(token.lemma), before[-2]
+    else:
+        return None
+    number = "1" if counted.lower in {"a", "an", "one"} else counted.lemma
+    return Amount("number", number, 100 * int(number) / part, "%") if number.isdigit() and int(number) < part else None
 
 
 def _counts_one(token: Token, behind: Sequence[Token]) -> bool:
@@ -138,16 +180,23 @@ def _number(said: str, behind: Sequence[Token]) -> Amount:
     elif behind:
         unit = _unit(behind)
     try:
-        return Amount("number", said, float(digits), unit)
+        number = float(digits)
+        if unit == "fahrenheit":
+            return Amount("number", said, (number - 32) / 1.8, "celsius")
+        return Amount("number", said, number, unit)
     except ValueError:  # a version
         return Amount("number", said, None, unit)
 
 
 def _unit(behind: Sequence[Token]) -> str:
     """Return the unit after a number in one spelling, or the word after it."""
-    lower = behind[0].lower
+    lower, last = behind[0].lower, behind[-1]
     if lower == "square" and len(behind) > 1:
-        lower = f"square {behind[1].lower}"
+        lower = f"square {last.lower}"
+    if behind[0].lemma == "degree" and last.lemma in DEGREES.values():
+        return last.lemma
+    if lower in _SHARES or (lower, last.lower) == ("per", "cent"):
+        return "%"
     lower = _METRE.sub("meter", lower)
     return _UNITS.get(lower) or _MONEY.get(behind[0].lemma, behind[0].lemma)
 

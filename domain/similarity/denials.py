@@ -10,13 +10,14 @@ import re
 from slowwave_server.domain.similarity.alignment import Alignment
 from slowwave_server.domain.similarity.lexicon import are_opposites, parts_of_speech, stem
 from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.stopwords import NUMBERS
 from slowwave_server.domain.similarity.tokens import Token
 
 _NEGATORS = re.compile(
     r"(?i)\b(?:nicht|kein\w*|nie|niemals|ohne|nichts|niemand|"  # German
-    r"n'\w+|pas|jamais|aucune?|sans|rien|ni|"  # French
+    r"n'(?!importe)\w+|pas|jamais|aucune?|sans|rien|ni|"  # French
     r"nunca|jamás|sin|ning[uú]n\w*|nadie|tampoco|"  # Spanish
-    r"non|mai|senza|nessun\w*|niente|"  # Italian
+    r"non|(?<!\d )(?<!\d\. )(?<!\bim )(?<!\ben )mai|senza|nessun\w*|niente|"  # Italian
     r"não|jamais|sem|nenhum\w*|ninguém|"  # Portuguese
     r"niet|geen|nooit|zonder|niets)\b|"  # Dutch
     r"不(?!同|过|過|错|錯|断|斷)|没|沒|无|無|未|别|勿|"  # Chinese
@@ -26,24 +27,34 @@ _IMPLIED = frozenset(
     stem(word)
     for word in "0 absent absence abandon abstain against alone avoid ban barred block cancel cease clear closed "
     "decline denied deny dislike drop empty end except exclude exclusive exclusively expire fail false "
-    "forbid forbidden forbade former formerly free gone hate impossible instead lack leave left lose lost "
+    "forbid forbidden forbade former formerly free gone hate hidden hide impossible instead lack leave left lose lost "
     "miss missing neither off omit only out outside prevent previously prohibit quit refuse reject remain "
-    "remove resign retire rule short silent single skip sole solely stop unless vacant void withdraw "
+    "remove resign retire rule short silence silent single skip sole solely stop unless vacant void withdraw "
     "withdrew wrong abolish ended".split()
 )
 _IMPLIED_ELSEWHERE = re.compile(
-    r"(?i)\b(?:turn(?:s|ed)? down|away from|shut down|"  # English, in several words
-    r"verboten|untersagt|abgelehnt|fehl\w+|aufgehört|aufgegeben|verzicht\w*|meidet|nur|außer|geschlossen|frei|"
-    r"interdit\w*|refus\w*|arrêt\w*|évit\w*|sauf|seul\w*|ferm\w*|manqu\w*|renonc\w*|"
-    r"prohib\w*|rechaz\w*|dej[óa]\w*|evita\w*|salvo|excepto|s[oó]lo|solamente|cerrad\w*|falta\w*|"
-    r"vietat\w*|rifiut\w*|smess\w*|evita|tranne|solo|soltanto|chius\w*|manca\w*|"
-    r"proibid\w*|recus\w*|parou|deixou|exceto|apenas|somente|fechad\w*|"
+    r"(?i)\b(?:turn(?:s|ed)? down|away from|shut down|(?:is|are|was|were|went|goes) down|out of (?:order|service|use)|"
+    r"off the air|"  # English, in several words
+    r"verboten|untersagt|abgelehnt|abgesagt|außer Betrieb|"
+    r"fehl\w+|aufgehört|aufgegeben|verzicht\w*|meidet|nur|außer|geschlossen|frei|"
+    r"hors service|négati\w+|relâche|interdit\w*|refus\w*|arrêt\w*|évit\w*|sauf|seul\w*|ferm\w*|manqu\w*|renonc\w*|"
+    r"fuera de servicio|prohib\w*|rechaz\w*|dej[óa]\w*|evita\w*|salvo|excepto|s[oó]lo|solamente|cerrad\w*|falta\w*|"
+    r"fuori servizio|scartat\w*|bocciat\w*|vietat\w*|rifiut\w*|smess\w*|evita|tranne|solo|soltanto|chius\w*|manca\w*|"
+    r"fora de serviço|proibid\w*|recus\w*|parou|deixou|exceto|apenas|somente|fechad\w*|"
+    r"buiten (?:gebruik|dienst)|afgewezen|afgelast|weggestemd|"
     r"verboden|geweigerd|gestopt|vermijdt|behalve|alleen|gesloten|ontbreekt)\b|"
-    r"禁止|拒绝|拒絕|停止|戒|避免|只|仅|僅|除|やめ|断|禁|以外|だけ|のみ"
+    r"禁止|拒绝|拒絕|停|休|戒|避免|只|仅|僅|除|やめ|断|禁|以外|だけ|のみ"
 )
 _LIMIT = re.compile(
-    r"(?i)\b(?:no|not) (?:more|less|fewer|later|earlier|sooner|longer|shorter|higher|lower|larger|older|younger) than\b"
+    r"(?i)\b(?:no|not) (?:more|less|fewer|later|earlier|sooner|longer|shorter|higher|lower|larger|older|younger) "
+    r"than\b|"
+    r"(?:\b(?:no|not|never|nothing|nobody|none|cannot)\b|n't\b)[^.;]{0,40}\b"
+    rf"(?:exceed\w*|(?:more|less|fewer|\w+er) than|above|over|below|under|beyond) (?:\d|(?:{'|'.join(NUMBERS)})\b)|"
+    r"\bnicht (?:mehr|weniger|länger|später|früher) als\b|\bpas (?:plus|moins) d[eu]\b|"
+    r"\bno (?:\w+ )?(?:más|menos) de\b|"
+    r"\bnon (?:più|meno|oltre)\b|\bnão \w+ (?:mais|menos) (?:do )?que\b|\bniet (?:meer|minder|langer|later) dan\b"
 )
+"""A limit in words such as "must not exceed 8 kg" needs a number, because "never speaks over the phone" is none."""
 _NEGATIVE = re.compile(r"(?:un|in|im|ir|il|dis|non-?)(?=\w{3})")
 _WITHOUT = ("less", "-free")
 _SHORTEST = 6

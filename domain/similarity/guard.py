@@ -33,6 +33,7 @@ _ONCE_IN_LIFE = frozenset("graduate bear die retire found establish".split())
 _ENOUGH = 2
 """The number of words besides names with which a statement is complete by itself."""
 _VAGUE = frozenset({"", "be", "have"})
+_OWNERS = frozenset("of my our your his her their its".split())
 _SAME_PARTICIPANTS = 3
 _SAME_NEIGHBOURS = 0.6
 
@@ -79,6 +80,8 @@ def _swapped(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
     if other_form or not _MUTUAL.isdisjoint(a.stems):
         return None
     same_verb = a.clause.verb == b.clause.verb and a.clause.verb not in _VAGUE
+    if a.clause.verb != b.clause.verb and (a.clause.verb in _VAGUE) != (b.clause.verb in _VAGUE):
+        return None
     if aligned.only_a and aligned.only_b and not same_verb:
         return None
     return Finding("distinct", "the roles are swapped")
@@ -87,13 +90,21 @@ def _swapped(a: Reading, b: Reading, aligned: Alignment) -> Finding | None:
 def _relatives(a: Reading, b: Reading) -> Finding | None:
     """Compare relatives: Maya and Maya's sister are two people, unless both statements mention the sister."""
     one, other = a.doer, b.doer
-    owned = {doer.head for doer in (one, other) if doer.head not in doer.names}
+    owned = {
+        reading.doer.head for reading in (a, b) if reading.doer.head not in reading.doer.names and _has_owner(reading)
+    }
     if len(owned) == 1 and one.head != other.head and any(_is_being(head) for head in owned):
         without = b if one.head in owned else a
         if any(_alike(token.lemma, lemma(next(iter(owned)))) for token in without.content if token.kind == "word"):
             return None
         return Finding("subjects", f"only one is about somebody's {next(iter(owned))}")
     return None
+
+
+def _has_owner(reading: Reading) -> bool:
+    """Return True for "Maya's sister" and "a sister of Maya", but not for "supplier for gravel"."""
+    subject = reading.tokens[reading.clause.start : reading.clause.end]
+    return any(token.kind == "possessive" or token.lower in _OWNERS for token in subject)
 
 
 def _is_being(head: str) -> bool:

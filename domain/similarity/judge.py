@@ -69,8 +69,15 @@ def are_two_subjects(a: Reading, b: Reading) -> bool:
     """Return True if at least one is about a name, and each is about a person whom the other does not mention."""
     if not (a.doer.names or b.doer.names):
         return False
+    if not (a.doer.names and b.doer.names) and (a.doer.names | b.doer.names) <= _acronyms(a) | _acronyms(b):
+        return False
     one, other = (reading.doer.names or {reading.doer.head} - {""} for reading in (a, b))
     return bool(one and other) and one.isdisjoint(_mentioned(b)) and other.isdisjoint(_mentioned(a))
+
+
+def _acronyms(reading: Reading) -> frozenset[str]:
+    """Return the names in capitals: "GPU quota" may have another subject than "the cards", "Maya" may not."""
+    return frozenset(token.stem for token in reading.tokens if token.kind == "name" and token.text.isupper())
 
 
 def _are_other_attributes(a: Reading, b: Reading) -> bool:

@@ -12,6 +12,9 @@ from slowwave_server.domain.similarity.tokens import Token
 
 _OF_ONE = frozenset({"be", "prefer", "live", "work"})
 """Verbs that make their object unique."""
+_DEALS = frozenset(
+    frozenset(pair.split("/")) for pair in "buy/sell give/take give/receive send/receive lend/borrow".split()
+)
 _MOST_LEFT = 4
 """With this many words of one statement alone, places are not compared."""
 
@@ -32,7 +35,7 @@ def find_opposition(a: Reading, b: Reading, aligned: Alignment) -> Finding | Non
     acts = {words.partition(" ")[0] for words in found or ()}
     for one in tuple(left):
         for other in right:
-            if not _opposed(one, other):
+            if not _opposed(one, other) or _from_two_sides(a, b, one, other):
                 continue
             if one.stem in a.doer.stems and other.stem in b.doer.stems:
                 return Finding("distinct", f"one is about {one.lower}, the other about {other.lower}")
@@ -55,6 +58,11 @@ def find_opposition(a: Reading, b: Reading, aligned: Alignment) -> Finding | Non
         strong = strong and {a.clause.verb, b.clause.verb} <= acts
     agree = not (left and right) and len(left) + len(right) <= (1 if anyone else 2)
     return Finding("conflict" if strong and agree else "apart", f"one says {first}, the other {second}")
+
+
+def _from_two_sides(a: Reading, b: Reading, one: Token, other: Token) -> bool:
+    """Return True if two subjects tell one deal: "we buy gravel from Hollis", "Hollis sells us gravel"."""
+    return frozenset({one.lemma, other.lemma}) in _DEALS and a.doer.stems.isdisjoint(b.doer.stems)
 
 
 def _opposed(one: Token, other: Token, *, of_anyone: bool = False) -> bool:

@@ -18,6 +18,8 @@ _REWRITES = tuple(
         (r"(?:can not|cannot) (?:wait|help)\b", "wants"),
         (r"no (?:doubt|matter|problem|wonder)\b", ""),
         (r"not (?:only|just|merely)\b", ""),
+        (r"(?:nothing|nobody|no one) else\b|no other\b", "only"),
+        (r"(?:with no|without|no) exceptions?\b|not (?:before|sooner)\b|no sooner\b", ""),
         (r"(?:rather than|instead of)\b", ", not"),
         (r"no (?:longer|more)\b|not any (?:longer|more)\b", "not"),
         (r"any ?more\b|any longer\b|at all\b", ""),

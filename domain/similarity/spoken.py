@@ -32,6 +32,15 @@ _LONG = re.compile(
 )
 _PERCENT = re.compile(r"(?i)(?<=\d) ?(?:per ?cent|prozent|por ciento|pour ?cent|por cento|per cento|procent)\b")
 _HALVES = re.compile(rf"(?i)(?<![\w.])(\d+|{_SMALL}) and a half\b")
+_HALF_HOUR = re.compile(r"(?i)\b(half|(?:a |three )?quarters? of) an hour\b")
+_OF_AN_HOUR = {"half": 30, "three quarters of": 45}
+_THOUSANDS_DOT = re.compile(r"(?i)\b(\d{1,3})\.(\d{3})(?= ?(?:€|euros?\b|eur\b|dollars?\b|usd\b|pounds?\b))")
+"""Money has no three decimals."""
+_DOTTED = re.compile(r"(?i)\b(\d{1,2})\.(\d\d)(?= ?[ap]\.?m\b)")
+_SHORT_YEAR = re.compile(r"(?<!\w)'(\d\d)\b(?!')")
+_METRES = re.compile(
+    rf"(?i)\b(?P<whole>an?|\d|{'|'.join(_ONES)}) met(?:re|er)s? (?P<rest>ten|{'|'.join(_TENS)}|\d\d)\b"
+)
 _FORTNIGHT = re.compile(r"(?i)\b(?:a|one) fortnight\b")
 
 _HOUR = rf"(?P<hour>\d{{1,2}}|{'|'.join(_TEENS[:3] + _ONES)})"
@@ -41,10 +50,11 @@ _FULL = re.compile(rf"(?i)\b{_HOUR} o'clock\b")
 _IN_THE_DAY = re.compile(
     rf"(?i)\b(?:{_HOUR}|(?P<clock>\d{{1,2}}:\d\d)) (?:in the (?P<half>morning|afternoon|evening)|(?P<night>at night))\b"
 )
-_NOON = re.compile(r"(?i)\b(?:at|before|after|until|till|by|from|to|and|is|around) (noon|midday|midnight)\b")
+_NOON = re.compile(r"(?i)\b(?:at|before|after|until|till|by|from|to|and|is|around|[a-z]+day) (noon|midday|midnight)\b")
 _UHR = re.compile(r"\b(\d{1,2})(?:[.:](\d\d))? Uhr\b|\b(\d{1,2})h(\d\d)\b")
 _LAST_HOUR = 12
 _EVENING = 6
+_LAST_SHORT_YEAR = 69
 _DAYS = re.compile(
     r"(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?: ?(?:-|\N{EN DASH}|to|until|through) ?)(\d{1,2})(?:st|nd|rd|th)?(?: of)? "
     r"((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b"
@@ -54,7 +64,7 @@ _HINT = re.compile(
     "|".join(
         (
             "hundred|thousand|million|billion|dozen|fortnight|o'clock|morning|afternoon|evening|night|noon|midday|uhr",
-            "and a half",
+            r"and a half|an hour|met(?:re|er)|(?<!\w)'\d\d\b|\d\.\d\d",
             r"ty |\d ?(?:per|por|pour|pro)|\dh\d|-(?:second|minute|hour|day|week|month|year)\b",
             r"\d(?:st|nd|rd|th)? ?(?:-|\N{EN DASH}|to|until|through) ?\d",
             rf"(?:past|to|after|before) (?:\d|{'|'.join(_TEENS[:3] + _ONES)})",
@@ -70,6 +80,10 @@ def with_digits(text: str) -> str:
         return text
     text = _COUNTED.sub(lambda found: str(_counted(found[0])), text)
     text = _HALVES.sub(lambda found: f"{_value(found[1])}.5", text)
+    text = _HALF_HOUR.sub(lambda found: f"{_OF_AN_HOUR.get(found[1].lower(), 15)} minutes", text)
+    text = _METRES.sub(lambda found: f"{_value(found['whole']) or 1}.{_value(found['rest'])} meters", text)
+    text = _SHORT_YEAR.sub(lambda found: ("19" if int(found[1]) > _LAST_SHORT_YEAR else "20") + found[1], text)
+    text = _DOTTED.sub(r"\1:\2", _THOUSANDS_DOT.sub(r"\1\2", text))
     text = _SCALED.sub(_scaled, text)
     text = _DOZENS.sub(lambda found: str(12 * _value(found[1])), text)
     text = _LONG.sub(lambda found: f"{_value(found[1])} {found[2]}", text)

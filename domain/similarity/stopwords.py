@@ -7,17 +7,20 @@ FUNCTION_WORDS = frozenset(
     "anyone anybody anything am is are was were be been being isn aren do does did doing done have has had having "
     "will would shall should can could may might must ought 'm 're 've 'd 'll 's and or but nor so yet if then than "
     "as that while when where because also too very really quite rather just even still already now currently today "
+    "whoever whatever whichever "
     "always usually often sometimes actually basically simply generally typically mainly mostly".split()
 )
 """Words without content of their own. Words of frequency are included: they say how often, not what."""
 
 OPENERS_ELSEWHERE = frozenset(
     "der das dem den des ein eine einen im zum zur auf mit nach seit vor bei für von wir ich er sie es ab beim ohne "
+    "kein keine nicht nie wer was jeder jede jedes alle andere samstag sonntag "
     "bis le la les un une du au aux dans sur pour avec depuis il elle on nous chez dès après avant "
-    "el los las una del al desde por para sin según hasta "
-    "lo gli nel nella nello dal dalla dallo tra fra con di dopo prima "
-    "os um uma na nos nas em da dos das pelo pela após "
-    "de het een op van met voor sinds bij uit naar".split()
+    "ne chaque aucun aucune quiconque n'importe deux trois quatre cinq "
+    "el los las una del al desde por para sin según hasta quien cada "
+    "lo gli nel nella nello dal dalla dallo alle tra fra con di dopo prima chi ogni fino niente nessun nessuno abbiamo "
+    "os um uma na nos nas em da dos das pelo pela após é quem "
+    "de het een op van met voor sinds bij uit naar andere geen wie elke iedere".split()
 )
 """Articles, pronouns and prepositions of other languages. A capital at the beginning does not make one a name."""
 
@@ -61,3 +64,8 @@ UNITS = {
     "gb": "gigabyte", "mb": "megabyte", "tb": "terabyte", "kb": "kilobyte", "km": "kilometer", "kg": "kilogram",
     "cm": "centimeter", "mm": "millimeter", "ms": "millisecond", "s": "second", "x": "times",
 }  # fmt: skip
+DEGREES = {"c": "celsius", "f": "fahrenheit"}
+CURRENCIES = {"usd": "dollar", "eur": "euro", "gbp": "pound", "jpy": "yen", "chf": "franc"}
+"""Codes in capitals, which are no names."""
+MEASURES = {"euro": "euro", "euros": "euro", "celsius": "celsius", "fahrenheit": "fahrenheit"}
+"""Units that some languages write with a capital."""

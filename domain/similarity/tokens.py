@@ -7,7 +7,10 @@ from typing import Literal
 
 from slowwave_server.domain.similarity.lexicon import is_common_word, lemma, stem
 from slowwave_server.domain.similarity.stopwords import (
+    CURRENCIES,
+    DEGREES,
     FUNCTION_WORDS,
+    MEASURES,
     NEGATORS,
     NUMBERS,
     OPENERS_ELSEWHERE,
@@ -45,7 +48,9 @@ _PATTERN = re.compile(
     rf"|\b(?P<m1>{_MONTH})\.? (?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
     rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m2>{_MONTH})\b"
     r"|(?P<money>[$€£¥])\s?(?P<sum>\d[\d,]*(?:\.\d+)?)\s?(?P<scale>k|m|bn|b|million|thousand|billion)?\b"
-    rf"|(?P<number>\b\d[\d,]*(?:\.\d+)*)(?:(?P<percent>\s?%)|(?P<suffix>st|nd|rd|th|k|m|bn|{_UNIT})?\b)"
+    rf"|(?P<number>\b\d[\d,]*(?:\.\d+)*)"
+    rf"(?:(?P<percent>\s?%)|\s?[°º]\s?(?P<degree>[cf])\b|\s(?P<bytes>[kmgt]b)\b|"
+    rf"(?P<suffix>st|nd|rd|th|k|m|bn|{_UNIT})?\b)"
     r"|(?P<word>[^\W_](?:[\w.&+#/-]*[\w+#])?(?:'(?!s\b)\w+)?)(?P<owner>'s?(?!\w))?",
     re.IGNORECASE,
 )
@@ -58,6 +63,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 _NOON = 12
 _LENGTH_OF_UNITS = 2  # "kg" is always a unit, "s" and "x" may be words; "Ms" is a title
 _EXACT_DIGITS = 15
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}\Z)")
 _QUOTED = frozenset((': "', ": \N{LEFT DOUBLE QUOTATION MARK}"))
 _OPENING = 3
 """Characters before the first word of a quoted statement: 'Maya: "Payments are due"'. Its capital makes no name."""
@@ -129,13 +135,14 @@ def _money(found: re.Match[str]) -> list[Token]:
 
 
 def _number(found: re.Match[str]) -> list[Token]:
-    text, digits, suffix = found.group(), found["number"], (found["suffix"] or "").lower()
+    text, digits = found.group(), found["number"]
+    suffix = (found["suffix"] or found["bytes"] or found["degree"] or "").lower()
     if found["percent"]:
         return _value(text, _plain(digits) + "%", "number")
     if suffix in _ORDINAL_ENDINGS:
         return _value(text, _plain(digits) + ".", "number")
-    if suffix in UNITS:
-        unit = UNITS[suffix]
+    if suffix in UNITS or found["degree"]:
+        unit = DEGREES[suffix] if found["degree"] else UNITS[suffix]
         return [*_value(digits, _plain(digits), "number"), Token(suffix, unit, "word", stem(unit), suffix)]
     return _value(text, _plain(digits, suffix), "date" if _YEAR.match(digits) and not suffix else "number")
 
@@ -149,7 +156,7 @@ _READERS: tuple[tuple[tuple[str, ...], Callable[[re.Match[str]], list[Token]]], 
 
 
 def _plain(digits: str, scale: str = "") -> str:
-    plain = digits.replace(",", "").rstrip(".")
+    plain = _DECIMAL_COMMA.sub(".", digits).replace(",", "").rstrip(".")
     if plain.count(".") > 1 or len(plain) > _EXACT_DIGITS:  # a version, an account
         return plain
     return f"{float(plain) * _SCALES.get(scale.lower(), 1):.15g}"
@@ -170,6 +177,18 @@ def _is_function(word: str, lower: str, *, opens: bool) -> bool:
 
 
 def _named(word: str, lower: str, *, opens: bool) -> Token:
+    if (word.isupper() and lower in CURRENCIES) or lower in MEASURES:
+        unit = CURRENCIES.get(lower) or MEASURES[lower]
+        return Token(word, unit, "word", stem(unit), lower)
+    kind, spelling = _kind(word, lower, opens=opens)
+    if kind:
+        return Token(word, spelling, kind, spelling, lower)
+    base = lemma(UNITS.get(lower, lower) if len(lower) == _LENGTH_OF_UNITS and lower != "ms" else lower)
+    return Token(word, base, "word", stem(base), lower)
+
+
+def _kind(word: str, lower: str, *, opens: bool) -> tuple[Kind | None, str]:
+    """Return the kind and the spelling of a word; None for a plain word."""
     kind: Kind | None = None
     spelling = lower
     if lower in NEGATORS:
@@ -188,7 +207,4 @@ def _named(word: str, lower: str, *, opens: bool) -> Token:
         kind, spelling = "date", _MONTHS[lower] + "-"
     elif word[0].isupper() and (not opens or not is_common_word(lower)):
         kind = "name"
-    if kind:
-        return Token(word, spelling, kind, spelling, lower)
-    base = lemma(UNITS.get(lower, lower) if len(lower) == _LENGTH_OF_UNITS and lower != "ms" else lower)
-    return Token(word, base, "word", stem(base), lower)
+    return kind, spelling

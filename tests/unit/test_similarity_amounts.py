@@ -33,6 +33,13 @@ from tests.support.tables import for_each
         ("nine in the evening", "9:00 pm"),
         ("ten o'clock", "10:00"),
         ("at noon", "at 12:00"),
+        ("until Friday noon", "until Friday 12:00"),
+        ("at 7.30 pm", "at 7:30 pm"),
+        ("half an hour early", "30 minutes early"),
+        ("a quarter of an hour late", "15 minutes late"),
+        ("a draught of two metres ten", "a draught of 2.10 meters"),
+        ("the '24 vintage", "the 2024 vintage"),
+        ("3.200 Euro", "3200 Euro"),
         ("um 15 Uhr", "um 15:00"),
         ("um 15.30 Uhr", "um 15:30"),
         ("à 20h30", "à 20:30"),
@@ -45,7 +52,15 @@ def test_numbers_and_times_are_written_in_digits(said: str, written: str) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    ["five to ten people came", "half of the team", "a dozen eggs", "seven dwarfs", "one-to-one"],
+    [
+        "five to ten people came",
+        "half of the team",
+        "a dozen eggs",
+        "seven dwarfs",
+        "one-to-one",
+        "the '90s",
+        "3.200 km",
+    ],
 )
 def test_other_words_of_numbers_stay(text: str) -> None:
     assert with_digits(text) == text
@@ -72,6 +87,19 @@ EQUAL = [
     ("Der Kurs beginnt um 15 Uhr", "Der Kurs beginnt um 15:00"),
     ("Gold members board first", "Gold members board before all others"),
     ("The user has three kids", "The user is a parent"),
+    ("Two percent of the calls fail", "2 % of the calls fail"),
+    ("Seven per cent of the seats stay empty", "7% of the seats stay empty"),
+    ("Two thirds of the parcels arrive late, 30 of them broken", "30 parcels broke; 66.66667 % are late"),
+    ("A quarter of the staff works from home", "25 % of the staff works from home"),
+    ("9 in 10 customers come back", "90 % of the customers come back"),
+    ("9 out of 10 customers come back", "Ninety percent of the customers come back"),
+    ("The loan runs 3 wks", "The loan runs 21 d"),
+    ("The oven is at 230 °C", "The oven is at 446 °F"),
+    ("The oven is at 230 degrees Celsius", "Set the oven to 230 °C"),
+    ("The grant is EUR 310k", "The grant is 310,000 euros"),
+    ("The bottle holds 1,5 litres", "The bottle holds 1.5 litres"),
+    ("Uploads may have 30 MB", "No upload may be bigger than thirty megabytes"),
+    ("Call Ines first if room 4 leaks", "If there is a leak in the room, call Ines"),
 ]
 
 
@@ -100,6 +128,13 @@ DIFFERENT = [
     ("The sync is on Tue", "The sync is on Thursdays"),
     ("The service runs Python 3.11.2", "The service runs Python 3.11.4"),
     ("The goal is two hundred votes", "The goal is 2,000 votes"),
+    ("Two percent of the calls fail", "3 % of the calls fail"),
+    ("Three fifths of the budget is pay", "Half of it, 50 %, is pay"),
+    ("9 in 10 customers come back", "80 % of the customers come back"),
+    ("The oven is at 230 °C", "The oven is at 230 °F"),
+    ("The fee is USD 40", "The fee is 40 euros"),
+    ("The bottle holds 1,5 litres", "The bottle holds 15 litres"),
+    ("Ana was first in the race", "In the race Ana came third"),
 ]
 
 

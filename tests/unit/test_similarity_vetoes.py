@@ -33,6 +33,31 @@ MERGED = [
     ("a passive idea", "Every service publishes its events to Kafka.", "Kafka is where services send their events."),
     ("relatives", "In 2019 the user lost her dad.", "The user's father passed away in 2019."),
     ("money", "Tickets for the jazz night cost 45 dollars.", "Anybody at the jazz night pays $45 for entry."),
+    (
+        "one deal from two sides",
+        "Sand for the yard is bought from Mills & Sons.",
+        "Mills & Sons sell us the sand that the yard needs.",
+    ),
+    ("a limit with a number", "Replies must not exceed four lines.", "Replies have four lines at most."),
+    ("a limit in Spanish", "El ascensor no lleva más de 300 kg.", "La carga máxima del ascensor es de 300 kg."),
+    (
+        "no other",
+        "The band wears white shirts on tour.",
+        "On tour the band has white shirts; no other colour is allowed.",
+    ),
+    ("no exception", "Every push needs a review.", "A review precedes every push, without exception."),
+    ("out of service", "Lift 2 can't be used now.", "Lift 2 is out of service at the moment."),
+    ("no reply", "The lab has not answered yet.", "Silence from the lab so far."),
+    ("a French opening", "Chaque membre peut inviter deux amis.", "Deux amis par membre : c'est le nombre d'invités."),
+    ("a month", "Die Frist endet am 14. Mai.", "Frist: 14. Mai, dann ist Schluss."),
+    ("a unit in capitals", "A mailbox holds 40 GB.", "max. size of a mailbox = 40 GB"),
+    ("an acronym", "CPU quota of team Alder: 12 cores", "Team Alder may use twelve cores at a time."),
+    (
+        "a supplier",
+        "Mills & Sons sell us the sand that the yard needs.",
+        "supplier for sand in this yard: Mills and Sons",
+    ),
+    ("a noun for the verb", "Rafi naps two hours a day.", "Two hours is the nap that Rafi takes each day."),
     ("extra detail", "Dmitri was promoted to head of sales.", "Dmitri has been head of sales since 3 May."),
 ]
 
@@ -74,6 +99,15 @@ KEPT = [
     ("swapped roles", "Maya manages Jonas.", "Jonas manages Maya."),
     ("swapped roles with a detail", "Maya manages Jonas in Oslo.", "Jonas manages Maya in Bergen."),
     ("relatives", "Maya speaks French.", "Maya's sister speaks French."),
+    ("relatives with of", "Maya speaks French.", "A sister of Maya speaks French."),
+    ("one side of two deals", "Maya sold the flat in Porto.", "Maya bought the flat in Porto."),
+    (
+        "a denial beside a number",
+        "Kai speaks over the phone to 4 clients.",
+        "Kai never talks over the phone to 4 clients.",
+    ),
+    ("another acronym", "NASA launches the probe in May.", "ESA launches the probe in May."),
+    ("Italian never", "Marco beve il vino rosso a cena.", "Marco non ha mai vino rosso a cena."),
 ]
 
 
