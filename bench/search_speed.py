@@ -112,16 +112,17 @@ def fill(
         ((i, content, round(0.3 + i % 60 / 100, 2)) for i, content in enumerate(memories)),
     )
     dropped = connection.execute(WORD_INDEXES).fetchall() if passages else []
-    for name, _ in dropped:
-        connection.execute(f"DROP INDEX {name}")
+    after = [
+        "SET maintenance_work_mem = '1GB'",
+        *(definition for _, definition in dropped),
+        "RESET maintenance_work_mem",
+    ]
+    for statement in (f"DROP INDEX {name}" for name, _ in dropped):
+        connection.execute(statement)
     for statement in FILL:
         connection.execute(statement, {"entities": list(entities)})
-    if dropped:
-        connection.execute("SET maintenance_work_mem = '1GB'")
-    for _, definition in dropped:
-        connection.execute(definition)
-    connection.execute("RESET maintenance_work_mem")
-    connection.execute("VACUUM ANALYZE")
+    for statement in (*after, "VACUUM ANALYZE"):
+        connection.execute(statement)
 
 
 def _copy(connection: Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> None:
@@ -179,10 +180,21 @@ def timed(task: Callable[[str], object], questions: Sequence[str]) -> tuple[floa
     return statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
 
 
+def times_by_words(connection: Connection, asked: Sequence[str], passages: int) -> dict[str, tuple[float, float]]:
+    """Return median and 95th percentile of the baseline and of each read by words."""
+    few = PLAIN_LARGE_QUESTIONS if passages >= PLAIN_LARGE else PLAIN_QUESTIONS
+    wanted = ContextRequest(agent=AGENT, now=START + timedelta(minutes=passages))
+    return {
+        PLAIN_LABEL: timed(lambda q: connection.execute(PLAIN, (" | ".join(q.split()),)).fetchall(), asked[:few]),
+        "search": timed(lambda q: search(connection, "default", SearchRequest(agent=AGENT, query=q)), asked),
+        "context with a query": timed(lambda q: context(connection, "default", replace(wanted, query=q)), asked),
+        "context without": timed(lambda _: context(connection, "default", wanted), asked),
+    }
+
+
 def measure(server_url: str, size: int, questions: int, passages: int | None = None, *, vectors: bool = False) -> None:
     """Print the lines of one size."""
     name = f"bench_{size}"
-    plain_questions = PLAIN_LARGE_QUESTIONS if (passages or size) >= PLAIN_LARGE else PLAIN_QUESTIONS
     with psycopg.connect(server_url, autocommit=True) as admin:
         admin.execute(f"CREATE DATABASE {name}")
     url = server_url.replace("/postgres?", f"/{name}?")
@@ -200,18 +212,7 @@ def measure(server_url: str, size: int, questions: int, passages: int | None = N
         counted = time.perf_counter() - begun
         connection.execute("ANALYZE")
         asked = [speech.question(memories[(i * 7919) % size]) for i in range(questions)]
-        now = START + timedelta(minutes=passages or size)
-        plain = timed(lambda q: connection.execute(PLAIN, (" | ".join(q.split()),)).fetchall(), asked[:plain_questions])
-        wanted = ContextRequest(agent=AGENT, now=now)
-        found = timed(lambda q: search(connection, "default", SearchRequest(agent=AGENT, query=q)), asked)
-        asked_context = timed(lambda q: context(connection, "default", replace(wanted, query=q)), asked)
-        open_context = timed(lambda _: context(connection, "default", wanted), asked)
-        taken = {
-            PLAIN_LABEL: plain,
-            "search": found,
-            "context with a query": asked_context,
-            "context without": open_context,
-        }
+        taken = times_by_words(connection, asked, passages or size)
         if vectors:
             fill_vectors(connection, engine, passages or size, PER_SESSION)
             places = [(i * 7919) % size for i in range(questions)]
@@ -220,6 +221,7 @@ def measure(server_url: str, size: int, questions: int, passages: int | None = N
                 lambda q: search(connection, "default", SearchRequest(agent=AGENT, query=q), near[q]), asked
             )
     engine.dispose()
+    plain, found = taken[PLAIN_LABEL], taken["search"]
     for label, (median, p95) in taken.items():
         print(f"{size:>8,}  {label:<22}{median:>9.2f}{p95:>9.2f}{plain[0] / median:>10.1f}{plain[1] / p95:>8.1f}")
     what = f"search over {size:,} memories" + (f", {passages:,} passages" if passages else "")
