@@ -27,13 +27,12 @@ from bench.pile import auc
 from judge.train import pair_calibration, pair_report
 from judge.train.data import Labelled, is_held_out, read_gold, read_labelled
 from judge.train.pair_data import read_groups
-from judge.train.pair_model import read_card
+from judge.train.pair_model import BUILD, read_card
 
 if TYPE_CHECKING:
     from judge.train.network import Trainer
 
 TARGET = Path(__file__).parent.parent / "src" / "slowwave_judge"
-BUILD = Path(__file__).parent.parent / "build"
 ROUNDS = 12
 SHARES = (0.25, 0.4, 0.6)
 

@@ -1,21 +1,21 @@
-"""Calibrate the judge of pairs on the held-out groups, and write its card."""
+"""Calibrate the judge of pairs on groups that it never learned, and write its card."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from judge.train.pair_data import apart, pairs_of, read_groups
+from judge.train.pair_data import fitting_sets
 from judge.train.pair_measure import READ_AGAIN, SAME_AGAIN, fit_scale, fit_thresholds
-from judge.train.pair_model import CARD, PairModel
+from judge.train.pair_model import ANSWERS, CARD, PairModel
 from judge.train.pair_pass import allowed
 
 
 def calibrated(folder: Path) -> dict[str, Any]:
-    """Return the scale and the thresholds of the model in a folder, fitted on the groups that training did not use.
+    """Return the scale and the thresholds of the model in a folder, fitted on the pairs that training did not use.
 
     The thresholds limit the errors that the rules let pass.
     """
-    pairs, model = pairs_of(apart(read_groups())[1]), PairModel(folder)
+    pairs, model = [pair for of_set in fitting_sets().values() for pair in of_set], PairModel(folder, ANSWERS)
     scale = fit_scale(model.logits(pairs), pairs)
     thresholds = fit_thresholds(scale(model.logits(pairs, scale)), pairs, allowed(pairs))
     again = {"contradiction": list(READ_AGAIN), "duplicate": SAME_AGAIN}

@@ -7,7 +7,8 @@
     real memories       near pairs of the public data sets (`pair_real`)
 
 Training never uses eleven domains of the groups, three tenths of SICK, the people and dialogues that `data` holds out,
-and all of pairs-dev.jsonl and value-swaps.jsonl.
+and all of pairs-dev.jsonl and value-swaps.jsonl. It does not yet use data/unlearned.jsonl, groups that were written
+after the last training.
 """
 
 import json
@@ -49,9 +50,14 @@ NAMES = tuple(
 )
 
 
-def read_groups() -> list[Group]:
-    """Return all written groups."""
-    return [json.loads(line) for line in (DATA / "pairs.jsonl").read_text("utf-8").splitlines()]
+def read_groups(name: str = "pairs.jsonl") -> list[Group]:
+    """Return all written groups of a file in `data/`."""
+    return [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
+
+
+def read_unlearned() -> list[Group]:
+    """Return the groups that no training has seen; the next training moves them into pairs.jsonl."""
+    return read_groups("unlearned.jsonl")
 
 
 def apart(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
@@ -62,7 +68,7 @@ def apart(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
     return parts
 
 
-def of_group(group: Group) -> dict[str, list[Pair]]:
+def of_group(group: Group, part: str = "groups") -> dict[str, list[Pair]]:
     """Return all pairs of a group whose relation follows from the data file, by relation."""
     same = [group["statement"], *group["duplicate"]]
     told = (*same, *group["conflict"], *group["update"])
@@ -74,14 +80,19 @@ def of_group(group: Group) -> dict[str, list[Pair]]:
         "distinct": list(product(told, group["distinct"])),
     }
     return {
-        name: [Pair(a, b, target(**{name: 1.0}), 1.0, "groups", group["domain"]) for a, b in found]
+        name: [Pair(a, b, target(**{name: 1.0}), 1.0, part, group["domain"]) for a, b in found]
         for name, found in by_relation.items()
     }
 
 
-def pairs_of(groups: Sequence[Group]) -> list[Pair]:
-    """Return all pairs of these groups whose relation is known."""
-    return [pair for group in groups for found in of_group(group).values() for pair in found]
+def pairs_of(groups: Sequence[Group], part: str = "groups") -> list[Pair]:
+    """Return all pairs of these groups whose relation is known. part: the name of the set."""
+    return [pair for group in groups for found in of_group(group, part).values() for pair in found]
+
+
+def fitting_sets() -> dict[str, list[Pair]]:
+    """Return the pairs on which the scale and the thresholds are fitted: held-out domains, and unlearned groups."""
+    return {"groups": pairs_of(apart(read_groups())[1]), "unlearned": pairs_of(read_unlearned(), "unlearned")}
 
 
 def statements(group: Group) -> list[str]:

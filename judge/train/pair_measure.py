@@ -18,6 +18,8 @@ MOST_ALIKE = 0.015
 """The same limit for related and distinct pairs."""
 MOST_ACCUSED = 0.037
 """The most related and distinct pairs, as a share of the fitting set, that the conflict threshold may pass."""
+MOST_ACCUSED_OF_PART = 0.0475
+"""The same limit for each part of the fitting set alone: a set must not pay for the others."""
 READ_AGAIN = (0.5, 0.8)
 """The probabilities of a contradiction at which the model reads a pair in both orders."""
 SAME_AGAIN = 0.5
@@ -112,7 +114,9 @@ def fit_thresholds(chances: np.ndarray, pairs: Sequence[Pair], allowed: Allowed 
     other = np.isin(label, (RELATED, DISTINCT))
     opposed = np.isin(label, (CONFLICT, UPDATE, UPDATED))
     same = max(_allows(alike[opposed], MOST_MERGED), _allows(alike[other], MOST_ALIKE), 0.34)
-    return Thresholds(same, max(_allows(opposed_by[other], MOST_ACCUSED), 0.34))
+    parts = np.array([one.part for one in pairs])
+    of_parts = [_allows(opposed_by[other & (parts == part)], MOST_ACCUSED_OF_PART) for part in sorted(set(parts))]
+    return Thresholds(same, max(_allows(opposed_by[other], MOST_ACCUSED), *of_parts, 0.34))
 
 
 def _allows(scores: np.ndarray, share: float) -> float:

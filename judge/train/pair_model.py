@@ -6,7 +6,11 @@ pairs.json              its model card: training data, scale, thresholds, metric
 """
 
 import json
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +18,17 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
+from judge.train.pair_answers import Answers
 from judge.train.pair_measure import Scale, are_open
 from judge.train.pairs import SWAPPED, Pair
 from slowwave_judge.runtime import MAX_TOKENS
 
+BUILD = Path(__file__).parent.parent / "build"
+ANSWERS = BUILD / "answers"
 MODEL, VOCABULARY, CARD = "pairs.onnx", "pairs_tokenizer.json", "pairs.json"
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+TOLD_EVERY = 1000
+"""The number of pairs after which the model says how far it is."""
 
 
 class PairTokenizer:
@@ -42,29 +51,46 @@ class PairTokenizer:
 
 
 class PairModel:
-    """The network of a folder.
+    """The network of a folder. answers: the folder that keeps its answers between runs; without it, nothing is kept.
 
     Raises:
         FileNotFoundError: no training wrote to this folder.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, answers: Path | None = None) -> None:
         self._tokenizer = PairTokenizer(folder)
+        options = onnxruntime.SessionOptions()
+        # One pair keeps one thread busy; several pairs run at once.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
         weights = (folder / MODEL).read_bytes()
-        self._session: Any = onnxruntime.InferenceSession(weights, providers=["CPUExecutionProvider"])
+        self._session: Any = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+        self._known = Answers(weights, answers)
 
     def logits(self, pairs: Sequence[Pair], scale: Scale | None = None) -> np.ndarray:
         """Return the output before calibration, computed as in the package: a row per pair and a column per output.
 
-        It reads one pair at a time, the two statements in alphabetical order. With a scale, it reads open pairs
-        (`are_open`) also in the other order, and takes the mean.
+        It reads each pair alone, the two statements in alphabetical order: in a batch the int8 scale of a pair would
+        depend on the others. With a scale, it reads open pairs (`are_open`) also in the other order, and takes the
+        mean.
         """
-        found = np.array([self._answer(one) for one in pairs])
+        found = np.array(list(self._answers(pairs)))
         if scale is None or not len(found):
             return found
-        for at in np.flatnonzero(are_open(scale(found))).tolist():
-            found[at] = (found[at] + self._answer(pairs[at], again=True)) / 2
+        places = np.flatnonzero(are_open(scale(found))).tolist()
+        if places:
+            again = np.array(list(self._answers([pairs[at] for at in places], again=True)))
+            found[places] = (found[places] + again) / 2
         return found
+
+    def _answers(self, pairs: Sequence[Pair], *, again: bool = False) -> Iterator[np.ndarray]:
+        """Answer one pair on each core at a time, and print the progress."""
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            for count, found in enumerate(threads.map(partial(self._answer, again=again), pairs), start=1):
+                if count % TOLD_EVERY == 0:
+                    print(f"read {count:,} of {len(pairs):,} pairs", file=sys.stderr, flush=True)
+                    self._known.save()
+                yield found
+        self._known.save()
 
     def _answer(self, pair: Pair, *, again: bool = False) -> np.ndarray:
         if (pair.second < pair.first) != again:
@@ -72,8 +98,12 @@ class PairModel:
         return self._run(pair)
 
     def _run(self, pair: Pair) -> np.ndarray:
-        (told,) = self._session.run(["relations"], self._tokenizer([pair]))
-        return np.asarray(told[0])
+        found = self._known.get(pair.first, pair.second)
+        if found is None:
+            (told,) = self._session.run(["relations"], self._tokenizer([pair]))
+            found = np.asarray(told[0])
+            self._known.put(pair.first, pair.second, found)
+        return found
 
 
 def read_card(folder: Path) -> dict[str, Any]:

@@ -1,45 +1,47 @@
 """Judge pairs as a consolidation pass does: by the rules and the model together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
-from judge.train.pair_measure import UPDATE, UPDATED, Allowed, Thresholds
+from judge.train.pair_measure import DUPLICATE, Allowed, Thresholds, against
 from judge.train.pairs import Pair
-from slowwave_server.domain.similarity import Meaning, MeaningOf, Verdict, judge, read
+from slowwave_server.domain.similarity import Meaning, Verdict, judge, read
+from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD
 
 MERGED = frozenset({"duplicate", "merge"})
-_SAME = Meaning(1.0, 0.0, 0.0, 0.0, 0.0, duplicate_from=0.5, contradiction_from=0.5)
-_OPPOSED = Meaning(0.0, 1.0, 0.0, 0.0, 0.0, duplicate_from=0.5, contradiction_from=0.5)
 
 
-def verdicts(pairs: Sequence[Pair], meaning_of: Callable[[int], MeaningOf | None]) -> list[Verdict]:
-    """Return the verdict on each pair. meaning_of: the model's answer for the place of a pair."""
-    return [
-        judge(read(one.first), read(one.second), meaning=meaning_of(place)).verdict for place, one in enumerate(pairs)
-    ]
+@cache
+def _verdict(first: str, second: str, *, same: bool, opposed: bool, may_hold: bool) -> Verdict:
+    """Return the verdict on two statements. It depends only on what the model is certain of, so that all thresholds
+    share a few readings of the rules.
+    """
+    contradiction = 1.0 if opposed else 0.0 if may_hold else BOTH_MAY_HOLD
+    told = Meaning(float(same), contradiction, 0.0, 0.0, 0.0, duplicate_from=0.5, contradiction_from=0.5)
+    return judge(read(first), read(second), meaning=lambda _a, _b: told).verdict
+
+
+def ruled(pairs: Sequence[Pair]) -> list[Verdict]:
+    """Return the verdicts of the rules alone."""
+    return [judge(read(one.first), read(one.second)).verdict for one in pairs]
 
 
 def allowed(pairs: Sequence[Pair]) -> Allowed:
     """Return the pairs that a model may merge or call contradictory if it is certain."""
-    merged = [verdict in MERGED for verdict in verdicts(pairs, lambda _: _always(_SAME))]
-    opposed = [verdict == "conflict" for verdict in verdicts(pairs, lambda _: _always(_OPPOSED))]
+    merged = [_verdict(one.first, one.second, same=True, opposed=False, may_hold=True) in MERGED for one in pairs]
+    opposed = [_verdict(one.first, one.second, same=False, opposed=True, may_hold=False) == "conflict" for one in pairs]
     return Allowed(np.array(merged), np.array(opposed))
 
 
 def passed(pairs: Sequence[Pair], chances: np.ndarray, thresholds: Thresholds) -> list[Verdict]:
     """Return the verdicts of a pass with these probabilities of the model: a row per pair."""
-
-    def answer(place: int) -> MeaningOf:
-        row = [float(one) for one in chances[place]]
-        return _always(
-            Meaning(
-                row[0], row[1], row[UPDATE] + row[UPDATED], row[4], row[5], thresholds.duplicate, thresholds.conflict
-            )
-        )
-
-    return verdicts(pairs, answer)
-
-
-def _always(meaning: Meaning) -> MeaningOf:
-    return lambda _a, _b: meaning
+    same = (chances[:, DUPLICATE] >= thresholds.duplicate).tolist()
+    contradiction = against(chances)
+    opposed = (contradiction >= thresholds.conflict).tolist()
+    may_hold = (contradiction < BOTH_MAY_HOLD).tolist()
+    return [
+        _verdict(one.first, one.second, same=a, opposed=b, may_hold=c)
+        for one, a, b, c in zip(pairs, same, opposed, may_hold, strict=True)
+    ]

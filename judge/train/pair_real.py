@@ -53,21 +53,24 @@ def near_pairs(memories: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _near_of_set(part: str) -> tuple[tuple[str, str, str], ...]:
-    """Yield the group and the two memories of each near pair of a data set; none if its file is missing."""
+def _near_of_set(part: str, *, held_out: bool) -> tuple[tuple[str, str, str], ...]:
+    """Return the group and the two memories of each near pair of the people and dialogues of a data set that are held
+    out, or of the others; none if its file is missing.
+    """
     if not data_file(FILES[part]).is_file():
         return ()
     # Each person or dialogue is a separate scope: MSC gives all its speakers two names, tau-bench none.
     said: dict[str, list[str]] = defaultdict(list)
     extractor = Compared(RulesExtractor(installed_judge()))
     for talk in talks(part):
-        said[group_of(part, talk)] += [memory.content for memory, _ in talk.remembered(extractor)]
+        if is_held_out_group(part, group := group_of(part, talk)) == held_out:
+            said[group] += [memory.content for memory, _ in talk.remembered(extractor)]
     return tuple((group, *pair) for group, memories in said.items() for pair in near_pairs(memories))
 
 
 def _pairs(*, held_out: bool) -> Iterator[list[Pair]]:
     for part in FILES:
-        rows = [row for row in _near_of_set(part) if is_held_out_group(part, row[0]) == held_out]
+        rows = _near_of_set(part, held_out=held_out)
         yield [Pair(a, b, target(related=1.0), WEIGHT, "real", f"{part} {group}") for group, a, b in rows]
 
 

@@ -6,46 +6,54 @@ from typing import Any
 
 import numpy as np
 
-from judge.train.pair_data import apart, pairs_of, read_groups, read_shared, read_sick
+from judge.train.pair_data import fitting_sets, read_shared, read_sick
 from judge.train.pair_measure import Scale, Thresholds, calls, figures, fit_scale, fit_thresholds
-from judge.train.pair_model import PairModel
-from judge.train.pair_pass import MERGED, allowed, passed, verdicts
+from judge.train.pair_model import ANSWERS, PairModel
+from judge.train.pair_pass import MERGED, allowed, passed, ruled
 from judge.train.pair_real import held_out_changed, held_out_real
 from judge.train.pairs import Pair, target
 from slowwave_server.domain.similarity import Verdict
 
 FOLDS = 5
+HISTORIES = "histories: "
+"""The beginning of the domains of values that change: jobs, prices, versions and the like."""
 Figures = dict[str, float]
 
 
 def report(card: Mapping[str, Any], folder: Path) -> dict[str, Figures]:
-    """Print the metrics of every set, and return them. card: the card of the model in the folder."""
-    model = PairModel(folder)
+    """Print the metrics of every set as soon as they are known, and return them.
+
+    card: the card of the model in the folder.
+    """
     scale = Scale(card["scale"]["factor"], tuple(card["scale"]["shifts"]))
-    thresholds = Thresholds(**card["thresholds"])
     found: dict[str, Figures] = {}
-    for name, pairs in held_out_sets().items():
-        if not pairs:
-            continue
-        logits = model.logits(pairs, scale)
-        told = scale(logits)
-        if name in {"groups", "pairs-dev"}:
-            found[f"{name}, five folds"] = crossed(logits, pairs)
-            found[f"{name}, rules and model, five folds"] = crossed_pass(logits, pairs)
-        if name != "groups":
-            found[name] = figures(calls(told, thresholds), told, pairs)
-        found[f"{name}, rules and model"] = _shares(passed(pairs, told, thresholds), pairs)
-    if real := held_out_real():
-        found["real memories"] = _shares(passed(real, scale(model.logits(real, scale)), thresholds), real)
-        changed = held_out_changed()
-        told = scale(model.logits(changed, scale))
-        found["changed real memories"] = figures(calls(told, thresholds), told, changed)
-        found["changed real memories, rules and model"] = _shares(passed(changed, told, thresholds), changed)
-    if pairs := _labelled("pairs-dev.jsonl"):
-        found["pairs-dev, rules alone"] = _shares(verdicts(pairs, lambda _: None), pairs)
-    for name, shares in found.items():
+    for name, shares in _rows(PairModel(folder, ANSWERS), scale, Thresholds(**card["thresholds"])):
         tell(name, shares)
+        found[name] = shares
     return found
+
+
+def _rows(model: PairModel, scale: Scale, thresholds: Thresholds) -> Iterator[tuple[str, Figures]]:
+    fitting, logits = fitting_sets(), list[np.ndarray]()
+    for name, pairs in fitting.items():
+        logits.append(model.logits(pairs, scale))
+        yield from _row(name, pairs, scale(logits[-1]), thresholds)
+    yield from _folded(np.concatenate(logits), [pair for pairs in fitting.values() for pair in pairs])
+    for name, pairs in other_sets().items():
+        if pairs:
+            yield from _row(name, pairs, scale(model.logits(pairs, scale)), thresholds)
+    if pairs := _labelled("pairs-dev.jsonl"):
+        yield "pairs-dev, rules alone", _shares(ruled(pairs), pairs)
+    if real := held_out_real():
+        yield from _row("real memories", real, scale(model.logits(real, scale)), thresholds)
+        changed = held_out_changed()
+        yield from _row("changed real memories", changed, scale(model.logits(changed, scale)), thresholds)
+
+
+def _row(name: str, pairs: Sequence[Pair], told: np.ndarray, thresholds: Thresholds) -> Iterator[tuple[str, Figures]]:
+    """Yield the metrics of the model alone, and those of rules and model together."""
+    yield name, figures(calls(told, thresholds), told, pairs)
+    yield f"{name}, rules and model", _shares(passed(pairs, told, thresholds), pairs)
 
 
 def _shares(judged: Sequence[Verdict], pairs: Sequence[Pair]) -> Figures:
@@ -60,11 +68,9 @@ def _shares(judged: Sequence[Verdict], pairs: Sequence[Pair]) -> Figures:
     return found
 
 
-def held_out_sets() -> dict[str, list[Pair]]:
-    """Return held-out pairs with labels; the scale and the thresholds are fitted on the groups."""
-    _, groups = apart(read_groups())
+def other_sets() -> dict[str, list[Pair]]:
+    """Return held-out pairs with labels on which nothing is fitted."""
     return {
-        "groups": pairs_of(groups),
         "pairs-dev": _labelled("pairs-dev.jsonl"),
         "SICK": read_sick()[1],
         "value-swaps": _labelled("value-swaps.jsonl"),
@@ -76,26 +82,31 @@ def _labelled(name: str) -> list[Pair]:
     return [Pair(r["a"], r["b"], target(**{r["label"]: 1.0}), 1.0, name, r.get("domain", "")) for r in rows]
 
 
-def crossed(logits: np.ndarray, pairs: Sequence[Pair]) -> Figures:
-    """Return cross-validated metrics by domain: each fold uses the scale and thresholds of the other folds."""
-    told, called = np.zeros(logits.shape), np.zeros(len(pairs), dtype=int)
-    for rest, here in _folds(pairs):
-        scale = fit_scale(logits[rest], [pairs[i] for i in rest])
-        thresholds = fit_thresholds(scale(logits[rest]), [pairs[i] for i in rest])
-        told[here] = scale(logits[here])
-        called[here] = calls(told[here], thresholds)
-    return figures(called, told, pairs)
+def _folded(logits: np.ndarray, pairs: Sequence[Pair]) -> Iterator[tuple[str, Figures]]:
+    """Yield the cross-validated metrics of each part, and of the histories alone."""
+    told, called, judged = crossed(logits, pairs)
+    places = {part: [at for at, one in enumerate(pairs) if one.part == part] for part in ("groups", "unlearned")}
+    places["histories"] = [at for at, one in enumerate(pairs) if one.group.startswith(HISTORIES)]
+    for name, of_part in places.items():
+        found = [pairs[at] for at in of_part]
+        yield f"{name}, five folds", figures(called[of_part], told[of_part], found)
+        yield f"{name}, rules and model, five folds", _shares([judged[at] for at in of_part], found)
 
 
-def crossed_pass(logits: np.ndarray, pairs: Sequence[Pair]) -> Figures:
-    """Return the same for the verdicts of rules and model together."""
-    allows, judged = allowed(pairs), dict[int, Verdict]()
+def crossed(logits: np.ndarray, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, list[Verdict]]:
+    """Return probabilities, the model's calls, and the verdicts of rules and model together, cross-validated by domain:
+    each fold uses the scale and the thresholds of the other folds.
+    """
+    told, called, allows = np.zeros(logits.shape), np.zeros(len(pairs), dtype=int), allowed(pairs)
+    judged: dict[int, Verdict] = {}
     for rest, here in _folds(pairs):
-        others = [pairs[i] for i in rest]
+        others = [pairs[at] for at in rest]
         scale = fit_scale(logits[rest], others)
-        thresholds = fit_thresholds(scale(logits[rest]), others, allows.of(rest))
-        judged |= zip(here, passed([pairs[i] for i in here], scale(logits[here]), thresholds), strict=True)
-    return _shares([judged[place] for place in range(len(pairs))], pairs)
+        told[here], of_rest = scale(logits[here]), scale(logits[rest])
+        called[here] = calls(told[here], fit_thresholds(of_rest, others))
+        with_rules = fit_thresholds(of_rest, others, allows.of(rest))
+        judged |= zip(here, passed([pairs[at] for at in here], told[here], with_rules), strict=True)
+    return told, called, [judged[at] for at in range(len(pairs))]
 
 
 def _folds(pairs: Sequence[Pair]) -> Iterator[tuple[list[int], list[int]]]:

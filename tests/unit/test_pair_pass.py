@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import slowwave_judge
+from judge.train.pair_answers import Answers
 from judge.train.pair_measure import READ_AGAIN, SAME_AGAIN, Scale, Thresholds, against, fit_thresholds
-from judge.train.pair_model import PairModel, read_card
+from judge.train.pair_model import MODEL, PairModel, read_card
 from judge.train.pair_pass import allowed, passed
 from judge.train.pairs import OUTPUTS, Pair, target
 from slowwave_judge import PairJudge
@@ -32,6 +33,25 @@ def test_training_reads_pairs_as_the_package_does() -> None:
         told = judge.relation(pair.first, pair.second)
         expected = scale(PairModel(FOLDER).logits([pair], scale))[0]
         assert [getattr(told, name) for name in OUTPUTS] == pytest.approx(expected, abs=1e-4)
+
+
+def test_answers_are_kept_for_the_next_run(tmp_path: Path) -> None:
+    scale = Scale(1.0, (0.0,) * len(OUTPUTS))
+    told = PairModel(FOLDER, tmp_path).logits(PAIRS, scale)
+    assert PairModel(FOLDER, tmp_path).logits(PAIRS, scale) == pytest.approx(told)
+    weights = (FOLDER / MODEL).read_bytes()
+    a, b = sorted((PAIRS[0].first, PAIRS[0].second))
+    assert Answers(weights, tmp_path).get(a, b) is not None
+    assert Answers(weights + b"other", tmp_path).get(a, b) is None
+    assert Answers(weights, None).get(a, b) is None
+
+
+def test_one_part_alone_may_raise_the_threshold_of_a_conflict() -> None:
+    chances = np.array([[0.0, 0.1, 0.0, 0.0, 0.9, 0.0]] * 90 + [[0.0, 0.8, 0.0, 0.0, 0.2, 0.0]] * 3)
+    pairs = [Pair("a", "b", target(related=1.0), part="easy")] * 90
+    hard = [Pair("a", "b", target(related=1.0), part="hard")] * 3
+    assert fit_thresholds(chances, [*pairs, *pairs[:3]]).conflict < chances[-1, 1]
+    assert fit_thresholds(chances, [*pairs, *hard]).conflict > chances[-1, 1]
 
 
 def test_an_open_pair_is_read_in_both_orders() -> None:

@@ -4,7 +4,16 @@ import random
 
 from judge.train.data import is_held_out_group
 from judge.train.pair_changes import changed
-from judge.train.pair_data import HELD_OUT_DOMAINS, apart, learned_round, of_group, read_groups
+from judge.train.pair_data import (
+    HELD_OUT_DOMAINS,
+    apart,
+    learned_round,
+    of_group,
+    pairs_of,
+    read_groups,
+    read_unlearned,
+    statements,
+)
 from judge.train.pair_real import near_pairs
 from judge.train.pairs import Pair, target
 
@@ -64,6 +73,14 @@ def test_nothing_of_a_domain_held_out_is_learned() -> None:
     pairs = learned_round(learned[:50] + learned[-50:], seed=1)
     assert not HELD_OUT_DOMAINS & {one.group for one in pairs}
     assert not said & {text for one in pairs for text in (one.first, one.second)}
+
+
+def test_unlearned_groups_share_nothing_with_training() -> None:
+    learned, unlearned = read_groups(), read_unlearned()
+    assert {len(pairs_of([group])) for group in unlearned} == {30}
+    assert not {group["domain"] for group in learned} & {group["domain"] for group in unlearned}
+    known = {text for group in learned for text in statements(group)}
+    assert not known & {text for group in unlearned for text in statements(group)}
 
 
 def test_real_pairs_stand_beside_the_rest_of_a_round() -> None:
