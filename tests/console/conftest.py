@@ -93,6 +93,10 @@ def open_console(engine: Engine, client: redis.Redis, settings: Settings) -> Ite
         made = Console(settings, engine, client, memory, app)
         yield made
         made.close()
+        # A check that still runs would return its connection to an engine that is disposed of, and leave it open.
+        for thread in threading.enumerate():
+            if thread.name.startswith("console-"):
+                thread.join(30)
 
 
 @pytest.fixture
