@@ -1,9 +1,10 @@
 """Decide whether a later statement says that the state in an earlier statement has changed.
 
 The later statement must contain a word for a change: "now", "switched to", "no longer". In addition, one of these
-conditions must hold: the later one gives another value of the same thing (`restating`); it says that something of the
-earlier one is over (`moving_on`); a thing has ended on which the earlier one depends; or the model of meaning sees an
-update. Only the end of a passing state ("is being packed", "was delivered") needs no word for a change.
+conditions must hold: the later one gives another value of the same thing (`restating`, `succession`); it says that
+something of the earlier one is over (`moving_on`); a thing has ended on which the earlier one depends; or the model of
+meaning sees an update. Only the end of a passing state ("is being packed", "was delivered") and a value that follows
+the one that the statement names (`succession`) need no word for a change.
 """
 
 import re
@@ -17,6 +18,7 @@ from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
 from slowwave_server.domain.similarity.reading import Reading, read
 from slowwave_server.domain.similarity.restating import BESIDES, are_plain, restates, restates_owned, told_apart
 from slowwave_server.domain.similarity.same_thing import are_other_things, give_other_values, sameness
+from slowwave_server.domain.similarity.succession import succeeds
 from slowwave_server.domain.similarity.tokens import Token
 from slowwave_server.domain.similarity.topics import OPEN, read_clause
 
@@ -37,6 +39,7 @@ _CHANGE = re.compile(
     r"turned (?:on|off)|merged|hired|rebooked|relicensed|rebranded|"
     r"(?:put|brought) (?:[\w']+ ){1,3}(?:up|down|forward)|came (?:down|up|off)|weighed in|hit|passed|topped|improved|"
     r"changes?|approved|granted|signed|expired|stepped down|resigned|gave .{1,20} back|"
+    r"(?:made|gave|given) way|emigrated|downgraded|trimmed|capped|lent|"
     r"cancell?ed|joined|started|sold|broke up|took .{1,30} off)\b"
 )
 _ENDED = re.compile(
@@ -87,9 +90,18 @@ def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
         return True
     if plain and _speaks_anew(before, after, meaning, is_change=is_change):
         return True
+    first, second = speakers_of(older.text), speakers_of(newer.text)
+    by_others = bool(first and second) and first.isdisjoint(second)
+    speakers = {speaker.lower() for speaker in first | second} | {"user"}
+    was_change = tells_change(older.text)
+    if (
+        not by_others
+        and plain
+        and succeeds(before, after, meaning, speakers, is_change=is_change, was_change=was_change)
+    ):
+        return True
     if not is_change:
         return False
-    speakers = {speaker.lower() for text in (older.text, newer.text) for speaker in speakers_of(text)} | {"user"}
     if (plain and _measures_anew(before, after)) or _ends_what(before, after, speakers):
         return True
     least = _least_update(before, after, speakers)

@@ -24,19 +24,21 @@ _GIVEN_UP = re.compile(
 )
 """Words with which somebody gives up a thing, up to the thing."""
 _GONE = re.compile(
-    r"(?P<thing>[\w.@/-]*\w) (?:is|are|was|were|has been|have been) (?:now )?(?:being )?(?:frozen|deprecated|"
-    r"decommissioned|discontinued|shut down|phased out|switched off|gone|obsolete)\b"
+    r"(?P<thing>[\w.@/-]*\w) (?:(?:is|are|was|were|has been|have been) (?:now )?(?:being )?(?:frozen|deprecated|"
+    r"decommissioned|discontinued|shut down|phased out|switched off|gone|obsolete)|(?:has |have )?(?:made|given?|gave) "
+    r"way (?:to|for))\b"
 )
 _STATIONS = (
     (
         re.compile(
             r"(?i)\b(?:work(?:s|ing)? (?:as|at|for|in|like|with)|employed (?:at|by)|job is|job at|"
-            r"(?:is|am) an? [\w -]+ (?:at|for) (?-i:[A-Z]))"
+            r"(?:is|am) an? [\w -]+ (?:at|for|with) (?-i:[A-Z])|started (?:[\w ]{1,20} )?as an?)"
         ),
         re.compile(
             r"(?i)\b(?:new (?:job|position|employer)|start(?:s|ed) (?:to work|working|work|a job|as an?)|"
             r"now works? (?:as|at|for)|works? (?:as|at|for) .{1,40} now|changed jobs?|was hired|retired|laid off|"
-            r"joined [\w ]{2,30} as|promoted to|quits? (?:the |\w+'s )*job)\b"
+            r"joined [\w ]{2,30} as|handed in (?:[\w']+ ){1,3}(?:badge|notice)|promoted to|"
+            r"quits? (?:the |\w+'s )*job)\b"
         ),
     ),
     (
@@ -51,11 +53,12 @@ _STATIONS = (
     ),
     (
         re.compile(
-            r"(?i)\b(?:lives?|living|reside[sd]?|based|home is|address is|moved to|ship .{0,30}to|deliver .{0,30}to)\b"
+            r"(?i)\b(?:lives?|living|reside[sd]?|based|home is|address is|moved to|ship .{0,30}to|deliver .{0,30}to|"
+            r"(?:front )?door is at)\b"
         ),
         re.compile(
             r"(?i)\b(?:new (?:\w+ )?address|moved (?:house|home|flat)|moved to (?=(?-i:[A-Z]))|relocated to|"
-            r"now lives? (?:in|at)|(?:lives?|living) (?:in|at) .{1,40} (?:now|these days))\b"
+            r"now lives? (?:in|at)|(?:lives?|living|find the user) (?:in|at) .{1,40} (?:now|these days))\b"
         ),
     ),
     (
@@ -97,7 +100,7 @@ _BECAME = re.compile(
     r"(?i)\b(?:has|have|was|were|is|are|got) (?:now |already |finally |just |been )*"
     r"(?:\w{2,}ed|left|won|lost|sent|paid|done|gone|built|sold|ready|over|live|out)\b"
 )
-_NOW = frozenset("am is are has have 's 'm 're".split())
+_NOW = frozenset("am is are has have 's 'm 're can may must".split())
 _ONCE = frozenset(("was", "always"))
 _MOST_NAMES = 4
 _MOST_AFTER = 10

@@ -8,7 +8,9 @@ must not tell two things apart: "the trade fair budget" is not "the spring campa
 import re
 from itertools import pairwise
 
+from slowwave_server.domain.similarity.lexicon import stem
 from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.same_thing import owners
 from slowwave_server.domain.similarity.topics import (
     OF_VERSION,
     ROLES,
@@ -25,7 +27,8 @@ MOST_OWN = 3
 MOST_VALUES = 6
 """A statement of more values, or of more than MOST_OWN that the other one lacks, is a list."""
 
-_RECORD = re.compile(r"(?i)\b(?:best|record|pb|pr|max|fastest|highest|high ?score|top score)\b")
+_RECORD = re.compile(r"(?i)\b(?:best|record|pb|pr|max|fastest|highest|high ?score|top score|never been \w+er)\b")
+_FAR = re.compile(r"(?i)\b(?:nowhere near|short of|slower than)\b")
 _OF_RECORDS = frozenset("time person ever score fast high new".split())
 BESIDES = re.compile(
     r"(?i)\b(?:also|too(?=\W*$|[,.;!])|another|additional|as well|besides|both|each|plus|a (?:second|third))\b"
@@ -47,7 +50,7 @@ def restates(older: Reading, newer: Reading, *, was_change: bool) -> bool:
     records = all(_RECORD.search(one.text) for one in (older, newer))
     if not was_change and not records and _tells_event(older):
         return False
-    if records and not _share_event(older, newer):
+    if records and (not _share_event(older, newer) or _FAR.search(older.text) or owners(older) - newer.distinct_stems):
         return False
     return any(
         _is_anew(before, after, subject, was_change=was_change, with_names=not records)
@@ -130,8 +133,10 @@ def _is_anew(before: Topic, after: Topic, subject: frozenset[str], *, was_change
         return False
     if kind == "name" and shared <= {one.same for one in before.values}:
         return False
-    named = subject & set(before.topic)
-    if (named and not was_change and named.isdisjoint(shared)) or any(one.same in named for one in mine):
+    named = subject & {*before.topic, *(stem(one.same) for one in before.values)}
+    if (named and not was_change and named.isdisjoint(shared)) or any(
+        one.same in named or stem(one.same) in named for one in mine
+    ):
         return False
     return _speak_of_one_thing(before, after, shared)
 
@@ -144,7 +149,7 @@ def _is_alternative(kind: str, other: str, *, many: bool) -> bool:
 def _speak_of_one_thing(before: Topic, after: Topic, shared: set[str]) -> bool:
     if not shared or not _TELLING_APART.isdisjoint(set(before.topic) ^ set(after.topic)):
         return False
-    return not (_beside(before, shared) and _beside(after, shared))
+    return not words_apart(before, after, shared)
 
 
 def _speak_of_one_role(before: Topic, after: Topic) -> bool:
@@ -155,6 +160,11 @@ def _speak_of_one_role(before: Topic, after: Topic) -> bool:
     if mine & its <= ROLES:
         return mine == its and before.is_owned and after.is_owned
     return not (its - mine) - ROLES and (not (mine - its) - ROLES or not ROLES.isdisjoint(its))
+
+
+def words_apart(before: Topic, after: Topic, shared: set[str]) -> bool:
+    """Return True if each has a word beside a shared one that may tell it from the other: "trade fair", "spring"."""
+    return bool(_beside(before, shared) and _beside(after, shared))
 
 
 def _beside(said: Topic, shared: set[str]) -> set[str]:

@@ -68,7 +68,7 @@ _PERIODS = frozenset("day week weekday weekend month year quarter daily weekly m
 _SHORT = 3
 OF_VERSION = "id v0"
 _MAIL = re.compile(r"(?<![\w.+-])([\w.+-]{1,64})@(?=\w)")
-_SECONDS = re.compile(r"\b(\d{1,2}:\d\d):\d\d\b")
+_SECONDS = re.compile(r"\b(\d{1,2}:\d\d)(?::\d\d|\.\d{1,2})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,8 @@ class Topic:
 def clauses(text: str) -> list[Topic]:
     """Return each clause that gives a value; a clause of a value alone joins the clause before it."""
     found, before = [], ""
-    for part in _CLAUSES.split(text):
-        if not part or not part.strip() or OPEN.search(part):
+    for part in parts_of(text):
+        if OPEN.search(part):
             continue
         said = read_clause(part)
         if said.values and before and set(said.topic) <= {value.same for value in said.values}:
@@ -112,6 +112,11 @@ def clauses(text: str) -> list[Topic]:
             found.append(said)
         before = part
     return found
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the clauses of a text."""
+    return [part for part in _CLAUSES.split(text) if part and part.strip()]
 
 
 @lru_cache(8192)
@@ -132,7 +137,7 @@ def read_clause(text: str) -> Topic:
             if token.lower != token.lemma and parts_of_speech(token.lemma).startswith("v"):
                 verbs |= {stem(token.lemma)} - ROLES
     words = frozenset(token.lower for token in tokens) | frozenset(topic)
-    kin = {form for one in tokens if one.kind == "word" or one.lower in _CALLED for form in (one.lower, one.stem)}
+    kin = {form for one in tokens if one.kind == "word" or one.lower in _CALLED for form in (one.lower, one.lemma)}
     marks = (_TRANSFER.search(text) is not None, _OWNED.match(text) is not None)
     return Topic(words, tuple(values), tuple(topic), frozenset(verbs), _KIN & kin, *marks)
 

@@ -34,6 +34,12 @@ def test_quotes_are_read_in_plain_words(text: str, plain: str) -> None:
         ("The gold plan costs 12 euros a month.", 'The user: "From today the gold plan is 15 euros a month."'),
         ("The user rows at Northern Oars.", "The user quit Northern Oars in May."),
         ("The report store is on host rs-03.", "We failed over: the report store now lives on rs-11."),
+        (
+            "The user has fencing lessons with a coach named Weil.",
+            "Weil retired, and it's Brandt who teaches me fencing.",
+        ),
+        ('The user: "We keep 30 ducks on the pond."', 'The user: "A fox was here, we keep 24 ducks now."'),
+        ("The user is driving a Saab.", "The Saab made way for a Kia, which the user drives everywhere."),
         ("The user is a vegan.", 'The user: "I eat cheese again, I am not a vegan any more."'),
         ('The user: "We live at 12 Elm Close in Derby."', 'The user: "Our new address is 40 Quay Street in Whitby."'),
         ("The wiki is hosted on srv-12.", 'The user: "We moved the wiki to srv-31."'),
@@ -116,6 +122,19 @@ def test_a_change_needs_no_model_if_the_words_say_it(older: str, newer: str) -> 
         ("Ticket 12 is waiting for Olga.", "Ticket 14 was resolved."),
         ("The user plays the cello.", "The user's sister gave up the cello."),
         ("The user's husband works in a bank.", "The user has a new job, the user is a cook."),
+        ("Pim's fastest 50 back is 1:02.3.", 'The user: "1:01.8 in the 50 back, a new personal best!"'),
+        (
+            'The user: "Swam 1:15 in the 50 back, nowhere near my record."',
+            "The user's record in the 50 back is 1:01.8 now.",
+        ),
+        ("The under-14s train on Thursdays.", 'The user: "Training of the under-12s was shifted to Tuesdays."'),
+        ("Pim lives with Ines in the blue flat.", "Pim is tired, and Ines painted the flat with Tal."),
+        (
+            'Pim: "Bray beach is one of my favorites."',
+            'Ines: "I have never been to Bray beach. I like the coves of Faro."',
+        ),
+        ("The user knows Pim.", "The user knows Ines now."),
+        ("Nils has a dog of twelve years.", "Nils has owned the dog for a dozen years now."),
         ("The user's fastest kilometre is 3:59.", "The user ran a mile in 6:31 today, the user's fastest yet."),
         ("Tim's class teacher is Mr. Kraft.", 'The user: "Lena has a new class teacher, Mr. Sand."'),
         ("The secretary of the club is Noa.", 'The user: "Petra was elected treasurer of the club."'),
@@ -146,6 +165,27 @@ def test_talk_without_names_and_numbers_needs_more_than_a_model() -> None:
         ("The ferry ticket office is on Quay Street.", "The ticket office is in the Lindner Hall now.", 0.35),
         ('The user: "Send receipts to a@norrby.test."', "Receipts should go to b@norrby.test from now on.", 0.05),
         ("Pim has a nut allergy.", 'The user: "Pim\'s nut allergy has been ruled out."', 0.6),
+        (
+            'The user: "We moved the label printer to Lisbon."',
+            'The user: "Postage from Lisbon got too dear; Ghent is where the label printer stands."',
+            0.05,
+        ),
+        (
+            'The user: "As the mill is closed, we buy flour from Tal for now."',
+            "Tal's van broke, flour comes from Weil.",
+            0.05,
+        ),
+        (
+            "Facilities may spend 900 euros on the roof repair.",
+            "The board trimmed the roof repair budget to 700.",
+            0.05,
+        ),
+        (
+            'The user: "As Tal\'s mill is flooded, we buy flour from Weil for now."',
+            'The user: "Tal\'s mill is running, and we have returned to them for flour."',
+            0.45,
+        ),
+        ("The scanner app is on 7.4 in the depot.", "Every depot got 8.2 of the scanner app today.", 0.35),
     ],
 )
 def test_less_needs_to_be_said_where_the_same_thing_is_named(older: str, newer: str, least: float) -> None:
