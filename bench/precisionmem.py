@@ -9,7 +9,7 @@ belief, neither that it is superseded nor that it is a question, as the rules re
 is lower; the table also has the results for a series of such floors. "even" and "odd" are the active passes of the
 cases with an even and with an odd index: what was chosen on the even ones is tested on the odd ones.
 
-Run: python -m bench.precisionmem [--relevance 0.08] [--share 0.8] [--failures]
+Run: python -m bench.precisionmem [--relevance 0.3] [--share 0.8] [--failures]
 """
 
 import argparse
@@ -197,7 +197,7 @@ def tell_failures(cases: Sequence[Verdict]) -> None:
 def main() -> int:
     """Measure, print, note."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--relevance", type=float, default=0.08, help="the floor whose figures are noted")
+    parser.add_argument("--relevance", type=float, default=0.3, help="the floor whose figures are noted")
     parser.add_argument("--share", type=float, default=0.8, help="the lowest share of the strongest hit's evidence")
     parser.add_argument("--failures", action="store_true", help="print what fails, by class")
     options = parser.parse_args()

@@ -14,6 +14,7 @@
 --   p_ranking     the parameters by their names, from one table (slowwave.recall.ranking), which explains each of them
 --   p_model       the model that made the vector p_question; NULL, or if it has no serving vector space: words decide
 --   p_from, p_to  the interval of the question; a document whose event time lies in it gains. NULL: no limit
+--   p_names       which words are names; NULL: none
 --
 -- The score is a sum, in standard deviations of the word scores and of the cosines of these scopes:
 --   words     BM25 with weighted fields: over the words, rarity * t / (t + saturation * (1 - share + share * length /
@@ -27,7 +28,8 @@
 --   use       of a memory: another share of the best score, for replies that used it, or lost to contexts that showed it in vain
 -- The second passage of one event counts less than the first, the third less than the second.
 --
--- coverage is the share of the words of the question that the document holds, weighted by rarity, from 0 to 1.
+-- coverage is the share of the words of the question that the document holds, weighted by rarity, from 0 to 1. Of it,
+-- names is the part of the question's names that the document holds; named: of all its names.
 --
 -- The query has one column per stem, because a join over stems takes several times as long: the loader repeats each line
 -- that contains a number sign for each of the twenty. It has one plan for all questions. Planning each question would
@@ -38,12 +40,14 @@ CREATE OR REPLACE FUNCTION slowwave.search(
     p_scopes bigint[], p_any tsquery, p_terms tsquery[], p_held double precision[], p_beginnings text[],
     p_documents double precision, p_mean_length double precision, p_events boolean, p_limit integer,
     p_ranking jsonb, p_review boolean DEFAULT false, p_late tsquery DEFAULT NULL, p_model text DEFAULT NULL,
-    p_question real[] DEFAULT NULL, p_from timestamptz DEFAULT NULL, p_to timestamptz DEFAULT NULL
+    p_question real[] DEFAULT NULL, p_from timestamptz DEFAULT NULL, p_to timestamptz DEFAULT NULL,
+    p_names boolean[] DEFAULT NULL
 ) RETURNS TABLE (
     score double precision, id text, session_id bigint, seq bigint, part integer, begins integer, ends integer,
     content text, status text, valid_from timestamptz, valid_to timestamptz, scope_id bigint, type text, speaker text,
     superseded_by text, sources jsonb, words double precision, session double precision, vector double precision,
-    "interval" double precision, recency double precision, coverage double precision, cosine double precision
+    "interval" double precision, recency double precision, coverage double precision, cosine double precision,
+    names double precision, named double precision
 )
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan
@@ -73,7 +77,7 @@ BEGIN
             diversity float8, use float8, recency float8, recency_days float8)
     ), q AS MATERIALIZED (
         SELECT
-            p_terms[#] AS q#, s[#] AS s#,
+            p_terms[#] AS q#, s[#] AS s#, p_names[#] AS is_name#,
             NULL AS nothing
         FROM (
             -- ts_rank divides by the number of lexemes, and a word has one per scope and language that stems it in its
@@ -185,15 +189,22 @@ BEGIN
            CASE WHEN q.q# IS NOT NULL THEN ln(1 + greatest(p_documents - n# + 0.5, 0.5) / (n# + 0.5)) END AS r#,
            h.mean_length
         FROM holding h CROSS JOIN q
+    ), asked AS MATERIALIZED (
+        SELECT nullif(
+        coalesce(h.r#, 0) +
+        0, 0) AS weight,
+        CASE WHEN q.is_name# THEN coalesce(h.r#, 0) ELSE 0 END +
+        0 AS named
+        FROM rarity h CROSS JOIN q
     ), scored AS MATERIALIZED (
         SELECT f.memory_id, f.session_id, f.seq, f.part, f.share * (
         coalesce(h.r# * f.t# / (f.t# + f.damping), 0) +
         0) AS score, (
         CASE WHEN f.t# > 0 THEN h.r# ELSE 0 END +
-        0) / nullif(
-        coalesce(h.r#, 0) +
-        0, 0) AS coverage
-        FROM rarity h CROSS JOIN LATERAL (
+        0) / a.weight AS coverage, (
+        CASE WHEN q.is_name# AND f.t# > 0 THEN h.r# ELSE 0 END +
+        0) / a.weight AS names
+        FROM rarity h CROSS JOIN asked a CROSS JOIN q CROSS JOIN LATERAL (
             -- ts_rank divides by 1.64…, once per scope.
             SELECT f.*, r.saturation * (1 - r.length_share + r.length_share * f.length / h.mean_length)
                         / (1.64493406685 * cardinality(p_scopes))::float8 AS damping
@@ -243,23 +254,24 @@ BEGIN
         ) AS w
     ), candidates AS MATERIALIZED (
         SELECT c.memory_id, c.session_id, c.seq, c.part, max(c.score) AS score, max(c.session) AS session,
-               max(c.coverage) AS coverage, max(c.cosine) AS cosine
+               max(c.coverage) AS coverage, max(c.names) AS names, max(c.cosine) AS cosine
         FROM (
-            SELECT w.memory_id, w.session_id, w.seq, w.part, w.score, w.session, w.coverage, NULL::float8 AS cosine
+            SELECT w.memory_id, w.session_id, w.seq, w.part, w.score, w.session, w.coverage, w.names,
+                   NULL::float8 AS cosine
             FROM worded w
             UNION ALL
-            SELECT n.memory_id, n.session_id, n.seq, n.part, NULL, NULL, NULL, n.cosine FROM near n
+            SELECT n.memory_id, n.session_id, n.seq, n.part, NULL, NULL, NULL, NULL, n.cosine FROM near n
         ) AS c
         GROUP BY c.memory_id, c.session_id, c.seq, c.part
         -- Any two texts can have a smaller cosine than this.
         HAVING max(c.score) IS NOT NULL OR max(c.cosine) >= (SELECT r.least_cosine FROM r)
     ), compared AS MATERIALIZED (
-        SELECT c.memory_id, c.session_id, c.seq, c.part, c.score, c.session, c.coverage,
+        SELECT c.memory_id, c.session_id, c.seq, c.part, c.score, c.session, c.coverage, c.names,
                CASE WHEN v_space_id IS NOT NULL THEN coalesce(c.cosine, slowwave.stored_cosine(
                    v_space_id, p_scopes, p_question, c.memory_id, c.session_id, c.seq, c.part)) END AS cosine
         FROM candidates c
     ), weighed AS MATERIALIZED (
-        SELECT c.memory_id, c.session_id, c.seq, c.part, c.coverage, c.cosine,
+        SELECT c.memory_id, c.session_id, c.seq, c.part, c.coverage, c.names, c.cosine,
                coalesce(c.score / s.words, 0) AS words,
                coalesce(c.session / s.words, t.score * r.session / s.words, 0) AS session,
                r.vector * CASE
@@ -309,7 +321,7 @@ BEGIN
         -- Ids follow the order of flushes. Ties are cut below, by what the documents say.
         FETCH FIRST p_limit ROWS WITH TIES
     )
-    SELECT u.* FROM (
+    SELECT u.*, a.named / a.weight FROM (
         SELECT b.spaced, m.id::text, NULL::bigint, NULL::bigint, NULL::integer, NULL::integer, NULL::integer, m.content,
                m.status, m.valid_from, m.valid_to, m.scope_id, m.type, NULL::text, m.superseded_by::text,
                coalesce((
@@ -317,7 +329,7 @@ BEGIN
                    FROM slowwave.memory_sources x
                    JOIN slowwave.sessions s ON s.id = x.session_id
                    WHERE x.memory_id = m.id
-               ), '[]'), b.words, b.session, b.vector, b."interval", b.recency, b.coverage, b.cosine
+               ), '[]'), b.words, b.session, b.vector, b."interval", b.recency, b.coverage, b.cosine, b.names
         FROM best b
         CROSS JOIN LATERAL (SELECT * FROM slowwave.memories n WHERE n.id = b.memory_id OFFSET 0) AS m
         UNION ALL
@@ -326,14 +338,15 @@ BEGIN
                     ELSE substr(coalesce(o.redacted, p.redacted, e.content), p.begins + 1, p.ends - p.begins) END,
                CASE WHEN e.seq > s.processed_until THEN 'pending' ELSE 'processed' END, e.happened_at, NULL, s.scope_id,
                e.kind, coalesce(e.name, e.role), NULL, jsonb_build_array(jsonb_build_array(s.id, s.name, e.seq)),
-               b.words, b.session, b.vector, b."interval", b.recency, b.coverage, b.cosine
+               b.words, b.session, b.vector, b."interval", b.recency, b.coverage, b.cosine, b.names
         FROM best b
         JOIN slowwave.events e ON e.session_id = b.session_id AND e.seq = b.seq
         JOIN slowwave.sessions s ON s.id = e.session_id AND s.scope_id = ANY (p_scopes)
         LEFT JOIN slowwave.passages p ON p.session_id = b.session_id AND p.seq = b.seq AND p.part = b.part
         LEFT JOIN slowwave.passages o ON o.session_id = b.session_id AND o.seq = b.seq AND o.part = 0 AND b.part > 0
     ) AS u (score, id, session_id, seq, part, begins, ends, content, status, valid_from, valid_to, scope_id, type, speaker,
-            superseded_by, sources, words, session, vector, "interval", recency, coverage, cosine)
+            superseded_by, sources, words, session, vector, "interval", recency, coverage, cosine, names)
+    CROSS JOIN asked a
     -- Ties have the same order wherever the same is stored: memories first, then the newest.
     ORDER BY u.score DESC, u.seq IS NOT NULL, u.valid_from DESC, u.content, u.id DESC, u.part
     LIMIT p_limit;

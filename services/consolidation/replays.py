@@ -32,7 +32,7 @@ PER_CHECK = 20
 """The largest number of questions for one transaction of a pass."""
 LOST_NAMED = 10
 """The largest number of memories with lost evidence that a run names."""
-LEAST_RELEVANCE = 0.06
+LEAST_RELEVANCE = 0.2
 """An answer must relate to the question: a merged memory with other words than its part does not answer for it."""
 _PER_MEMORY = 2
 _MOST_CHARACTERS = 8_000

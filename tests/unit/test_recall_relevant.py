@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from slowwave.recall.hits import Hit
-from slowwave.recall.ranking import Why, relevance
+from slowwave.recall.ranking import QueryFacts, Why, evidence, relevance
 from slowwave.recall.selection import relevant
 
 
@@ -50,10 +50,28 @@ def test_hits_of_another_backend_stay() -> None:
     assert relevant(hits, 0.5, 0.5) == hits
 
 
+def of(own: float, best: float, words: int = 5, documents: int = 300, named: float = 0.0) -> float:
+    def held(coverage: float) -> float:
+        return evidence(coverage, None, min(coverage, named), named)
+
+    return relevance(held(own), held(best), QueryFacts(words, documents, named))
+
+
 def test_a_weak_hit_is_more_relevant_beside_a_strong_one() -> None:
-    assert relevance(0.15, None, best=0.7) > relevance(0.25, None, best=0.25)
-    assert 0 < relevance(0.0, None, best=0.0) < relevance(1.0, None, best=1.0) < 1
+    assert of(0.15, best=0.7) > of(0.25, best=0.25)
+    assert of(0.7, best=0.7) > of(0.15, best=0.7)
+    assert 0 < of(0.0, best=0.0) < of(1.0, best=1.0) < 1
 
 
-def test_a_cosine_needs_no_best_hit() -> None:
-    assert relevance(0.3, 0.4, best=0.9) == relevance(0.3, 0.4)
+def test_a_long_query_needs_less_of_its_words_in_a_hit() -> None:
+    assert of(0.3, best=0.3, words=20) > of(0.3, best=0.3, words=3)
+    assert of(0.3, best=0.3, documents=20) > of(0.3, best=0.3, documents=20_000)
+
+
+def test_a_name_counts_more_than_another_word() -> None:
+    assert evidence(0.4, None, names=0.4, named=0.4) > evidence(0.4, None, names=0.0, named=0.0)
+    assert evidence(0.4, None, names=0.0, named=0.4) < evidence(0.4, None, names=0.0, named=0.0)
+
+
+def test_a_cosine_adds_to_the_words() -> None:
+    assert evidence(0.3, 0.6, 0.0, 0.0) > evidence(0.3, None, 0.0, 0.0) > evidence(0.3, 0.1, 0.0, 0.0)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from slowwave.recall.masking import mask
 from slowwave.recall.query_steps import Row
-from slowwave.recall.ranking import Why, relevance
+from slowwave.recall.ranking import Why
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,14 @@ class Hit:
         }
 
 
-def hit_of(row: Row, score: float, labels: Mapping[int, str | None], best: float | None = None) -> Hit:
+def hit_of(row: Row, score: float, labels: Mapping[int, str | None], relevance: float | None = None) -> Hit:
     """Build a hit from a database row: one of the SQL function `slowwave.search`, or one that was read for a context.
 
     Args:
         row: the row.
         score: the score of the search, for `Hit.score`.
         labels: the names of scopes, by scope id.
-        best: the highest coverage of the search, where it counts for the relevance (`ranking.relevance`).
+        relevance: the relevance of a hit of a search.
     """
     return Hit(
         id=row["id"],
@@ -94,7 +94,7 @@ def hit_of(row: Row, score: float, labels: Mapping[int, str | None], best: float
         type=row["type"],
         speaker=row["speaker"],
         part=row.get("part"),
-        relevance=relevance(row["coverage"] or 0.0, row["cosine"], best) if "coverage" in row else None,
+        relevance=relevance,
         why=_why(row) if "coverage" in row else None,
         valid_to=row.get("valid_to"),
         place=(row["session_id"], row["seq"], row["part"]) if row.get("part") is not None else None,

@@ -37,13 +37,14 @@ class Term:
 
     documents: the number of documents that contain a common stem; None for a rare or uncounted stem. variants: stems,
     and of German words also beginnings (">urlaub*") and pairs of stems ("strom rechnung"). aliases: for each scope,
-    stems of other names that count as the word in that scope only.
+    stems of other names that count as the word in that scope only. is_name: whether the query writes it like a name.
     """
 
     lexeme: str
     documents: int | None = None
     variants: tuple[str, ...] = ()
     aliases: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    is_name: bool = False
 
     @property
     def lexemes(self) -> tuple[str, ...]:

@@ -23,11 +23,12 @@ from slowwave.recall.aliases import with_aliases
 from slowwave.recall.continuing import continues_talk
 from slowwave.recall.hits import Hit, choose, hit_of
 from slowwave.recall.lines import wording
+from slowwave.recall.names import is_name, names_in
 from slowwave.recall.pairing import pairing_steps
 from slowwave.recall.query_plan import Plan, Term, any_of, clean_question, number_forms, plan
 from slowwave.recall.query_steps import Query, Row, Steps, statement
 from slowwave.recall.questions import QuestionVector
-from slowwave.recall.ranking import RANKING, STEADY
+from slowwave.recall.ranking import RANKING, STEADY, QueryFacts, evidence, relevance
 from slowwave.recall.scopes import Reader, scope_label
 from slowwave.recall.selection import check_selection, depth, relevant, selected
 from slowwave.recall.times import Anchor, Interval, asks_order, read_times
@@ -77,13 +78,14 @@ def scope_stats_steps(reader: Reader, question: str) -> Steps[ScopeStats]:
     counted = [scope for scope in scopes if scope["mean_length"]]
     documents = sum(scope["documents"] for scope in counted)
     variants: dict[str, list[str]] = row["variants"] or {}
+    named = names_in(clean_question(question))
     return ScopeStats(
         labels={scope["id"]: scope_label(scope["kind"], scope["name"]) for scope in scopes},
         documents=sum(scope["documents"] for scope in scopes),
         mean_length=sum(s["mean_length"] * s["documents"] for s in counted) / documents if documents else None,
         terms=with_aliases(
             (
-                Term(lexeme, held, (*variants.get(lexeme, ()), *number_forms(lexeme)))
+                Term(lexeme, held, (*variants.get(lexeme, ()), *number_forms(lexeme)), is_name=is_name(lexeme, named))
                 for lexeme, held in row["terms"] or ()
             ),
             row["aliases"] or (),
@@ -190,10 +192,17 @@ def find_steps(
     if not rows and chosen.fallback:
         # No document contains a rare word or two common ones: search for documents with one common word.
         rows = yield _find(stats, chosen.fallback, asked | _vector(None), ranked)
-    by_words = not timing.continues and all(row["cosine"] is None for row in rows)
-    best = max((row["coverage"] or 0.0 for row in rows), default=0.0) if by_words else None
-    hits = [hit_of(row, row["score"], stats.labels, best) for row in choose(reordered(rows, timing), limit)]
+    best = max(map(_evidence, rows), default=0.0)
+    asked_of = QueryFacts(len(chosen.terms), stats.documents, rows[0]["named"] or 0.0 if rows else 0.0)
+    hits = [
+        hit_of(row, row["score"], stats.labels, relevance(_evidence(row), best, asked_of))
+        for row in choose(reordered(rows, timing), limit)
+    ]
     return (yield from pairing_steps(hits, stats.labels, limit))
+
+
+def _evidence(row: Row) -> float:
+    return evidence(row["coverage"] or 0.0, row["cosine"], row["names"] or 0.0, row["named"] or 0.0)
 
 
 def _interval(timing: Timing) -> dict[str, Any]:
@@ -216,6 +225,7 @@ def _find(stats: ScopeStats, chosen: Plan, asked: Mapping[str, Any], limit: int)
         "late": any_of(chosen.late, scope_ids) or None,
         "terms": [any_of([(term,)], scope_ids) for term in chosen.terms],
         "held": [term.documents for term in chosen.terms],
+        "names": [term.is_name for term in chosen.terms],
         "beginnings": [beginning for term in chosen.terms for beginning in term.beginnings],
         "documents": stats.documents,
         "mean_length": stats.mean_length,
