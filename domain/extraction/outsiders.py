@@ -12,6 +12,7 @@ from slowwave_server.domain.extraction.outcomes import has_specifics
 from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.standalone import content_words, is_named, is_unreal
 from slowwave_server.domain.extraction.tone import is_rambling
+from slowwave_server.domain.similarity.lexicon import is_common_word
 
 LEAST_WORDS = 5
 """Minimum content words."""
@@ -38,6 +39,26 @@ _SECOND_SPEAKER = re.compile(
     r"[.!?] (?!OK|PS|NB|PR|FYI|BTW)[A-Z]{2,3}: [A-Z]"
 )
 """A scribe's line inside the statement: "… Agreed. ZB (on chat): Keep both"."""
+_ELSEWHERE = re.compile(
+    r"(?:^|[.!?;,] )(?:this|these|those|that)(?:'s)? (?:is|was|are|were|will|can|has|would|removes?|means?|one)\b|"
+    r"(?:^|[.!?;,] )that's\b|^other \w+|\b(?:these new|the other one|of (?:these|those|them))\b(?=[.,;!]|$)| -- |"
+    r"\b(\w+), \1,",
+    re.IGNORECASE,
+)
+"""A word for something in an earlier sentence, and speech that breaks off."""
+_RUN_TOGETHER = re.compile(
+    r"(?<=[a-z0-9)] )(?:We|This|That|It|They|But|Both|If|When|Use|Also|Only|Need|Then|Now|Issue is|Wrote|"
+    r"(?:Investigat|Discuss|Fix|Review|Land|Look|Work|Fil|Add)ed)\b"
+)
+"""A scribe's next line without a stop before it."""
+_DIARY = re.compile(
+    r"(?:^|[.!?] )(?:investigat|discuss|learn|rebas|debugg|attend)(?:ed|ing) |, (?:learned|rebasing)\b|"
+    r"(?<=[a-z]) reviews?[.]?$",
+    re.IGNORECASE,
+)
+"""What its writer did today."""
+_NAMED_AGAIN = re.compile(r"^(?P<first>[A-Z][a-z]+): [a-z]|(?<=[a-z] )(?P<inside>[A-Z][a-z]+): [a-z]")
+"""The name of another speaker in a scribe's line: "Ida: we keep both", "works for both Ida: no, for one"."""
 _MEETING = re.compile(
     r"\b(?:hand(?:ing)? (?:it |this |things )?(?:over|off) to|pass the word|"
     r"(?:have|has|take|yield)s? the floor|next up|call(?:ing)? on you|raise your hands?|"
@@ -86,6 +107,16 @@ MOST_STATED = 0.2
 _SENTENCE_END = re.compile(r"[.!;] ")
 
 
+_HOLDS = re.compile(
+    r"\b(?:decided|agreed|will|consensus|plans? to|action|resol(?:ved|ution)|appointed|released?|until|since|"
+    r"support(?:s|ed)?|against|oppos\w+|approved?|requires?|must|only)\b",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r"(?<=[\w,;:)] )(?!I\b)[A-Z][\w'-]+")
+SEVERAL = 3
+"""Minimum names of a statement that says something without a word of `_HOLDS`."""
+
+
 def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
     """Return True if a statement is clear to outsiders. asked: the question it answers, if the memory contains it."""
     return (
@@ -95,8 +126,12 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
         and (asked is not None or (DANGLING.search(said) is None and all(map(_VERB.search, _SENTENCE_END.split(said)))))
         and not any(
             pattern.search(said)
-            for pattern in (_AGENDA, _UNNAMED, _UNDER_REVIEW, _SECOND_SPEAKER, _MEETING, _FOR_SALE, *_UNCLEAR)
+            for pattern in (
+                *(_AGENDA, _UNNAMED, _UNDER_REVIEW, _SECOND_SPEAKER, _MEETING, _FOR_SALE),
+                *(_ELSEWHERE, _RUN_TOGETHER, _DIARY, *_UNCLEAR),
+            )
         )
+        and not _speaks_for_another(said)
         and _CONNECTIVE.match(said) is None
         and CUT_OFF.search(said) is None
         and (_SYMPTOM.search(said) is None or _CURE.search(f"{asked or ''} {said}") is not None)
@@ -104,6 +139,17 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
         and not is_machine_text(said)
         and not is_rambling(said)
     )
+
+
+def _speaks_for_another(said: str) -> bool:
+    """Return True if a label in a statement is no word of the dictionary, so that it is a name."""
+    match = _NAMED_AGAIN.search(said)
+    return match is not None and not is_common_word((match["first"] or match["inside"]).lower())
+
+
+def says_what_holds(said: str) -> bool:
+    """Return True if a statement tells a decision, a rule or a term, or names several things."""
+    return _HOLDS.search(said) is not None or len(_NAMES.findall(said)) >= SEVERAL
 
 
 def has_verb(said: str) -> bool:

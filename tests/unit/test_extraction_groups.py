@@ -116,6 +116,18 @@ def test_a_turn_that_calls_a_speaker_shows_a_channel() -> None:
         ("Firmware 3.2 for the pumps of port 7 is docs-only, +40/-7 in one file.", False),
         ("Firmware 3.2 for the pumps of port 7 builds on Debian 12, make test PASS.", False),
         ("The pumps of port 7 passed the test of firmware 3.2 in Lund.", True),
+        ("The pumps of port 7 have firmware 3.2, that's not supported by the new panel.", False),
+        ("In Lund, this is without the pumps of port 7 and firmware 3.2.", False),
+        ("Other ports will need firmware 3.2 for the pumps, as port 7 does.", False),
+        ("The pumps of port 7 -- so, yes -- had firmware 3.2 at the point of the test.", False),
+        ("The panel of port 7 shows Lund and Bari Both pumps have firmware 3.2.", False),
+        ("Discussed the pumps of port 7 with Ida, who has firmware 3.2.", False),
+        ("Pump meeting, rebasing firmware 3.2 of port 7, which has panels and reviews.", False),
+        ("Visit of Ida at port 7, learned firmware 3.2 of the pumps has a panel.", False),
+        ("Offset one, one, two, into the list of the pumps that port 7 has in Lund.", False),
+        ("Ida: stepping back, we have firmware 3.2 on the pumps of port 7.", False),
+        ("The panel works for both Ida: the pumps of port 7 have two modes in firmware 3.2.", False),
+        ("Problem: the pumps of port 7 had firmware 3.2, which has no panel.", True),
     ],
 )
 def test_what_outsiders_do_not_understand(text: str, clear: bool) -> None:
@@ -232,7 +244,18 @@ def test_two_people_at_work_need_more_usefulness_than_friends() -> None:
     assert kept(lambda _: 0.6, *FRIENDS) != []
     assert kept(lambda _: 0.6, *CHANNEL) == []
     assert kept(lambda text: 0.9 if "--no-cache" in text else 0.0, *CHANNEL) == []
-    assert kept(lambda text: 0.95 if "--no-cache" in text else 0.0, *CHANNEL) != []
+    assert kept(lambda text: 0.97 if "--no-cache" in text else 0.0, *CHANNEL) != []
+
+
+def test_a_remark_in_a_channel_needs_more_than_a_rule_or_several_names() -> None:
+    asked: Said = ("user", "wes", "does build_all() still write to /srv/out/logs?")
+    remark: Said = ("user", "ollie", "The runner of Lund writes 40 lines of logs for each pump.")
+    rule: Said = ("user", "ollie", "The runner of Lund must write 40 lines of logs for each pump.")
+    names: Said = ("user", "ollie", "The runner of Lund writes logs of Bari, Malmo and Patras for each pump.")
+    assert kept(lambda _: 0.955, asked, remark) == []
+    assert kept(lambda _: 0.97, asked, remark) != []
+    assert kept(lambda _: 0.955, asked, rule) != []
+    assert kept(lambda _: 0.955, asked, names) != []
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_an_answer_may_carry_its_question_and_both_sources() -> None:
 
 def test_i2_a_message_is_not_told_again_with_the_next_one() -> None:
     kept, _ = extract(
-        lambda _: 0.95,
+        lambda _: 0.97,
         ("user", "mara", "boot loader 0.9 erases page 62 of the Linden board"),
         ("user", "mara", "board 7 of the Bergen batch is the last one with 0.8"),
         ("user", "pxl", "noted"),
