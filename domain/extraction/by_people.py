@@ -9,6 +9,7 @@ from slowwave_server.domain.extraction.acts import act_of
 from slowwave_server.domain.extraction.answers import statement
 from slowwave_server.domain.extraction.edges import with_subject, without_vocative
 from slowwave_server.domain.extraction.flaws import PERSON
+from slowwave_server.domain.extraction.machine_text import is_boilerplate
 from slowwave_server.domain.extraction.making import ScoredSentence, without_wish
 from slowwave_server.domain.extraction.outline import listed, without_marks
 from slowwave_server.domain.extraction.pasted import PASTED, own_words
@@ -80,7 +81,9 @@ def to_agent(speech: Speech, text: str) -> list[ScoredSentence]:
     parts = [
         bare
         for part in own_words(text)
-        if part[0] not in ">&" and (bare := _VOCATIVE.sub("", _COMMAND.sub("", without_marks(part))))
+        if part[0] not in ">&"
+        and not is_boilerplate(part)
+        and (bare := _VOCATIVE.sub("", _COMMAND.sub("", without_marks(part))))
     ]
     heard = _heard(speech)
     kept = _best(
@@ -243,8 +246,11 @@ def _chosen(speech: Speech, sentence: str, heard: str) -> ScoredSentence | None:
 
 
 def _is_vague(chosen: str) -> bool:
-    """Return True if a short choice contains no name, number or quotation ("focus on that part")."""
-    return len(set(content_words(chosen))) < SPECIFIC and not is_named(chosen) and "`" not in chosen
+    """Return True if a short choice has no name, number or quotation ("focus on that part"), or only orders the talk
+    ("start with Ida").
+    """
+    is_short = len(set(content_words(chosen))) < SPECIFIC
+    return is_short and (chosen.lower().startswith("start with ") or not (is_named(chosen) or "`" in chosen))
 
 
 def _heard(speech: Speech) -> str:

@@ -53,7 +53,10 @@ UNREAL = re.compile(
     r"\b(?:if|would|could|might|maybe|perhaps|probably|guess(?:es)?|suppose[sd]?|wonder|imagine|hypothetically)\b",
     re.IGNORECASE,
 )
-_TEMPLATE = re.compile(r"\[[A-Z][^\]]{2,60}\]|<[A-Z][^>]{2,40}>|_{3,}|\{\{|\bXX+\b|lorem ipsum|\[e\.g\.", re.IGNORECASE)
+_TEMPLATE = re.compile(
+    r"\[[A-Z][^\]]{2,60}\]|<[A-Z][^>]{2,40}>|_{3,}|\{\{|\bXX+\b|lorem ipsum|\[e\.g\.|: \(e\.g\.",
+    re.IGNORECASE,
+)
 _PROGRESS = re.compile(
     r"\b(?:all \d+ tests? pass|tests? (?:pass|are passing)|let me (?:check|look|try|fix|run)|now (?:i|let)|running the|"
     r"the (?:issue|problem|error) (?:is|might|seems)|looking (?:at|into)|i'll (?:check|look|start|now|try))\b",
@@ -173,6 +176,11 @@ UNMARKED = re.compile(
     re.IGNORECASE,
 )
 """A question of a person to an agent without a question mark."""
+OF_AGENT = re.compile(
+    r"\b(?:as a(?: large)? language model|i lack the (?:ability|capacity)|modify my own code|my training data)\b",
+    re.IGNORECASE,
+)
+"""What an agent says of itself, pasted by a person."""
 SOMEBODY = re.compile(r"\b(?:she|he|her|him|his|hers|herself|himself)\b", re.IGNORECASE)
 PERSON = re.compile(
     r"\b(?:mom|mum|mother|dad|father|parents?|wife|husband|partner|spouse|son|daughter|kids?|child|children|baby|"

@@ -23,7 +23,7 @@ _MAIL = re.compile(
     re.IGNORECASE,
 )
 _LEGAL = re.compile(
-    r"\((?:learn|read|see|show) more\)|"
+    r"\((?:learn|read|see|show) more\)|\bthe undersigned\b|\bdo not (?:sell or )?share my personal information\b|"
     r"\ball rights reserved\b|\breleased under\b.{0,40}\blicen[cs]e\b|\bredistribut\w+\b.{0,60}\bmodif|"
     r"\breceived this (?:e-?mail|message)\b.{0,20}\b(?:error|mistake)|"
     r"\bmay contain\b.{0,30}\b(?:confidential|privileged)|"
@@ -36,12 +36,18 @@ _ERROR = re.compile(
 """The message of a compiler or of an exception."""
 _RAW = re.compile(
     r"^[(\[]?\d\d:\d\d:\d\d\b|^[a-z]{3},? (?:[a-z]{3} )?\d{1,2}\b.{0,30}\b\d\d:\d\d:\d\d\b|"
+    r"^\w{1,60} = [\w.]{1,60}\(|(?<!\S)\w{1,60}_\w{1,60} = \w|"
     r"^(?:/\*|\*/|;;|#!|<\?|>>> |\([a-z]+[_:-]\w)|\bat \S{1,200} \(\S{1,200}:\d+(?::\d+)?\)|^\S{1,200}\.\w{1,4}:\d+\b|"
     r"^(?:\$ |sudo |git (?:add|commit|push|pull|checkout|clone|rebase|merge|reset|switch) (?:-|\S{0,200}[/.])|"
     r"/[a-z][\w-]{1,30} (?!(?:\w+s|are|can|must|should|will)\b)|"
     r"(?:docker|kubectl|iptables|systemctl|chmod|chown|curl|wget|rm|cp|mv) (?:\S{1,30} )?-\w)",
     re.IGNORECASE,
 )
+
+
+def is_boilerplate(sentence: str) -> bool:
+    """Return True for a fixed text of forms, web pages, mails and licences."""
+    return _LEGAL.search(sentence) is not None
 
 
 def is_machine_text(sentence: str) -> bool:

@@ -40,6 +40,13 @@ _WORK_ON = re.compile(
 )
 
 
+_REPLY = re.compile(
+    r"\b(?:this is|here is|here's|that's) (?:the (?:answer|reply|response) )?(?:from|of|by|what) "
+    r"(?:chatgpt|claude|codex|copilot|gemini|gpt|grok|deepseek|another (?:ai|agent|assistant|chat|model))\b"
+    r"[\w ]{0,20}:\s{0,3}[\"\u201c\n]",
+    re.IGNORECASE,
+)
+"""The line before the pasted reply of another agent."""
 _OLDER_MAIL = re.compile(
     r"^(?:On .{8,120}\bwrote:|-{2,}\s?(?:Original|Forwarded) Message\b.*|From: .{3,120}@.{3,80})\s*$.*",
     re.MULTILINE | re.IGNORECASE | re.DOTALL,
@@ -103,8 +110,12 @@ def own_words(text: str) -> list[str]:
     the first and the last sentence of the turn, paragraphs in the first person, and single remarks, if they contain no
     quotes.
 
+    The reply of another agent ("this is from Codex: …") is not the speaker's own.
+
     If the turn asks the agent to work on a text or to play a role, only the request is the speaker's own.
     """
+    if (reply := _REPLY.search(text)) is not None:
+        text = text[: reply.start()]
     if len(text) < BRIEF:
         return list(sentences(text))
     if (request := _request(text)) is not None:

@@ -70,10 +70,13 @@ _TELLS = frozenset(("report", "correct", "accept", "chat"))
 _NOT_PLAIN = re.compile(
     r"(?i)\b(?:i think|i guess|i feel|i believe|sounds?|seems?|thanks?|thank you|hello|sorry|lol|haha|need|want you|"
     r"can (?:you|i|we)|should (?:i|we)|will you|tell me|show me|give me|help|let's|lets|please|wish|hope|would|could|"
+    r"gibe me|right ans(?:wer)?|your (?:own )?(?:answer|thoughts)|"
     r"might|if|wonder\w*|what|"
     r"how|why|want to|have to|going to|trying|looking (?:for|to)|we can|resume|ready|will (?!be)|like|"
     r"back to you)\b"
 )
+_QUOTED = re.compile(r"[\"\u201c][^\"\u201c\u201d]+[\"\u201d]\W?")
+"""Another's words, or the message of a program."""
 _LONGEST = 6
 """The most words of a subject before a verb other than an auxiliary."""
 _VERBS = frozenset("cost run work start use lead own host need cover report end close open weigh last eat".split())
@@ -103,6 +106,8 @@ def is_plain_fact(sentence: str) -> bool:
     """Return True if a sentence gives a value of something that it names; False for a request, guess or reaction."""
     said = _WHEN.sub("", _OPENER.sub("", sentence)).strip()
     if not said or said.endswith(("?", ":", "\u2026")) or len(said.split()) > MOST_WORDS or is_machine_text(said):
+        return False
+    if _QUOTED.fullmatch(said) is not None:
         return False
     if is_contact(said) or _SETS.match(said):
         return True

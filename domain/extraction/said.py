@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from slowwave_server.domain.extraction.acts import act_of
-from slowwave_server.domain.extraction.flaws import AMONG_PEOPLE, ASKS, DISPUTED, SCOLDS, UNMARKED
+from slowwave_server.domain.extraction.flaws import AMONG_PEOPLE, ASKS, DISPUTED, OF_AGENT, SCOLDS, UNMARKED
 from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.making import SAID, ScoredSentence
 from slowwave_server.domain.extraction.outcomes import has_specifics
@@ -41,7 +41,8 @@ _DEMANDS = re.compile(
     r"i (?:require|demand|expect|need) (?:the|a|an|all|these|those|it|you|actual|precise)|"
     r"present (?:the|it|them)|"
     r"next (?:communication|message|reply|response) from you|do not (?:return|come back) with|"
-    r"show me|give me|stop (?:asking|making)|proceed (?:with|to)|go ahead)\b",
+    r"show me|give me|stop (?:asking|making)|proceed (?:with|to)|go ahead|aim for \d+|generate an? (?:list|outline)|"
+    r"reflect on (?:it|that|this|your))\b",
     re.IGNORECASE,
 )
 """One-time orders of a person: readers called 65 % of such passages junk, and 11 % useful."""
@@ -83,7 +84,20 @@ _OFFER = re.compile(
     r"(?:(?:would you like|(?:do you )?want) me|shall i|is there anything|anything else)\b", re.IGNORECASE
 )
 """An agent's offer; what a person says after it answers no question."""
-_OF_TALK = (DISPUTED, SCOLDS, UNMARKED, _PROMISE)
+_SCENE = re.compile(
+    r"\byou(?:'ve| have) (?:just )?(?:received|been (?:given|told)|woken|the chan[cg]e to)\b|"
+    r"\byou (?:wake up|find yourself)\b",
+    re.IGNORECASE,
+)
+"""A puzzle or an exercise, told to its reader: nothing in it is true."""
+_RECEIPT = re.compile(r"[^.!?]{3,120} (?:is|are) (?:noted|acknowledged|understood)[.!]?", re.IGNORECASE)
+_OF_ITSELF = re.compile(
+    r"this (?:segment|section|part|chapter|module|document|report|guide|list) (?:will|covers|explains|provides|"
+    r"includes|outlines)\b",
+    re.IGNORECASE,
+)
+"""An announcement of what the text itself contains."""
+_OF_TALK = (DISPUTED, SCOLDS, UNMARKED, OF_AGENT, _PROMISE)
 """Sentences to an agent that no passage contains."""
 _NO_TEXT = tuple(pattern for name, pattern in AMONG_PEOPLE if name in {"code", "template"})
 
@@ -92,19 +106,25 @@ def of_person(speech: Speech, text: str, known: Collection[str]) -> list[ScoredS
     """Return passages of a person's turn to an agent. known: sentences that are candidates already."""
     own = (part for part in own_words(text) if part[0] not in ">&")
     parts = ["" if any(one.search(part) for one in _OF_TALK) else without_marks(part) for part in own]
-    found = ((one, first) for one, first in _passages(parts, by_agent=False) if not _only_asks(one))
+    found = ((one, first) for one, first in _passages(parts, by_agent=False) if not _is_aside(one))
     told = _with_question(speech, found, known)
     return _best(one for one in told if one.asked is None or _OFFER.match(one.asked) is None)
 
 
-def _only_asks(said: str) -> bool:
-    """Return True if every sentence of a passage asks the agent for something."""
-    return all(ASKS.search(part) is not None for part in sentences(said))
+def _is_aside(said: str) -> bool:
+    """Return True if a passage tells nothing that holds, or if each of its sentences asks the agent for something."""
+    return _holds_nothing(said) or all(ASKS.search(part) is not None for part in sentences(said))
+
+
+def _holds_nothing(said: str) -> bool:
+    """Return True for a scene ("You have just received …") and a receipt ("The plan is noted.")."""
+    return _SCENE.search(said) is not None or _RECEIPT.fullmatch(said) is not None
 
 
 def whole(text: str) -> list[ScoredSentence]:
-    """Return a short turn as one passage, whatever its words."""
-    return [_statement(" ".join(without_marks(part) for part in own_words(text)))]
+    """Return a short turn as one passage, if it tells something that holds."""
+    told = " ".join(without_marks(part) for part in own_words(text))
+    return [] if _holds_nothing(told) else [_statement(told)]
 
 
 def of_agent(text: str, known: Collection[str]) -> list[ScoredSentence]:
@@ -113,7 +133,9 @@ def of_agent(text: str, known: Collection[str]) -> list[ScoredSentence]:
     return _best(
         _statement(one)
         for one in found
-        if _is_specific(one) and not (_FIELD.match(one) or _REACTION.match(one)) and one not in known
+        if _is_specific(one)
+        and not (_FIELD.match(one) or _REACTION.match(one) or _OF_ITSELF.match(one) or _SCENE.search(one))
+        and one not in known
     )
 
 

@@ -10,6 +10,7 @@ from slowwave_server.domain.extraction.flaws import (
     DISPUTED,
     META,
     NAMED,
+    OF_AGENT,
     PERSON,
     SCOLDS,
     SOMEBODY,
@@ -110,7 +111,7 @@ def is_cut(content: str) -> bool:
 
 def is_about_talk(said: str) -> bool:
     """Return True if a sentence in its speaker's words gives the agent a role, disputes, scolds or asks."""
-    return any(pattern.search(said) is not None for pattern in (META, DISPUTED, SCOLDS, UNMARKED))
+    return any(pattern.search(said) is not None for pattern in (META, DISPUTED, SCOLDS, UNMARKED, OF_AGENT))
 
 
 def is_unreal(content: str) -> bool:

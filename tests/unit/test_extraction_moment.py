@@ -7,7 +7,10 @@ import pytest
 from slowwave_server.domain.candidates import ExtractionContext, Window
 from slowwave_server.domain.events import Event, EventKind
 from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.outline import outline
+from slowwave_server.domain.extraction.pasted import own_words
+from slowwave_server.domain.extraction.said import of_agent
 from tests.support.judging import Judge
 
 AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
@@ -24,6 +27,7 @@ def kept(useful: float, *turns: Said) -> list[str]:
 
 
 HELLO: Said = ("assistant", "Welcome back, what is new?")
+READY: Said = ("assistant", "The plan of the crew is ready.")
 CODE: Said = ("assistant", "`load_all` in reader.py calls `next_page()` of pages.py.")
 
 
@@ -170,3 +174,50 @@ def test_a_command_of_the_agents_shell_is_no_memory() -> None:
 )
 def test_promises_to_speak_again_half_questions_and_disputes_are_no_memories(told: str) -> None:
     assert kept(0.9, HELLO, ("user", told)) == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Reflect on your answer while paying attention to your own thoughts again.",
+        "K4 is 10 based on this gibe me right ans.",
+        "Ferry notes: While I can describe Bari in theory, I lack the ability to directly modify my own code.",
+        "The undersigned acknowledge that we have read the plan of my Bari crew.",
+        "Do not share my personal information how do i use the Bari page.",
+        '"BariPanel is not defined."',
+        "So, a ferry is going towards two people. You have the chance to pull a lever and change its course to Bari.",
+        "The completion of the Bari logistics is noted.",
+        "Let's start with Ida.",
+    ],
+)
+def test_an_exercise_a_form_and_anothers_words_are_not_what_a_person_says(told: str) -> None:
+    assert kept(0.5, READY, ("user", told)) == []
+
+
+def test_an_exercise_for_the_agent_needs_more_than_its_usefulness() -> None:
+    assert kept(0.8, READY, ("user", "Aim for 20 or so questions on the ferries of Bari and Patras.")) == []
+
+
+def test_lines_that_set_a_variable_are_code() -> None:
+    assert is_machine_text("rows = Reader.of(bari, limit) and then the rows of the harbour are printed")
+    assert is_machine_text("Read the rows of the harbour all_rows = bari of the harbour and print them")
+    assert not is_machine_text("The rows of the harbour are printed and then read again")
+
+
+def test_the_pasted_reply_of_another_agent_is_not_the_persons() -> None:
+    reply = 'this is from Codex: "I read plan.md. It means much to me as a record of what matters to my Bari crew."'
+    assert own_words(reply) == []
+    assert own_words(f"My ferry leaves Bari at 7. {reply}") == ["My ferry leaves Bari at 7."]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "You have just received an urgent note from the Harbour of Bari. A mistake of 40 rows has been found.",
+        "This segment will unpack the rise of Ida Holm, from Bari to Patras in 40 years.",
+        'Note 2: (e.g., "Key ferry still pending in Bari", "Medium", "Call of Ida at 2 PM").',
+    ],
+)
+def test_an_agents_scenes_samples_and_announcements_are_no_facts(told: str) -> None:
+    assert of_agent(told, ()) == []
+    assert of_agent("The harbour of Bari has found a mistake of 40 rows.", ()) != []
