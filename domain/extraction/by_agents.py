@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable
 from itertools import islice
 
+from slowwave_server.domain.extraction.headings import only_headings
 from slowwave_server.domain.extraction.making import ScoredSentence
 from slowwave_server.domain.extraction.outcomes import is_outcome
-from slowwave_server.domain.extraction.outline import clean, outline
+from slowwave_server.domain.extraction.outline import Outline, clean, outline
 from slowwave_server.domain.extraction.person import third_person
 from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.signals import Seen, signals
@@ -24,6 +25,24 @@ _EXPLAINS = re.compile(
 """A sentence that explains code or a review, or reacts to the agent's own finding."""
 _REVIEW = re.compile(r"\bline-by-line\b|\blines? \d.*\blines? \d", re.IGNORECASE)
 """The outline of a code review: its points are places in files."""
+_ASKS = re.compile(
+    r"(?:^|[.!?\n]\s*)(?:(?:so|but|and|hey|ok|okay|in \w+)\W+){0,2}(?:why|how|what|where|who|is|are|does|do|did)\b"
+    r"[^.!?\n]*\Z|\?\s*\Z",
+    re.IGNORECASE,
+)
+"""A question at the end of a turn."""
+_MAKES = re.compile(
+    r"(?:\b(?:can|could|would|will) you (?:\w+ ){0,2}|\b(?:i|we) (?:need|want|expect|require)\b.{0,40}|"
+    r"(?:^|[.!?,\n]\s*)(?:(?:please|now|then|and|next)\W+)*)"
+    r"(?:arrange|book|build|compile|create|deliver|design|draft|find|generate|give|itinerary|list|make|organi[sz]e|"
+    r"outline|plan|prepare|present|propose|provide|put together|recommend|report|schedule|send|show|suggest|"
+    r"summari[sz]e|update|write)\b",
+    re.IGNORECASE,
+)
+"""A request for work."""
+_FIGURE = re.compile(r"\d(?!\d?[.)] )")
+FIGURES = 2
+"""Minimum points with a figure in an answer to a question."""
 MAX_OUTCOMES = 4
 """Per turn of ordinary length."""
 
@@ -36,7 +55,7 @@ def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[S
     told = (_outcome(speech, clean(part)) for part in sentences(text) if part[0] not in ">&" and is_outcome(part))
     found = list(islice((one for one in told if one is not None), at_most(MAX_OUTCOMES, len(text))))
     handed = outline(text)
-    if handed is not None and handed.is_specific and _REVIEW.search(handed.told()) is None and matters():
+    if handed is not None and _is_work(handed, speech.before or "") and matters():
         fired = ("delivered", "act_deliver")
         found.append(
             ScoredSentence(
@@ -48,6 +67,17 @@ def statements(speech: Speech, text: str, matters: Callable[[], bool]) -> list[S
             )
         )
     return found
+
+
+def _is_work(handed: Outline, asked: str) -> bool:
+    """Return True if an outline is of work with content: no bare headings, no review, and no answer to a question
+    without figures. asked: the turn before.
+    """
+    points = (*handed.points, *handed.figures)
+    if not handed.is_specific or only_headings(points) or _REVIEW.search(handed.told()) is not None:
+        return False
+    is_answer = _ASKS.search(asked) is not None and _MAKES.search(asked) is None
+    return not is_answer or sum(_FIGURE.search(point) is not None for point in points) >= FIGURES
 
 
 def _outcome(speech: Speech, sentence: str) -> ScoredSentence | None:

@@ -8,8 +8,8 @@
 import re
 
 from slowwave_server.domain.extraction.acts import acts_of
-from slowwave_server.domain.extraction.headings import is_menu
-from slowwave_server.domain.extraction.outline import clean, numbered, outline
+from slowwave_server.domain.extraction.headings import is_menu, only_headings
+from slowwave_server.domain.extraction.outline import Outline, clean, numbered, outline
 from slowwave_server.domain.extraction.sentences import sentences
 from slowwave_server.domain.extraction.standalone import content_words, is_cut
 
@@ -38,6 +38,12 @@ _OTHERWISE = re.compile(
     r"hold (?:on|off)|wait)\b",
     re.IGNORECASE,
 )
+_NEXT = re.compile(
+    r"\blet'?s (?:(?:go|get|move) (?:in|into|on|to|deeper)\b|(?:do|try|take|start|use) (?:\w+ )?(?:one|another|"
+    r"something|a different)\b)",
+    re.IGNORECASE,
+)
+"""Words that lead on to something else: they accept nothing."""
 _QUESTION = re.compile(r"\?|^(?:your|what|which|who|where|when|how|do|are|is|any)\b", re.IGNORECASE)
 _LETS = re.compile(
     r"^(?:(?:ok|okay|yes|yeah|alright|right|so|great|perfect|good|well|then|now|and|sure|thanks)[\s,.!-]+){0,4}"
@@ -81,7 +87,8 @@ def lets(sentence: str) -> str | None:
 
 def accepts(parts: list[str]) -> bool:
     """Return True if a person's turn accepts the previous turn: one of its first acts accepts, and none declines."""
-    acts = acts_of(parts[:4], by_agent=False)
+    said = [part for part in parts[:4] if not _NEXT.search(part)]
+    acts = acts_of(said, by_agent=False)
     declined = "reject" in acts or "correct" in acts[:2] or any(_OTHERWISE.search(part) for part in parts[:4])
     return "accept" in acts and not declined
 
@@ -89,7 +96,7 @@ def accepts(parts: list[str]) -> bool:
 def agreed(before: str) -> str | None:
     """Return what a plain yes agrees to: the outline of a structured answer, else the agent's last proposal."""
     handed = outline(before)
-    if handed is not None and handed.is_specific and not is_menu(handed.title, handed.points):
+    if handed is not None and handed.is_specific and not _is_bare(handed):
         return f"agreed on {_of_them(handed.told())}"
     proposals = [match["what"] for part in sentences(before) if (match := _PROPOSES.search(clean(part)))]
     if not proposals or len(content_words(proposals[-1])) < 3 or _EITHER.search(proposals[-1]):
@@ -98,6 +105,11 @@ def agreed(before: str) -> str | None:
         return None
     told = _of_them(proposals[-1][:MAX_PROPOSAL].strip(" ,;:").removeprefix("then "))
     return None if is_cut(told) else f"agreed to {told}"
+
+
+def _is_bare(handed: Outline) -> bool:
+    """Return True if an outline only lists what can be chosen or has only headings: nothing that a yes agrees to."""
+    return is_menu(handed.title, handed.points) or only_headings((*handed.points, *handed.figures))
 
 
 def _of_them(text: str) -> str:

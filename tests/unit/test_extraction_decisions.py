@@ -1,10 +1,15 @@
 """Decisions: what is chosen or accepted, by the words of the proposal; nothing is decided against a person's no."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave_server.domain.events import Event
+from slowwave_server.domain.extraction.by_agents import statements
 from slowwave_server.domain.extraction.decisions import accepts, agreed, chosen_option, lets
+from slowwave_server.domain.extraction.speech import speeches
 
 CHOICES = "Three ways to plate the dish:\n1. Round plate with Thai basil\n2. Slate with lemon zest\n3. Deep bowl\n"
 
@@ -119,3 +124,46 @@ def test_hostile_talk_is_decided_in_bounded_time(junk: str) -> None:
     chosen_option(text, text)
     lets(text)
     agreed(text)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["Lets go into more detail.", "Which pumps are needed?"],
+        ["That's a tough one yes?", "Let's do one that is less tough."],
+        ["Let's try something else."],
+    ],
+)
+def test_a_person_who_moves_on_accepts_nothing(parts: list[str]) -> None:
+    assert not accepts(parts)
+
+
+def test_nobody_agrees_on_bare_headings() -> None:
+    headings = "## Harbour plan of the Bari crew\n- Security Needs\n- Progressive Growth\n- Performance Benefits\n"
+    figures = "## Harbour plan of the Bari crew\n- Pumps: 40 by May\n- Crew: 12 people\n"
+    assert agreed(headings) is None
+    assert agreed(figures) is not None
+
+
+EXPLAINED = (
+    "## Saints of the Bari crew\n- Nikolai of Myra: the sailors\n- Elmo of Formia: the fire\n- Brendan: the sea\n"
+)
+PRICED = "## Ferries of the Bari crew\n- Patras: 40 euros\n- Durres: 55 euros\n- Corfu: 62 euros\n"
+BARE = "## Harbour plan of the Bari crew\n- Security Needs\n- Progressive Growth\n- Performance Benefits\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "delivers"),
+    [
+        ("Why do sailors pray to so many saints of Bari?", EXPLAINED, False),
+        ("so how does my crew pray, are there saints that help", EXPLAINED, False),
+        ("Can you write a list of the saints of my Bari crew?", EXPLAINED, True),
+        ("What are the prices of my ferries from Bari?", PRICED, True),
+        ("Write a harbour plan for my Bari crew.", BARE, False),
+    ],
+)
+def test_an_agents_explanation_and_bare_headings_are_no_delivery(asked: str, answer: str, delivers: bool) -> None:
+    at = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
+    turns = (Event(1, "user", "user", asked, at), Event(2, "assistant", "assistant", answer, at))
+    *_, handing = speeches(turns, (), "helper")
+    assert bool(statements(handing, answer, lambda: True)) == delivers
