@@ -5,7 +5,9 @@ C++). Replayed questions are part of a pass; their share of its time is told as 
 Each round adds statements, half of which repeat or deny memories of the scope, and is rolled back afterwards. The
 caches of read statements are cleared, as in a worker that has just started.
 
-    .venv/bin/python -m bench.consolidate [--sizes 1000,100000] [--items 200] [--rounds 5]
+    .venv/bin/python -m bench.consolidate [--sizes 1000,100000] [--items 200] [--rounds 5] [--rules-alone]
+
+With --rules-alone, a pass asks no model of pairs and replays no questions.
 """
 
 import argparse
@@ -43,7 +45,6 @@ from slowwave_server.services.undo.undo import undo
 MOST_RATIO = 2
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)
 NOW = START + timedelta(days=365)
-SETTINGS = Consolidation()
 COLUMNS = (
     "id, scope_id, type, content, content_hash, status, confidence, importance, trust, valid_from, reaffirmed_at,"
     " recorded_at, checked_at, search"
@@ -74,6 +75,7 @@ class Scope:
     connection: Connection
     engine: Engine
     life: Life
+    settings: Consolidation
     held: list[str] = field(default_factory=list)
     said: int = 0
     done: str = ""
@@ -126,7 +128,7 @@ class Scope:
             self.connection.execute(STORE, (text, content_hash(text), at, self.said, at))
         _forget()
         begun = time.perf_counter()
-        report = consolidate(self.engine, Order(1, "light", by="bench"), settings=SETTINGS, clock=lambda: NOW)
+        report = consolidate(self.engine, Order(1, "light", by="bench"), settings=self.settings, clock=lambda: NOW)
         taken = time.perf_counter() - begun
         if report.run is None or report.failed or report.state not in {"completed", "rolled_back"}:
             raise RuntimeError(f"the pass did not settle {len(texts)} statements: {report.state}, {report.summary}")
@@ -183,7 +185,7 @@ def _forget() -> None:
 
 
 @contextmanager
-def scope_of(server_url: str, size: int) -> Iterator[Scope]:
+def scope_of(server_url: str, size: int, settings: Consolidation) -> Iterator[Scope]:
     """A scope of that size in a separate database."""
     name = f"bench_{size}"
     with psycopg.connect(server_url, autocommit=True) as admin:
@@ -192,7 +194,7 @@ def scope_of(server_url: str, size: int) -> Iterator[Scope]:
     engine = make_engine(url, statement_timeout_ms=600_000)
     migrate(engine)
     with psycopg.connect(url, autocommit=True) as connection:
-        scope = Scope(connection, engine, Life(size))
+        scope = Scope(connection, engine, Life(size), settings)
         begun = time.perf_counter()
         scope.fill(size)
         print(f"{size:,} memories were put in place in {time.perf_counter() - begun:.0f} s", flush=True)
@@ -221,14 +223,17 @@ def main() -> None:
     parser.add_argument("--sizes", default="1000,100000")
     parser.add_argument("--items", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rules-alone", action="store_true")
     arguments = parser.parse_args()
+    alone = {"judge": False, "replay_questions": 0} if arguments.rules_alone else {}
+    settings = Consolidation.model_validate(alone)
     sizes = [int(size) for size in arguments.sizes.split(",")]
     folder = Path(tempfile.mkdtemp(prefix="slowwave-bench-"))
     server = get_server(folder / "data", cleanup_mode="delete")
     found = {}
     try:
         for size in sizes:
-            with scope_of(server.get_uri(), size) as scope:
+            with scope_of(server.get_uri(), size, settings) as scope:
                 found[size] = measure(scope, arguments.items, arguments.rounds)
     finally:
         server.cleanup()
