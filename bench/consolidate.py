@@ -35,6 +35,8 @@ from bench.statements import Life
 from slowwave.settings import Consolidation
 from slowwave_server.domain.blocking import block_keys
 from slowwave_server.domain.similarity import read
+from slowwave_server.domain.similarity.changing import tells_change
+from slowwave_server.domain.similarity.quotes import plain_words
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
@@ -181,7 +183,8 @@ def _memory(place: int, text: str) -> tuple[Any, ...]:
 
 def _forget() -> None:
     """Clear the caches of this process, because the next worker starts without them."""
-    read.cache_clear()
+    for known in (read, tells_change, plain_words):
+        known.cache_clear()
 
 
 @contextmanager

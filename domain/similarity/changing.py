@@ -9,6 +9,7 @@ the one that the statement names (`succession`) need no word for a change.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from slowwave_server.domain.similarity.amounts import identifiers_of
 from slowwave_server.domain.similarity.judge import are_two_subjects
@@ -73,6 +74,7 @@ if it tells of a change, and how their values differ (`give_other_values`).
 """
 
 
+@lru_cache(maxsize=8192)  # a pass compares each statement with many others
 def tells_change(text: str) -> bool:
     """Return True if a statement says that something is new or has ended."""
     return _CHANGE.search(text) is not None

@@ -5,6 +5,7 @@ comparison reads it without quotes, with the speaker in place of "I", and withou
 """
 
 import re
+from functools import lru_cache
 
 _QUOTED = re.compile(
     r'(?s)(?P<speaker>[^:"(]{1,60}?)(?: to (?P<listener>[^:"(]{1,60}))?(?: \(asked [^"]*\))?: "(?P<words>.*)"'
@@ -19,6 +20,7 @@ _FIRST_PERSON = (
 )
 
 
+@lru_cache(maxsize=8192)
 def plain_words(text: str) -> str:
     """Return the statement in `text` in the third person, as if its speaker's name were the subject."""
     found = _QUOTED.fullmatch(text)

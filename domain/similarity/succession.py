@@ -9,6 +9,7 @@ holds now, so both directions of an update in the model of meaning count.
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from slowwave_server.domain.similarity.amounts import values_differ
 from slowwave_server.domain.similarity.lexicon import stem
@@ -137,6 +138,7 @@ def _measures_again(older: Reading, newer: Reading, *, is_new: bool) -> float:
     return _BARELY if _CHANGED_TO.search(newer.text) else _POSSIBLE
 
 
+@lru_cache(maxsize=8192)
 def _tells_news(text: str) -> bool:
     return any(sign.search(text) for sign in (_NEWS, _CHANGED_TO))
 

@@ -13,7 +13,6 @@ from sqlalchemy import Connection, text
 from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
 from slowwave_server.domain.consolidation.values import Ended
 from slowwave_server.domain.review import ends_at
-from slowwave_server.domain.similarity import changes, read
 from slowwave_server.services.consolidation.effects import CHANGED, Effects
 from slowwave_server.services.consolidation.world import World
 
@@ -91,4 +90,4 @@ def _changes(world: World, newer: MemoryRevision, older: MemoryRevision) -> bool
         return False
     if world.pinned(newer.id, older.id):
         return False
-    return changes(read(newer.content), read(older.content), world.meaning_of(newer.id, older.id))
+    return world.changes(newer, older)

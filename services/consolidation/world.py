@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 
 from slowwave_server.domain.consolidation.groups import connected
 from slowwave_server.domain.consolidation.known import MemoryRevision
-from slowwave_server.domain.similarity import Judgement, MeaningOf, Thresholds, judge, read
+from slowwave_server.domain.similarity import Judgement, MeaningOf, Thresholds, changes, judge, read
 from slowwave_server.services.consolidation.neighbours import candidates, load_with_merged, nearest
 from slowwave_server.services.consolidation.synthesis import REASON
 
@@ -95,6 +95,7 @@ class World:
         self.known: dict[UUID, MemoryRevision] = {}
         self.near: dict[UUID, list[UUID]] = {}
         self._judged: dict[tuple[UUID, UUID], Judgement] = {}
+        self._changing: dict[tuple[str, str, bool], bool] = {}
         self._pinned: set[frozenset[UUID]] = set()
         self._joined: set[frozenset[UUID]] = set()
         self._by_hand: set[UUID] = set()
@@ -136,6 +137,14 @@ class World:
     def meaning_of(self, a: UUID, b: UUID) -> MeaningOf | None:
         """Return the model of pairs, if it may be asked about these two: only about the nearest neighbours."""
         return self._meaning if _ordered(a, b) in self._nearest else None
+
+    def changes(self, newer: MemoryRevision, older: MemoryRevision) -> bool:
+        """Return True if the words of `newer` change `older`. Each pair of statements is compared once."""
+        meaning = self.meaning_of(newer.id, older.id)
+        pair = (newer.content, older.content, meaning is None)
+        if pair not in self._changing:
+            self._changing[pair] = changes(read(newer.content), read(older.content), meaning)
+        return self._changing[pair]
 
     def mergeable(self, a: MemoryRevision, b: MemoryRevision) -> bool:
         if frozenset((a.id, b.id)) in self._joined:
