@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from slowwave.lazy_patterns import lazy_pattern
 from slowwave.redaction.shapes import Found
 
-_RUN = lazy_pattern(r"\d(?:[ ./-]?\d){6,80}")
+_RUN = lazy_pattern(r"\d(?:[ ./-]?\d){6,}")
 _ISSUER = lazy_pattern(r"4|5[1-5]|2[2-7]|3[47]|3[068]|6(?:011|4[4-9]|5|2|7)|35|50|5[6-9]")
 _CARD = lazy_pattern(r"\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5}|\d{12,19}")
 _CARD_WORDS = lazy_pattern(
