@@ -1,32 +1,13 @@
 """Talk with coding agents: what nobody said, what an agent reports, and how much usefulness a memory needs there."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from slowwave_server.domain.candidates import ExtractionContext, Window
-from slowwave_server.domain.events import Event, EventKind
-from slowwave_server.domain.extraction import RulesExtractor, said
+from slowwave_server.domain.extraction import said
 from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.outline import outline
 from slowwave_server.domain.extraction.standing import is_instruction
-from slowwave_server.domain.extraction.tone import (
-    is_about_code,
-)
-from tests.support.judging import Judge
-
-AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
-Said = tuple[EventKind, str | None, str]
-
-
-def kept(likes: Callable[[str], float], *turns: Said) -> list[str]:
-    events = tuple(
-        Event(seq, kind, kind, content, AT + timedelta(minutes=seq), name=name)
-        for seq, (kind, name, content) in enumerate(turns, 1)
-    )
-    found = RulesExtractor(Judge(likes)).extract(Window(events), ExtractionContext("coder", "UTC"), AT)
-    return [one.content for one in found.candidates]
+from slowwave_server.domain.extraction.tone import is_about_code
+from tests.support.judging import Said, kept
 
 
 @pytest.mark.parametrize(

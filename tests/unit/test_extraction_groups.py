@@ -1,12 +1,9 @@
 """Talk among people: who speaks, what outsiders understand, and how much usefulness a memory needs there."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
 from slowwave_server.domain.candidates import ExtractionContext, Window
-from slowwave_server.domain.events import Event, EventKind
+from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor, said
 from slowwave_server.domain.extraction.outsiders import is_clear_to_outsiders, is_listing
 from slowwave_server.domain.extraction.pasted import without_older_mail
@@ -18,20 +15,7 @@ from slowwave_server.domain.extraction.tone import (
     is_rambling,
     is_technical,
 )
-from tests.support.judging import Judge
-
-AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
-Said = tuple[EventKind, str | None, str]
-
-
-def kept(likes: Callable[[str], float], *turns: Said) -> list[str]:
-    events = tuple(
-        Event(seq, kind, kind, content, AT + timedelta(minutes=seq), name=name)
-        for seq, (kind, name, content) in enumerate(turns, 1)
-    )
-    found = RulesExtractor(Judge(likes)).extract(Window(events), ExtractionContext("coder", "UTC"), AT)
-    return [one.content for one in found.candidates]
-
+from tests.support.judging import AT, Judge, Said, kept
 
 FRIENDS: tuple[Said, ...] = (
     ("user", "Maya", "I bake bread with my sister every Sunday."),
