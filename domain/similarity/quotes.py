@@ -33,10 +33,11 @@ def plain_words(text: str) -> str:
     return _RESOLVED.sub("", words[:1].upper() + words[1:])
 
 
-def speakers_of(text: str) -> set[str]:
+@lru_cache(maxsize=8192)
+def speakers_of(text: str) -> frozenset[str]:
     """The speaker of a quoted statement, and the person to whom it was said."""
     found = _QUOTED.fullmatch(text)
-    return set() if found is None else {name for name in (found["speaker"], found["listener"]) if name}
+    return frozenset(name for name in (found["speaker"], found["listener"]) if name) if found else frozenset()
 
 
 def with_speaker_for_we(text: str) -> str:

@@ -51,10 +51,10 @@ def succeeds(
 
     speakers: the names of those who spoke; is_change, was_change: True if the newer, the older one tells of a change.
     """
-    before, after = read_clause(older.text), read_clause(newer.text)
     was_new = was_change or _tells_news(older.text)
     if "?" in newer.text or not (was_new or is_present(older)):
         return False
+    before, after = read_clause(older.text), read_clause(newer.text)
     if max(len(before.values), len(after.values)) > _MOST_VALUES:
         return False
     least = _SURE if BESIDES.search(newer.text) else _NEVER
