@@ -108,7 +108,7 @@ def agreed(before: str) -> str | None:
 
 
 def _is_bare(handed: Outline) -> bool:
-    """Return True if an outline only lists what can be chosen or has only headings: nothing that a yes agrees to."""
+    """Return True if an outline only lists choices or has only headings: a yes agrees to nothing then."""
     return is_menu(handed.title, handed.points) or only_headings((*handed.points, *handed.figures))
 
 

@@ -142,7 +142,7 @@ def is_clear_to_outsiders(said: str, asked: str | None = None) -> bool:
 
 
 def _speaks_for_another(said: str) -> bool:
-    """Return True if a label in a statement is no word of the dictionary, so that it is a name."""
+    """Return True if the dictionary lacks a label in a statement, so that the label is a name."""
     match = _NAMED_AGAIN.search(said)
     return match is not None and not is_common_word((match["first"] or match["inside"]).lower())
 

@@ -1,4 +1,4 @@
-"""Decide whether a later statement gives a new value of what an earlier statement says.
+"""Decide whether a later statement gives a new value for an earlier statement.
 
 "The checkout deployment has 3 replicas", "checkout is back down to 4 replicas": both speak of the same thing, each
 gives one value of the same kind, and the later one tells of a change. Words of the topic that only one of them has
@@ -60,7 +60,7 @@ def restates(older: Reading, newer: Reading, *, was_change: bool) -> bool:
 
 
 def _share_event(older: Reading, newer: Reading) -> bool:
-    """Return True if two bests share more than the word for it: the distance, the exercise, the game."""
+    """Return True if two bests share more than the word "best": the distance, the exercise, the game."""
     shared = set(read_clause(older.text).topic) & set(read_clause(newer.text).topic)
     return any(_RECORD.fullmatch(one) is None and one not in _OF_RECORDS for one in shared)
 

@@ -187,7 +187,7 @@ def _stands_alone(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _is_compound(word: str) -> bool:
-    """Return True for "on-call" and "part-time", which are no identifiers."""
+    """Return True for "on-call" and "part-time": these words identify nothing."""
     return is_common_word(word) or all(is_common_word(part) or len(part) < _SHORT for part in _PARTS.split(word))
 
 

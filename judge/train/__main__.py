@@ -6,7 +6,7 @@ Run: python -m judge.train                     trains, writes judge/src/slowwave
      python -m judge.train pairs --target DIR  how two statements relate: trains, writes to a folder (default:
                                                judge/build), and judges the held-out pairs
      python -m judge.train pairs --report      judges the held-out pairs with the model of the package
-     python -m judge.train pairs --calibrate   fits its scale and its thresholds anew, and judges the held-out pairs
+     python -m judge.train pairs --calibrate   fits its scale and thresholds again, and judges the held-out pairs
      python -m judge.train pairs --share 0.5   learns half of the groups: a point of the learning curve
      python -m judge.train pairs --rounds 3    shows each group three times instead of twelve
 
@@ -95,7 +95,7 @@ def train_pairs(seed: int, share: float, rounds: int, folder: Path) -> None:
 
 
 def calibrate_pairs(folder: Path) -> None:
-    """Fit the scale and the thresholds of the model in a folder anew, and print its results on held-out pairs."""
+    """Fit the scale and the thresholds of the model in a folder again, and print its results on held-out pairs."""
     card = read_card(folder) | pair_calibration.calibrated(folder)
     pair_calibration.write_card(card, folder)
     pair_report.report(card, folder)

@@ -15,9 +15,7 @@ MERGED = frozenset({"duplicate", "merge"})
 
 @cache
 def _verdict(first: str, second: str, *, same: bool, opposed: bool, may_hold: bool) -> Verdict:
-    """Return the verdict on two statements. It depends only on what the model is certain of, so that all thresholds
-    share a few readings of the rules.
-    """
+    """Return the verdict on two statements. It depends only on the flags, so all thresholds share a few readings."""
     contradiction = 1.0 if opposed else 0.0 if may_hold else BOTH_MAY_HOLD
     told = Meaning(float(same), contradiction, 0.0, 0.0, 0.0, duplicate_from=0.5, contradiction_from=0.5)
     return judge(read(first), read(second), meaning=lambda _a, _b: told).verdict
