@@ -25,6 +25,7 @@ from slowwave_server.services.lookup import UnknownName
 from slowwave_server.services.reports.explain import explain_memory
 from slowwave_server.workers.app import make_app
 from slowwave_server.workers.mcp_tools import AgentTools
+from tests.support.midday import TODAY
 from tests.support.siege import (
     AGENT,
     DAY,
@@ -37,7 +38,7 @@ from tests.support.siege import (
     open_siege,
     told_words,
 )
-from tests.support.walls import TODAY, words_in
+from tests.support.walls import words_in
 from tests.transports.backing import Backing
 
 pytestmark = pytest.mark.servers

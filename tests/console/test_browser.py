@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.console.conftest import PASSWORD, Console, log_in, on_a_port
 from tests.console.walking import GUARDED, MARKUP, WORDS, paths_of
-from tests.support.walls import TODAY
+from tests.support.midday import TODAY
 
 pytestmark = [pytest.mark.servers, pytest.mark.long]
 

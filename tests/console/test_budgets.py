@@ -15,6 +15,7 @@ from slowwave_server.domain.model_calls import Spender
 from slowwave_server.workers.console.bar_chart import BOTTOM, HEIGHT, TOP, WIDTH, draw_bar_chart
 from tests.console.conftest import TENANT, open_console
 from tests.support.budgeting import Purse, SetClock
+from tests.support.midday import wait_past_midnight
 
 CAPS = Llm(
     driver="openai", model="small-1", max_output_tokens=100, daily_token_budget=1000, agent_daily_token_budget=400
@@ -30,6 +31,7 @@ def test_i7_it_says_what_is_left_and_which_cap_holds(
     with open_console(engine, redis_client, made) as console:
         console.memory.turn_completed("maya", "monday", [{"role": "user", "content": "Priya keeps bees."}])
         assert "No model was called on any of these days." in console.get("/budgets").text
+        wait_past_midnight()
         purse = Purse(engine, CAPS, SetClock(datetime.now(UTC)))
         purse.budget.settle(purse.reserve(Spender(TENANT, "maya"), 200), "answered", 330)
         purse.budget.settle(purse.reserve(Spender("globex", "maya"), 100), "answered", 99)

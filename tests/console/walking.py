@@ -9,7 +9,8 @@ from sqlalchemy import text
 from slowwave_server.workers.console.pages import PAGES
 from slowwave_server.workers.console.routing import Page
 from tests.console.conftest import Console
-from tests.support.walls import PLACES, TODAY
+from tests.support.midday import TODAY
+from tests.support.walls import PLACES
 
 MARKUP = "<img src=x onerror=alert(1)>{{7*7}}"
 WORDS = {tenant: [place.word for place in PLACES if place.tenant == tenant] for tenant in ("acme", "globex")}

@@ -44,10 +44,11 @@ from slowwave_server.services.reports import (
     working,
 )
 from slowwave_server.services.review import conflict_sides
+from tests.support.midday import TODAY
 from tests.support.wall_calls import Reader, answered, changes, keys_of, letter, may_hold, open_keys_of
 from tests.support.wall_not_called import NOT_CALLED, readers
 from tests.support.wall_readers import READERS
-from tests.support.walls import PLACES, RULES, TODAY, YESTERDAY, World, open_world, settings_on, words_in
+from tests.support.walls import PLACES, RULES, YESTERDAY, World, open_world, settings_on, words_in
 
 pytestmark = pytest.mark.servers
 

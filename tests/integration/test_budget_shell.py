@@ -15,6 +15,7 @@ from slowwave_server.services.forget.transaction import erase
 from slowwave_server.services.reports.budget import read_budget
 from slowwave_server.workers.cli.main import app
 from tests.support.budgeting import Purse, SetClock
+from tests.support.midday import wait_past_midnight
 from tests.support.shelling import CliRunner
 
 pytestmark = pytest.mark.servers
@@ -36,6 +37,7 @@ def spent(engine: Engine, database_url: str) -> Purse:
     with Memory(Settings(database_url=database_url)) as memory:
         for agent in ("maya", "jonas"):
             memory.turn_completed(agent, "monday", [{"role": "user", "content": "Priya keeps bees."}])
+    wait_past_midnight()
     purse = Purse(engine, CAPS, SetClock(datetime.now(UTC)))
     purse.budget.settle(purse.reserve(Spender("default", "maya"), 200), "answered", 150)
     purse.budget.settle(purse.reserve(Spender("default", "maya"), 180), "unanswered", None)

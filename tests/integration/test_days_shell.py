@@ -1,8 +1,10 @@
 """`slowwave day list | day | finalize | agent` on a real database, as a person and as a script use them."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time
 from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import Engine, text
@@ -10,12 +12,12 @@ from sqlalchemy import Engine, text
 from slowwave import Memory
 from slowwave.settings import Settings
 from tests.integration.test_reports_shell import Shell
+from tests.support.midday import TODAY, YESTERDAY, ZONE, at
 from tests.support.summarizing import poison
 
 pytestmark = pytest.mark.servers
 
-TODAY = datetime.now(UTC).date()
-YESTERDAY = TODAY - timedelta(days=1)
+IN_TOKYO = datetime.combine(TODAY, time(5), ZoneInfo("Asia/Tokyo"))
 KEY = "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
 
 
@@ -26,13 +28,10 @@ def shell(database_url: str, valkey_url: str, tmp_path: Path) -> Shell:
 
 @pytest.fixture
 def memory(database_url: str, valkey_url: str, tmp_path: Path) -> Iterator[Memory]:
-    settings = Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path / "spool")
+    days: Any = {"days": {"timezone": ZONE}}
+    settings = Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path / "spool", memory=days)
     with Memory(settings) as memory:
         yield memory
-
-
-def at(day: date, hour: int = 0, minute: int = 0) -> datetime:
-    return datetime.combine(day, time(hour, minute), UTC)
 
 
 def yesterday(memory: Memory, agent: str = "atlas", scope: str | None = None, session: str = "monday") -> None:
@@ -76,7 +75,7 @@ def test_a_day_is_listed_made_final_and_shown_with_its_traces(shell: Shell, memo
     assert (facets["wanted"], facets["executed"]) == (("monday", 1), ("monday", 3))
     shown = shell("day", "show", "atlas", str(YESTERDAY)).stdout
     assert "Wanted" in shown
-    assert f"monday#3 · {YESTERDAY} 09:05 UTC" in shown
+    assert f"monday#3 · {at(YESTERDAY, 9, 5).astimezone(UTC):%Y-%m-%d %H:%M} UTC" in shown
     assert KEY not in shown + str(story)
     again = shell("day", "finalize", "atlas", str(YESTERDAY))
     assert again.stdout == f"atlas/{YESTERDAY}: nothing new since version 1, final.\n"
@@ -196,19 +195,19 @@ def test_a_new_agent_s_day_is_set_before_its_first_turn(shell: Shell, memory: Me
     assert shell("agent", "clock", "nova").exit_code == 1, "nothing was made of a call that was refused"
     set_ = shell.json("agent", "clock", "nova", "--timezone", "Asia/Tokyo")
     assert (set_["timezone"], set_["cutoff_hour"]) == ("Asia/Tokyo", 0)
-    memory.turn_completed("nova", "old", [{"role": "user", "content": "Hello.", "at": at(YESTERDAY, 20)}])
+    memory.turn_completed("nova", "old", [{"role": "user", "content": "Hello.", "at": IN_TOKYO}])
     assert [day["day"] for day in shell.json("day", "list", "nova")] == [TODAY.isoformat()], "it is tomorrow in Tokyo"
 
 
 def test_an_agent_s_day_begins_when_it_is_told_to(shell: Shell, memory: Memory) -> None:
     yesterday(memory)
     before = shell.json("agent", "clock", "atlas")
-    assert (before["timezone"], before["cutoff_hour"], before["today"]) == ("UTC", 0, TODAY.isoformat())
+    assert (before["timezone"], before["cutoff_hour"], before["today"]) == (ZONE, 0, TODAY.isoformat())
     after = shell.json("agent", "clock", "atlas", "--timezone", "Asia/Tokyo", "--cutoff-hour", "4")
     assert (after["timezone"], after["cutoff_hour"]) == ("Asia/Tokyo", 4)
     assert after["since"].endswith("19:00:00+00:00"), "four in the morning in Tokyo"
     shown = shell("agent", "clock", "atlas").stdout
     assert "day begins  04:00" in shown
-    memory.turn_completed("atlas", "late", [{"role": "user", "content": "One more.", "at": at(YESTERDAY, 20)}])
+    memory.turn_completed("atlas", "late", [{"role": "user", "content": "One more.", "at": IN_TOKYO}])
     days = {entry["day"]: entry["total_messages"] for entry in shell.json("day", "list", "atlas")}
     assert days == {YESTERDAY.isoformat(): 3, TODAY.isoformat(): 1}, "what was said before keeps its day"

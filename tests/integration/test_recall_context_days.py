@@ -13,6 +13,7 @@ import pytest
 from slowwave import AsyncMemory, Memory, Settings
 from slowwave.recall import Context, estimate
 from slowwave_server.workers.cli.main import app
+from tests.support.midday import wait_past_midnight
 from tests.support.recalling import NOW, Shelf, context
 from tests.support.shelling import CliRunner
 
@@ -281,6 +282,7 @@ def test_a_context_is_bounded_whatever_the_day_holds(shelf: DayShelf) -> None:
 def test_i7_memory_and_async_memory_keep_the_budget_and_read_the_days_of_the_settings(
     shelf: DayShelf, database_url: str, tmp_path: Path
 ) -> None:
+    wait_past_midnight()
     now = datetime.now(UTC)
     for back in range(3):
         shelf.summarise(now.date() - timedelta(days=back), *(f"Thing {n} of {back} was done." for n in range(9)))
@@ -301,6 +303,7 @@ def test_i7_memory_and_async_memory_keep_the_budget_and_read_the_days_of_the_set
 
 
 def test_the_shell_prints_what_was_asked_for_and_what_found_no_room(shelf: DayShelf, database_url: str) -> None:
+    wait_past_midnight()
     today = datetime.now(UTC).date()
     shelf.summarise(today, *(f"Thing {n} was done." for n in range(30)))
 

@@ -31,8 +31,6 @@ from tests.support.reviewing import Dispute
 
 pytestmark = pytest.mark.servers
 
-NOW = datetime.now(UTC)
-
 
 def now() -> datetime:
     return datetime.now(UTC)

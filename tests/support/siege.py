@@ -17,7 +17,8 @@ from slowwave_server.models.webhooks import WebhookDelivery
 from slowwave_server.services.access.api_keys import NewKey, make_key
 from slowwave_server.services.webhooks.endpoints import NewEndpoint, make_endpoint
 from tests.support.forgetting import dump_redis, dump_tables
-from tests.support.walls import PLACES, TODAY, World, open_world, settings_on, settle, words_in
+from tests.support.midday import TODAY
+from tests.support.walls import PLACES, World, open_world, settings_on, settle, words_in
 
 MINE, THEIRS = PLACES[5], (PLACES[0], PLACES[1])
 OTHER_WORDS = {place.word for place in THEIRS}

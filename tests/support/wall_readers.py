@@ -44,6 +44,7 @@ from slowwave_server.services.reports import (
     working,
 )
 from slowwave_server.services.review import conflict_sides
+from tests.support.midday import TODAY
 from tests.support.wall_calls import (
     Reader,
     as_data,
@@ -61,7 +62,7 @@ from tests.support.wall_calls import (
     scopes,
     shared,
 )
-from tests.support.walls import RULES, TODAY, YESTERDAY
+from tests.support.walls import RULES, YESTERDAY
 
 READERS = [
     Reader(Memory.search, lambda w, _, p: w.of(p).search(p.agent, "editor boat key", 50, scopes=scopes(p)), "reader"),

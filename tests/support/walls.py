@@ -7,7 +7,7 @@ The names of tenants' agents, rooms and sessions' kinds are the same on both sid
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -29,6 +29,7 @@ from slowwave_server.services.flush.flusher import Flusher
 from slowwave_server.services.lookup import find_scope
 from slowwave_server.services.working.consolidate import consolidate_working
 from slowwave_server.workers.leases import LeaseThread
+from tests.support.midday import TODAY, ZONE, at
 
 RULES = Consolidation(min_age_days=0)
 
@@ -58,9 +59,8 @@ PLACES = (
     Place("globex", "atlas", None, "Jaskill"),
     Place("globex", "atlas", "room:kitchen", "Brovane"),
 )
-TODAY = datetime.now(UTC).date()
-EARLY = datetime.combine(TODAY, time(0), UTC)
-YESTERDAY = datetime.combine(TODAY, time(12), UTC) - timedelta(days=1)
+EARLY = at(TODAY)
+YESTERDAY = at(TODAY, 12) - timedelta(days=1)
 
 
 @dataclass
@@ -250,4 +250,5 @@ def open_world(
 
 
 def settings_on(database_url: str, broker_url: str, folder: Path) -> Settings:
-    return Settings(database_url=database_url, broker_url=broker_url, spool=folder / "spool")
+    memory: Any = {"days": {"timezone": ZONE}}
+    return Settings(database_url=database_url, broker_url=broker_url, spool=folder / "spool", memory=memory)

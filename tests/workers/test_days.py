@@ -1,7 +1,7 @@
 """Days through real workers: final after a downtime, once however often asked for, whole whoever dies."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime
 from typing import Any
 
 import psycopg
@@ -14,6 +14,7 @@ from slowwave.coordination.keys import DAYS_QUEUE, FINALIZE_KEY
 from slowwave.coordination.queue_messages import envelope, new_id, publish
 from slowwave.messages import SUMMARIZE_DAY
 from slowwave_server.services.days.day_queue import ask_for_finalize
+from tests.support.midday import TODAY, YESTERDAY, ZONE, at
 from tests.support.processes import wait_until
 from tests.support.summarizing import poison
 from tests.workers.effects import rows, value
@@ -22,8 +23,6 @@ from tests.workers.servers import OwnValkey
 
 pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(180)]
 
-TODAY = datetime.now(UTC).date()
-YESTERDAY = TODAY - timedelta(days=1)
 _DAY = """
     SELECT y.status, y.version, y.attempts, y.last_error, y.last_summarized_total AS summarized,
            (SELECT sum(d.total_messages) FROM slowwave.session_days d
@@ -53,6 +52,7 @@ def _short(fleet: Fleet, look: Engine) -> None:
     """A few events are enough; jobs of maintenance, which would finalise days as well, are not there."""
     fleet.environment["SLOWWAVE_MEMORY__DAYS__REALTIME_SUMMARY_TURN_THRESHOLD"] = "4"
     fleet.environment["SLOWWAVE_MEMORY__DAYS__QUIET_SECONDS"] = "1"
+    fleet.environment["SLOWWAVE_MEMORY__DAYS__TIMEZONE"] = ZONE
     with look.begin() as connection:
         connection.execute(text("DELETE FROM slowwave.maintenance_jobs"))
 
@@ -62,10 +62,6 @@ def foreign(own_valkey: OwnValkey) -> Iterator[Celery]:
     """A Celery app of somebody else: it has the broker's address and the names of tasks."""
     with Celery(broker=own_valkey.url, set_as_current=False) as app:
         yield app
-
-
-def at(day: date, hour: int, minute: int = 0) -> datetime:
-    return datetime.combine(day, time(hour, minute), UTC)
 
 
 def user(content: str, when: datetime, **more: Any) -> dict[str, Any]:
