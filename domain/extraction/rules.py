@@ -37,7 +37,7 @@ from slowwave_server.domain.extraction.tone import (
     says_little,
 )
 from slowwave_server.domain.extraction.tools import calls, is_tool
-from slowwave_server.domain.extraction.turns import worth
+from slowwave_server.domain.extraction.turns import worth as worth_of_turn
 from slowwave_server.domain.extraction.weights import confidence, importance
 from slowwave_server.domain.extraction.worth import Worth
 from slowwave_server.domain.languages import DEFAULT, detect_each
@@ -66,12 +66,16 @@ class RulesExtractor:
 
     Args:
         worth: the judge that decides what to keep; without a judge, signals decide.
+        weigh: a function that returns the log-odds that a careful reader keeps part of a turn, given by its place.
     """
 
     name = "rules"
 
-    def __init__(self, worth: Worth | None = None) -> None:
+    def __init__(
+        self, worth: Worth | None = None, weigh: Callable[[Sequence[Speech], int], float] = worth_of_turn
+    ) -> None:
         self._worth = worth
+        self._weigh = weigh
         self.version = VERSION if worth is None else f"{VERSION}, {worth.name}"
 
     def extract(
@@ -121,7 +125,7 @@ class RulesExtractor:
         self, talk: list[Speech], at: int, text: str, context: ExtractionContext, *, to_agent: bool
     ) -> tuple[Turn, int]:
         """Return the statements of an English turn, and the number of statements above the cap."""
-        weigh = cache(partial(worth, talk, at))
+        weigh = cache(partial(self._weigh, talk, at))
         if to_agent and not talk[at].is_agent:
             text = without_echo(text, talk[at].before)
         if not to_agent and talk[at].has_others and is_listing(text):

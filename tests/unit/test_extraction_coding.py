@@ -7,7 +7,7 @@ from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.outline import outline
 from slowwave_server.domain.extraction.standing import is_instruction
 from slowwave_server.domain.extraction.tone import is_about_code
-from tests.support.judging import Said, kept
+from tests.support.judging import Said, even, kept
 
 
 @pytest.mark.parametrize(
@@ -62,24 +62,22 @@ def test_acronyms_make_no_talk_about_code() -> None:
 CACHE = "The list in DepotCache was keyed without the depot, so reader.py returned parcels of all depots."
 
 
-def test_a_coding_agents_passage_needs_more_usefulness(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
+def test_a_coding_agents_passage_needs_more_usefulness() -> None:
     coding: tuple[Said, Said] = (("user", None, "Why does `load_all` in reader.py hang?"), ("assistant", None, CACHE))
     travel: tuple[Said, Said] = (
         ("user", None, "When do we leave?"),
         ("assistant", None, "The bus to Graz leaves at 8."),
     )
-    assert kept(lambda _: 0.6, *coding) == []
-    assert kept(lambda _: 0.8, *coding) == [f'coder: "{CACHE}"']
-    assert kept(lambda _: 0.6, *travel) == ['coder: "The bus to Graz leaves at 8."']
+    assert kept(lambda _: 0.6, *coding, weigh=even) == []
+    assert kept(lambda _: 0.8, *coding, weigh=even) == [f'coder: "{CACHE}"']
+    assert kept(lambda _: 0.6, *travel, weigh=even) == ['coder: "The bus to Graz leaves at 8."']
 
 
-def test_an_inference_of_a_coding_agent_is_never_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
+def test_an_inference_of_a_coding_agent_is_never_kept() -> None:
     asked: Said = ("user", None, "Why does `load_all` in reader.py hang?")
     guess = f"But {CACHE[0].lower()}{CACHE[1:]}".replace("was keyed", "might be keyed")
-    assert kept(lambda _: 0.9, asked, ("assistant", None, guess)) == []
-    assert kept(lambda _: 0.9, asked, ("assistant", None, CACHE)) == [f'coder: "{CACHE}"']
+    assert kept(lambda _: 0.9, asked, ("assistant", None, guess), weigh=even) == []
+    assert kept(lambda _: 0.9, asked, ("assistant", None, CACHE), weigh=even) == [f'coder: "{CACHE}"']
 
 
 def passages(text: str) -> list[str]:

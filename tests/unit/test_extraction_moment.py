@@ -1,6 +1,7 @@
 """What a person says to an agent for the moment only, and what an agent says of its work, need more usefulness."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -11,18 +12,19 @@ from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.outline import outline
 from slowwave_server.domain.extraction.pasted import own_words
 from slowwave_server.domain.extraction.said import of_agent
-from tests.support.judging import Judge
+from tests.support.judging import Judge, even
 
 AT = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 Said = tuple[EventKind, str]
 
 
-def kept(useful: float, *turns: Said) -> list[str]:
+def kept(useful: float, *turns: Said, **rules: Any) -> list[str]:
     """Return the memories of a talk with an agent whose statements are all equally useful."""
     events = tuple(
         Event(seq, kind, kind, content, AT + timedelta(minutes=seq)) for seq, (kind, content) in enumerate(turns, 1)
     )
-    found = RulesExtractor(Judge(lambda _: useful)).extract(Window(events), ExtractionContext("helper", "UTC"), AT)
+    rated = RulesExtractor(Judge(lambda _: useful), **rules)
+    found = rated.extract(Window(events), ExtractionContext("helper", "UTC"), AT)
     return [one.content for one in found.candidates]
 
 
@@ -76,11 +78,10 @@ def test_a_title_that_states_something_names_no_delivery(title: str, delivers: b
     assert (found is not None and found.is_specific) == delivers
 
 
-def test_a_line_of_a_list_without_a_verb_needs_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
+def test_a_line_of_a_list_without_a_verb_needs_more() -> None:
     line: Said = ("assistant", "- Bus 14: Graz (main station) to Maribor, platform 3")
-    assert kept(0.35, ("user", "Which bus?"), line) == []
-    assert kept(0.45, ("user", "Which bus?"), line) != []
+    assert kept(0.35, ("user", "Which bus?"), line, weigh=even) == []
+    assert kept(0.45, ("user", "Which bus?"), line, weigh=even) != []
 
 
 @pytest.mark.parametrize(
@@ -112,14 +113,13 @@ def test_what_an_agent_says_to_remember_is_no_wish_of_its_own() -> None:
     assert not any("I asked" in one for one in found)
 
 
-def test_an_agents_account_of_its_steps_is_nobodys_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
+def test_an_agents_account_of_its_steps_is_nobodys_words() -> None:
     told = "We keep 4 doors and a lock in the class Gate of gate.py."
     steps = "Let me check gate.py. I can see that `open_door` is there. I'll implement `close_door` in Gate next. "
     pasted = f"{steps}{told} I should verify the lock. {steps}{steps}"
     own = f"Our game has a class Gate with many doors of all sizes. {told} Sam drew the doors. Kim wrote the lock." * 2
-    assert not any(one.startswith("The user") for one in kept(0.9, CODE, ("user", pasted)))
-    assert any(one.startswith("The user") for one in kept(0.9, CODE, ("user", own)))
+    assert not any(one.startswith("The user") for one in kept(0.9, CODE, ("user", pasted), weigh=even))
+    assert any(one.startswith("The user") for one in kept(0.9, CODE, ("user", own), weigh=even))
 
 
 LATCH = "The class Gate of gate.py keeps 4 doors, a latch and the list of all keys."
@@ -130,19 +130,18 @@ PLAN = (
 )
 
 
-def test_a_turn_that_repeats_the_agents_plan_is_nobodys_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slowwave_server.domain.extraction.rules.worth", lambda *_: 0.0)
-    handed = kept(0.9, CODE, ("assistant", PLAN), ("user", PLAN))
+def test_a_turn_that_repeats_the_agents_plan_is_nobodys_words() -> None:
+    handed = kept(0.9, CODE, ("assistant", PLAN), ("user", PLAN), weigh=even)
     assert not any(one.startswith("The user") for one in handed)
     own = "We decided to keep the latch of Gate in latch.py, because Sam tests it alone."
-    answered = kept(0.9, CODE, ("assistant", PLAN), ("user", f"{PLAN}\n{own}"))
+    answered = kept(0.9, CODE, ("assistant", PLAN), ("user", f"{PLAN}\n{own}"), weigh=even)
     assert [one for one in answered if one.startswith("The user")] == [
-        one for one in kept(0.9, CODE, ("assistant", PLAN), ("user", own)) if one.startswith("The user")
+        one for one in kept(0.9, CODE, ("assistant", PLAN), ("user", own), weigh=even) if one.startswith("The user")
     ]
     assert any("latch.py" in one for one in answered)
-    assert any(one.startswith("The user") for one in kept(0.9, CODE, ("user", PLAN)))
+    assert any(one.startswith("The user") for one in kept(0.9, CODE, ("user", PLAN), weigh=even))
     asked = PLAN.replace("build.log.\n", "build.log.\nWhere does Sam keep the tests of the latch?\n")
-    below = kept(0.9, CODE, ("assistant", asked), ("user", f"{asked}\n{own}"))
+    below = kept(0.9, CODE, ("assistant", asked), ("user", f"{asked}\n{own}"), weigh=even)
     assert any("latch.py" in one for one in below)
 
 
