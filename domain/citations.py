@@ -13,6 +13,8 @@ LEAST_WEIGHT = 3.0
 """So much the repeated words weigh at least: three words, or two names or numbers."""
 MAX_CHARACTERS = 20_000
 """So much of a text is read."""
+_MARK = 8
+"""Characters at the end of a memory's id, as contexts show them."""
 _WEIGHTS = {"name": 1.5, "number": 1.5}
 _IDENTIFIER = re.compile(r"(?=\S*\d)(?=\S*[^\W\d])\S{3,}|[^\W\d]{2,}[._/][^\W\d]{2,}\S*|(?!(?:19|20)\d\d\Z)\d{3,}\Z")
 
@@ -23,7 +25,7 @@ def cites(reply: str, memory: UUID, content: str, others: Iterable[str]) -> bool
 
     content: the memory's text. others: texts of people and tools, from which the reply may have taken these words.
     """
-    if str(memory).rpartition("-")[2] in reply:
+    if str(memory)[-_MARK:] in reply:
         return True
     own, said = _words(content), _words(reply)
     for other in others:

@@ -45,7 +45,7 @@ _MACHINE_LINE = re.compile(
 # The marks after a memory, a summary's line and an event of another conversation in a prompt's context and in `search`.
 # A line with such a mark is quoted, whatever the surrounding text is.
 _RECALLED_LINE = re.compile(
-    r"\[(?:memory (?:[0-9a-f]{8}-[0-9a-f-]{15})?[0-9a-f]{12}(?:, [^\n\]]{1,400})?|"
+    r"\[(?:memory (?:(?:[0-9a-f]{8}-[0-9a-f-]{15})?[0-9a-f]{4})?[0-9a-f]{8}(?:, [^\n\]]{1,400})?|"
     r"day \d{4}-\d\d-\d\d v\d{1,9}(?: [^\n]{1,250}#\d{1,19})?|said [^\n]{0,250}#\d{1,19})\]"
 )
 _RECALLED = ("[memory ", "[day ", "[said ")

@@ -1,4 +1,4 @@
-"""Find a memory by the whole UUID or, as contexts show it, by the last group of the UUID."""
+"""Find a memory by the whole UUID or, as contexts show it, by the end of the UUID."""
 
 import re
 from uuid import UUID
@@ -7,10 +7,10 @@ from slowwave.errors import InvalidQuery, shown
 from slowwave_server.models.driver import Reads, read_rows
 from slowwave_server.services.lookup import UnknownName
 
-_END = re.compile(r"[0-9a-f]{12}")
+_END = re.compile(r"[0-9a-f]{8,12}")
 _CALLED = (
     "SELECT m.id FROM slowwave.memories m JOIN slowwave.scopes k ON k.id = m.scope_id"
-    " WHERE k.tenant = %(tenant)s AND right(CAST(m.id AS text), 12) = %(end)s LIMIT 2"
+    " WHERE k.tenant = %(tenant)s AND right(CAST(m.id AS text), length(%(end)s)) = %(end)s LIMIT 2"
 )
 
 
@@ -21,11 +21,11 @@ def check_memory_name(name: str) -> UUID | None:
     try:
         return UUID(name)
     except ValueError:
-        raise InvalidQuery(f"a memory must be its id or the last twelve characters of it, got {shown(name)}") from None
+        raise InvalidQuery(f"a memory must be its id or its last 8 to 12 characters, got {shown(name)}") from None
 
 
 def memory_called(connection: Reads, tenant: str, name: str) -> UUID:
-    """Return the id of a memory by its whole UUID, which need not exist, or by the last twelve characters of one.
+    """Return the id of a memory by its whole UUID, which need not exist, or by its last 8 to 12 characters.
 
     Raises InvalidQuery for another name, UnknownName if no memory of the tenant or several have this end.
     """

@@ -135,7 +135,7 @@ def test_i8_the_tools_of_one_agent_reach_its_own_and_the_named_scopes(world: Wor
         found = await client.call("search", query="code word")
         assert {"heron" in found.text, "pepper" in found.text} == {True}
         assert found.text.startswith(NOTICE)
-        assert f"memory {own[-12:]}, inbox, said in monday#1" in found.text
+        assert f"memory {own[-8:]}, inbox, said in monday#1" in found.text
         assert {hit["scope"] for hit in found.data["hits"]} == {None, "room:kitchen"}
         context = await client.call("context", query="code word")
         assert "heron" in context.text
@@ -150,11 +150,11 @@ def test_i8_the_tools_of_one_agent_reach_its_own_and_the_named_scopes(world: Wor
         for answer in (found, context, tried):
             assert not [word for word in behind if word in answer.text + str(answer.data)]
 
-        for name in (own, own[-12:]):
+        for name in (own, own[-8:], own[-12:]):
             explained = await client.call("explain", memory_id=name)
             assert "monday#1" in explained.text
         assert explained.data["sources"][0]["session"] == "monday"
-        for memory in (*others, others[0][-12:], "01a20040-7339-7fa9-94de-cc33f6035705"):
+        for memory in (*others, others[0][-8:], "01a20040-7339-7fa9-94de-cc33f6035705"):
             refused = await client.call("explain", memory_id=memory)
             assert refused.failed
             assert f"there is no memory {memory!r} that this agent may read" in refused.text

@@ -230,8 +230,8 @@ def test_both_sides_of_an_open_contradiction_are_shown_and_marked(shelf: DayShel
     assert conflict.to_json()["contradicting"] == [old, new]
     assert {hit.id for hit in (*found.memories, *found.recent)} == {other}
     assert (
-        f"- either 2024-05-01 Maya works at Initech. [memory {old[-12:]}]"
-        f" or 2024-05-09 Maya works at Globex. [memory {new[-12:]}]\n" in found.to_text()
+        f"- either 2024-05-01 Maya works at Initech. [memory {old[-8:]}]"
+        f" or 2024-05-09 Maya works at Globex. [memory {new[-8:]}]\n" in found.to_text()
     )
     shelf.sql("UPDATE slowwave.memory_conflicts SET status = 'dismissed'")
     assert known(shelf).conflicts == ()

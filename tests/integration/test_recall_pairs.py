@@ -35,7 +35,7 @@ def test_current_value_found_shows_what_it_replaced_with_until(shelf: Shelf) -> 
     old = shelf.keep("Maya shares a house by the sea.", superseded_by=new)
     assert [hit.id for hit in found(shelf, "Bergen flat")] == [new, old]
     text = context(shelf.connection, "default", "maya", query="Bergen flat", now=NOW).to_text()
-    assert f"- 2024-05-05 until 2024-05-06 Maya shares a house by the sea. [memory {old[-12:]}]" in text
+    assert f"- 2024-05-05 until 2024-05-06 Maya shares a house by the sea. [memory {old[-8:]}]" in text
 
 
 def test_both_sides_of_an_open_conflict_come_with_either(shelf: Shelf) -> None:

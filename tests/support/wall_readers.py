@@ -174,7 +174,7 @@ READERS = [
     ),
     Reader(
         memory_ids.memory_called,
-        lambda w, c, p: [memory_ids.memory_called(c, p.tenant, memory.hex[-12:]) for memory in w.memories(p)],
+        lambda w, c, p: [memory_ids.memory_called(c, p.tenant, memory.hex[-8:]) for memory in w.memories(p)],
         silent=True,
     ),
     Reader(memories.list_memories, lambda _, c, p: memories.list_memories(c, p.tenant, p.agent, scope=shared(p))),

@@ -16,7 +16,7 @@ INVOICES = "Rita: Please send invoices to billing@example.com from now on."
         ("Invoices go to billing@example.com.", INVOICES, "Where do invoices go?"),
         ("I look at osprey-12 first.", "Service 12 runs on osprey-12.", "The service is down."),
         ("You left Porto for Lisbon, so I book from Lisbon.", "Maya moved from Porto to Lisbon.", "Book me a flight."),
-        ("As noted [memory 33cc5f035705].", "Maya prefers tea.", "What do I drink?"),
+        ("As noted [memory 5f035705].", "Maya prefers tea.", "What do I drink?"),
     ],
     ids=["address", "identifier", "words", "mark"],
 )

@@ -97,8 +97,8 @@ def test_mistake_24_what_a_context_block_said_is_not_said_again() -> None:
     assert len(quoted) == 8
     assert sum("[said #8]" in line for line in quoted) == 1
     whole = f"- 2026-03-01 Priya likes green tea [memory {hit.id}]"
-    told = f"- 2026-03-01 Priya likes green tea [memory {hit.id[-12:]}, active, said in tea#3]"
-    for pasted in (block, f"From memory:\n{quoted[0]}\nIs that right?", "\n".join(quoted), *quoted, whole, told):
+    told = [f"- 2026-03-01 Priya likes green tea [memory {hit.id[-n:]}, active, said in tea#3]" for n in (8, 12)]
+    for pasted in (block, f"From memory:\n{quoted[0]}\nIs that right?", "\n".join(quoted), *quoted, whole, *told):
         heard = Event(1, "user", "user", pasted, AT)
         assert "Priya" not in without_machinery(pasted)
         assert RulesExtractor().extract(Window((heard,)), ExtractionContext("helper", "UTC", ()), AT).candidates == ()

@@ -21,7 +21,7 @@ from slowwave.recall.trimming import MESSAGE_TOKENS, Budget, budget_of, trimmed
 
 AT = datetime(2024, 5, 9, 12, tzinfo=UTC)
 WEEK = timedelta(days=7)
-MARK = re.compile(r"\[(?:memory [0-9a-f]{12}|(?:day|said) [^\n]{0,60}#\d+)\]")
+MARK = re.compile(r"\[(?:memory [0-9a-f]{8}|(?:day|said) [^\n]{0,60}#\d+)\]")
 PIECES = (
     "Maya moved to Porto and keeps bees.",
     "The release of the billing service waits for Jonas, who is ill until Thursday.",
@@ -219,10 +219,10 @@ def test_memories_share_the_date_and_an_ended_one_gives_its_own() -> None:
     said = replace(hits[2], id="monday#4", kind="event", speaker="Maya")
     known = trimmed(Context(memories=(hits[0], ended, replace(ended, id=hits[2].id)), passages=(said,)), Budget(1000))
     assert lines_of(known) == [
-        "- 2024-05-09 Fact 0. [memory 000000000001]",
+        "- 2024-05-09 Fact 0. [memory 00000001]",
         "- Maya: Fact 2. [said monday#4]",
-        "- 2024-05-02 until 2024-05-09 Fact 1. [memory 000000000002]",
-        "- 2024-05-02 until 2024-05-09 Fact 1. [memory 000000000003]",
+        "- 2024-05-02 until 2024-05-09 Fact 1. [memory 00000002]",
+        "- 2024-05-02 until 2024-05-09 Fact 1. [memory 00000003]",
     ]
 
 
@@ -287,7 +287,7 @@ def test_a_long_line_is_cut_between_words_and_says_so() -> None:
     assert shown.content.endswith("…")
     assert hit.content.startswith(shown.content.removesuffix("…"))
     assert shown.content.removesuffix("…").split()[-1] in hit.content.split()
-    assert lines_of(known)[0].endswith(f"[memory {hit.id[-12:]}]")
+    assert lines_of(known)[0].endswith(f"[memory {hit.id[-8:]}]")
 
 
 def test_a_tiny_budget_ends_in_nothing_rather_than_in_half_a_fence() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from slowwave.recall.search import MAX_LIMIT
 from slowwave.recall.times import Anchor, Interval, Relation, TimeQuestion
 from slowwave.recall.timing import Timing, around, reordered, timing_of
 
@@ -31,6 +32,11 @@ def told(rows: list[dict[str, Any]], timing: Timing) -> list[str]:
 def test_without_times_rows_stay_as_they_are() -> None:
     rows = [row("b", 2.0, day(1)), row("a", 1.0, day(2))]
     assert reordered(rows, Timing()) == rows
+
+
+@pytest.mark.parametrize("timing", [Timing(strict=True), Timing(newest=-0.05), Timing(asks_when=True)])
+def test_every_limit_ranks_the_same_rows_by_time(timing: Timing) -> None:
+    assert {timing.depth(limit) for limit in (1, 10, 75, MAX_LIMIT)} == {MAX_LIMIT}
 
 
 def test_an_interval_that_lies_ahead_does_not_count() -> None:

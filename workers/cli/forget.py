@@ -22,7 +22,7 @@ OnlyPreview = Annotated[bool, typer.Option("--dry-run", help="Show what would be
 def forget_memory(
     context: typer.Context,
     memory: Annotated[
-        str | None, typer.Argument(help="The memory's id, or its last 12 characters.", show_default=False)
+        str | None, typer.Argument(help="The memory's id, or its last 8 characters.", show_default=False)
     ] = None,
     *,
     scope: Annotated[

@@ -10,7 +10,7 @@ import typer
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Agent = Annotated[str, typer.Argument(help="The agent's name.", show_default=False)]
 MemoryId = Annotated[
-    str, typer.Argument(help="The memory's id, or its last 12 characters as contexts show them.", show_default=False)
+    str, typer.Argument(help="The memory's id, or its last 8 characters as contexts show them.", show_default=False)
 ]
 Limit = Annotated[int, typer.Option(min=1, max=10_000, help="The largest number of rows to print.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until everything is processed.")]

@@ -113,7 +113,7 @@ class Shell:
             yield driver
 
     def memory_id(self, name: str) -> "UUID":
-        """Return a memory's id from the full id or its last group. Raises InvalidQuery, UnknownName."""
+        """Return a memory's id from the full id or its end. Raises InvalidQuery, UnknownName."""
         from slowwave_server.services.reports.memory_ids import check_memory_name, memory_called
 
         check_memory_name(name)  # before any connection is opened

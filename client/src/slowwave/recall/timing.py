@@ -28,8 +28,8 @@ OUTCOME = 0.3
 """What the last row of a conversation with tools gains, as a part of its own score; the first gains nothing. Two trials
 of tau-bench by words: any@5 .860 with 0, .903 with 0.3, .919 with 0.45. In talk without tools the order says nothing:
 LoCoMo would lose .022 of any@5 with 0.15."""
-DEPTH = 60
-"""So many rows are looked at where their order may change."""
+DEPTH = 100
+"""So many rows are looked at where their order may change: the highest limit, so each limit gives the same order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,8 @@ ASKED = {"memories": 0.8, "summaries": 0.1, "unsummarised": 0.0, "conflicts": 0.
 MESSAGE_TOKENS = 4  # tokens that chat APIs add to each message for its role and its ends
 PER_DAY_FIRST = 3  # the number of lines of a day before the first line of the previous day
 LONGEST_SHARE = 6  # no line takes more than this share of the budget
-WHOLE_HITS = 8  # hits of a query that come whole; later ones are cut if not all fit, so that more of them do
-LATER_SHARE, LATER_LEAST = 55, 36  # a later hit takes at most this share of the budget, or this number of tokens
+WHOLE_LEAST, WHOLE_TOKENS = 2, 250  # hits of a query that come whole: two, and one for each 250 tokens of the budget
+LATER_SHARE, LATER_LEAST = 64, 31  # if not all fit, a later hit takes at most this share, or this number of tokens
 MAX_LEFT_OUT = 9999  # to compute the cost of a heading
 _SHARED = "\n"  # in the key of a day or a conversation, and in no heading
 SHORTEST_CUT = 24  # tokens; shorter lines are never cut
@@ -178,7 +178,7 @@ def _later_hits(context: Context, entries: Sequence[_Entry], budget: Budget) -> 
     places = [place for place, entry in enumerate(entries) if entry.part == "memories"]
     sizes = accumulate(budget.count(item.content) for place in places if isinstance(item := entries[place].item, Hit))
     is_crowded = _shares(context) is ASKED and any(size > budget.max_tokens for size in sizes)
-    return places[WHOLE_HITS:] if is_crowded else []
+    return places[WHOLE_LEAST + budget.max_tokens // WHOLE_TOKENS :] if is_crowded else []
 
 
 def _shares(context: Context) -> dict[str, float]:
