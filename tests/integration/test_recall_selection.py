@@ -90,6 +90,17 @@ def test_a_hit_says_what_ranked_it(shelf: Shelf) -> None:
     assert hit.relevance is not None
     assert 0.5 < hit.relevance <= 1
     assert hit.to_json()["why"]["cosine"] is None
+    assert hit.why.names is None
+
+
+def test_a_hit_says_what_its_relevance_depends_on(shelf: Shelf) -> None:
+    shelf.say("trip", "Jonas takes the ferry at noon.")
+    shelf.say("other", "The ferry was late.")
+    hits = search(shelf.connection, "default", "maya", "Does Jonas take the ferry?")
+    reasons = [hit.why for hit in hits if hit.why]
+    assert [why.names for why in reasons] == [1.0, 0.0]
+    assert [why.best for why in reasons] == [reasons[0].evidence] * 2
+    assert reasons[0].evidence > reasons[1].evidence > 0
 
 
 @pytest.mark.parametrize(

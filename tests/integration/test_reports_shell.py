@@ -218,7 +218,9 @@ def test_what_was_said_is_searched_listed_and_explained(shell: EventShell, scene
     hits = shell.json("search", "concierge", "cat named Plum")
     assert set(hits[0]) >= {"id", "kind", "content", "score", "status", "valid_from", "sources"}
     assert (hits[0]["content"], hits[0]["sources"]) == ("My cat is named Plum.", [["monday", 1]])
-    assert "My cat is named Plum." in shell("search", "concierge", "cat named Plum").stdout
+    explained = shell("search", "concierge", "cat named Plum", "--explain").stdout
+    assert "My cat is named Plum." in explained
+    assert "holds 100% of the question's words, 100% of its names; evidence 1.27, best hit 1.27" in explained
     assert "It rains in Oslo." in shell("context", "concierge", "--session", "monday").stdout
     assert shell.json("context", "concierge")["elsewhere"][0]["session"] == "tuesday"
 

@@ -88,8 +88,10 @@ def _why(hit: "Hit") -> str:
     parts = {"words": why.words, "session": why.session, "vector": why.vector, "interval": why.interval}
     parts["recency"] = why.recency
     score = " + ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
+    names = "" if why.names is None else f", {why.names:.0%} of its names"
     cosine = "" if why.cosine is None else f", cosine {why.cosine:.2f}"
-    return f"{score}; relevance {hit.relevance:.2f}: holds {why.coverage:.0%} of the question's words{cosine}"
+    held = f"holds {why.coverage:.0%} of the question's words{names}{cosine}"
+    return f"{score}; relevance {hit.relevance:.2f}: {held}; evidence {why.evidence:.2f}, best hit {why.best:.2f}"
 
 
 def context(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from slowwave.recall.masking import mask
 from slowwave.recall.query_steps import Row
-from slowwave.recall.ranking import Why
+from slowwave.recall.ranking import Why, evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,14 @@ class Hit:
         }
 
 
-def hit_of(row: Row, score: float, labels: Mapping[int, str | None], relevance: float | None = None) -> Hit:
+def evidence_of(row: Row) -> float:
+    """Return how much of the query a row of slowwave.search holds."""
+    return evidence(row["coverage"] or 0.0, row["cosine"], row["names"] or 0.0, row["named"] or 0.0)
+
+
+def hit_of(
+    row: Row, score: float, labels: Mapping[int, str | None], relevance: float | None = None, best: float = 0.0
+) -> Hit:
     """Build a hit from a database row: one of the SQL function `slowwave.search`, or one that was read for a context.
 
     Args:
@@ -79,6 +86,7 @@ def hit_of(row: Row, score: float, labels: Mapping[int, str | None], relevance: 
         score: the score of the search, for `Hit.score`.
         labels: the names of scopes, by scope id.
         relevance: the relevance of a hit of a search.
+        best: the highest evidence of any hit of that search.
     """
     return Hit(
         id=row["id"],
@@ -95,15 +103,25 @@ def hit_of(row: Row, score: float, labels: Mapping[int, str | None], relevance: 
         speaker=row["speaker"],
         part=row.get("part"),
         relevance=relevance,
-        why=_why(row) if "coverage" in row else None,
+        why=_why(row, best) if "coverage" in row else None,
         valid_to=row.get("valid_to"),
         place=(row["session_id"], row["seq"], row["part"]) if row.get("part") is not None else None,
     )
 
 
-def _why(row: Row) -> Why:
-    parts = (row["words"], row["session"], row["vector"], row["interval"])
-    return Why(*parts, coverage=row["coverage"] or 0.0, cosine=row["cosine"], recency=row["recency"])
+def _why(row: Row, best: float) -> Why:
+    return Why(
+        row["words"],
+        row["session"],
+        row["vector"],
+        row["interval"],
+        coverage=row["coverage"] or 0.0,
+        cosine=row["cosine"],
+        recency=row["recency"],
+        names=(row["names"] or 0.0) / row["named"] if row["named"] else None,
+        evidence=evidence_of(row),
+        best=best,
+    )
 
 
 def choose(ranked: Sequence[Row], limit: int) -> list[Row]:

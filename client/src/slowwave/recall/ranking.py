@@ -94,6 +94,9 @@ class Why:
         coverage: the share of the query's words that the hit contains, weighted by rarity, from 0 to 1.
         cosine: the cosine of the vectors of query and hit; None without vectors.
         recency: the gain of a recent document from a query that continues a conversation.
+        names: the share of the query's names that the hit contains, weighted by rarity; None without a name.
+        evidence: what the hit holds of the query by words, names and cosine, from which its relevance follows.
+        best: the highest evidence of any hit of the search, on which the relevance depends most.
     """
 
     words: float
@@ -103,6 +106,9 @@ class Why:
     coverage: float
     cosine: float | None
     recency: float = 0.0
+    names: float | None = None
+    evidence: float = 0.0
+    best: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from slowwave.errors import InvalidQuery, shown
 from slowwave.recall.aliases import with_aliases
 from slowwave.recall.continuing import continues_talk
-from slowwave.recall.hits import Hit, choose, hit_of
+from slowwave.recall.hits import Hit, choose, evidence_of, hit_of
 from slowwave.recall.lines import wording
 from slowwave.recall.names import is_name, names_in
 from slowwave.recall.pairing import pairing_steps
 from slowwave.recall.query_plan import Plan, Term, any_of, clean_question, number_forms, plan
 from slowwave.recall.query_steps import Query, Row, Steps, statement
 from slowwave.recall.questions import QuestionVector
-from slowwave.recall.ranking import RANKING, STEADY, QueryFacts, evidence, relevance
+from slowwave.recall.ranking import RANKING, STEADY, QueryFacts, relevance
 from slowwave.recall.scopes import Reader, scope_label
 from slowwave.recall.selection import check_selection, depth, relevant, selected
 from slowwave.recall.times import Anchor, Interval, asks_order, read_times
@@ -192,17 +192,13 @@ def find_steps(
     if not rows and chosen.fallback:
         # No document contains a rare word or two common ones: search for documents with one common word.
         rows = yield _find(stats, chosen.fallback, asked | _vector(None), ranked)
-    best = max(map(_evidence, rows), default=0.0)
+    best = max(map(evidence_of, rows), default=0.0)
     asked_of = QueryFacts(len(chosen.terms), stats.documents, rows[0]["named"] or 0.0 if rows else 0.0)
     hits = [
-        hit_of(row, row["score"], stats.labels, relevance(_evidence(row), best, asked_of))
+        hit_of(row, row["score"], stats.labels, relevance(evidence_of(row), best, asked_of), best)
         for row in choose(reordered(rows, timing), limit)
     ]
     return (yield from pairing_steps(hits, stats.labels, limit))
-
-
-def _evidence(row: Row) -> float:
-    return evidence(row["coverage"] or 0.0, row["cosine"], row["names"] or 0.0, row["named"] or 0.0)
 
 
 def _interval(timing: Timing) -> dict[str, Any]:
