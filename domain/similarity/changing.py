@@ -1,10 +1,10 @@
 """Decide whether a later statement says that the state in an earlier statement has changed.
 
-The later statement must contain a word for a change: "now", "switched to", "no longer". In addition, one of these
-conditions must hold: the later one gives another value of the same thing (`restating`, `succession`); it says that
-something of the earlier one is over (`moving_on`); a thing has ended on which the earlier one depends; or the model of
-meaning sees an update. Only the end of a passing state ("is being packed", "was delivered") and a value that follows
-the one that the statement names (`succession`) need no word for a change.
+With the model of meaning, the evidence decides (`change_score`). Without it, or if the evidence is weak, the later
+statement must contain a word for a change: "now", "switched to", "no longer". In addition, one of these conditions must
+hold: the later one gives another value of the same thing (`restating`, `succession`); it says that something of the
+earlier one is over (`moving_on`); or a thing has ended on which the earlier one depends. Only the end of a passing
+state ("is being packed", "was delivered") and a number of one owner need no word for a change.
 """
 
 import re
@@ -12,16 +12,17 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from slowwave_server.domain.similarity.amounts import identifiers_of
+from slowwave_server.domain.similarity.change_score import POSSIBLE, SURE, change_score
 from slowwave_server.domain.similarity.judge import are_two_subjects
-from slowwave_server.domain.similarity.meaning import CHANGED_FROM, CHANGED_SURELY_FROM, Meaning, MeaningOf
+from slowwave_server.domain.similarity.meaning import MeaningOf
 from slowwave_server.domain.similarity.moving_on import becomes, is_present, moves_on
 from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
 from slowwave_server.domain.similarity.reading import Reading, read
-from slowwave_server.domain.similarity.restating import BESIDES, are_plain, restates, restates_owned, told_apart
-from slowwave_server.domain.similarity.same_thing import are_other_things, give_other_values, sameness
+from slowwave_server.domain.similarity.restating import adds, are_plain, restates, restates_owned
+from slowwave_server.domain.similarity.same_thing import are_other_things, give_other_values, names_thing
 from slowwave_server.domain.similarity.succession import succeeds
 from slowwave_server.domain.similarity.tokens import Token
-from slowwave_server.domain.similarity.topics import OPEN, read_clause
+from slowwave_server.domain.similarity.topics import is_open, read_clause
 
 _CHANGE = re.compile(
     r"(?i)\b(?:now(?:adays)?|these days|no longer|any ?(?:more|longer)|from now on|"
@@ -55,23 +56,8 @@ _BEFORE, _AFTER = 25, 30
 _MOST_NUMBERS = 2
 _MOST_NAMES = 8
 """A statement with more numbers or names is a list or a plan."""
-_MOST_VALUES = 4
 _BESIDE = (-1, 1, 2)
 """Places of the word that may be the unit of a number: "Python 3.12", "29 dollars", "1,000 requests"."""
-
-_LEAST = {
-    ("named", True, "same"): 0.0,
-    ("named", True, "some"): 0.0,
-    ("named", True, ""): 0.05,
-    ("named", False, "same"): 0.35,
-    ("partly", True, "same"): 0.35,
-    ("partly", True, "some"): 0.35,
-    ("shared", True, "same"): 0.05,
-    ("shared", True, ""): 0.6,
-}
-"""The least probability that the older statement no longer holds, by how the newer one names its thing (`sameness`),
-if it tells of a change, and how their values differ (`give_other_values`).
-"""
 
 
 @lru_cache(maxsize=8192)  # a pass compares each statement with many others
@@ -83,82 +69,41 @@ def tells_change(text: str) -> bool:
 def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
     """Return True if `newer`, which was said later, says that `older` no longer holds.
 
-    meaning: the model, if it may be asked.
+    meaning: the model, if it may be asked. Its answer belongs to the evidence that decides about plain statements;
+    the rules decide about others, about weak evidence, and without a model.
     """
-    is_change = tells_change(newer.text)
     before, after = read(plain_words(older.text)), read(plain_words(newer.text))
-    plain = are_plain(before, after)
-    if plain and _says_plainly(before, after, is_change=is_change):
-        return True
-    if plain and _speaks_anew(before, after, meaning, is_change=is_change):
-        return True
     first, second = speakers_of(older.text), speakers_of(newer.text)
     by_others = bool(first and second) and first.isdisjoint(second)
-    speakers = {speaker.lower() for speaker in first | second} | {"user"}
-    was_change = tells_change(older.text)
-    if (
-        not by_others
-        and plain
-        and succeeds(before, after, meaning, speakers, is_change=is_change, was_change=was_change)
-    ):
+    plain, was_change, is_change = are_plain(before, after), tells_change(before.text), tells_change(after.text)
+    told = meaning(before.text, after.text) if meaning and plain and not by_others and not is_open(after.text) else None
+    if told is not None:
+        score = change_score(before, after, told, was_change=was_change, is_change=is_change, is_quoted=bool(second))
+        if not POSSIBLE < score < SURE:
+            return score >= SURE
+    if plain and _says_plainly(before, after, was_change=was_change, is_change=is_change):
         return True
     if not is_change:
         return False
-    if (plain and _measures_anew(before, after)) or _ends_what(before, after, speakers):
+    if plain and not by_others and succeeds(before, after, was_change=was_change):
         return True
-    least = _least_update(before, after, speakers)
-    return least < 1 and not told_apart(before, after) and _update(before, after, meaning) >= least
+    speakers = {speaker.lower() for speaker in first | second} | {"user"}
+    return (plain and _measures_anew(before, after)) or _ends_what(before, after, speakers)
 
 
-def _says_plainly(older: Reading, newer: Reading, *, is_change: bool) -> bool:
+def _says_plainly(older: Reading, newer: Reading, *, was_change: bool, is_change: bool) -> bool:
     if not is_change:
         return becomes(older, newer) or restates_owned(older, newer)
-    was_change = tells_change(older.text)
-    if moves_on(older, newer, was_change=was_change):
+    if moves_on(older, newer, was_change=was_change) or _speaks_anew(older, newer):
         return True
     return restates(older, newer, was_change=was_change) and not are_other_things(older, newer)
 
 
-def _speaks_anew(older: Reading, newer: Reading, meaning: MeaningOf | None, *, is_change: bool) -> bool:
-    """Return True if the newer one tells of the same thing something else that excludes the older one."""
-    same = sameness(older, newer)
-    if not same or "?" in newer.text or OPEN.search(newer.text) or BESIDES.search(newer.text):
+def _speaks_anew(older: Reading, newer: Reading) -> bool:
+    """Return True if the newer one names the thing of the older one, and each gives a value that the other lacks."""
+    if "?" in newer.text or is_open(newer.text) or adds(newer.text):
         return False
-    if same == "shared" and not (is_present(older) or tells_change(older.text)):
-        return False
-    least = _LEAST.get((same, is_change, give_other_values(older, newer)), 1.0)
-    return least < 1 and (least == 0 or _excludes(older, newer, meaning) > least)
-
-
-def _excludes(older: Reading, newer: Reading, meaning: MeaningOf | None) -> float:
-    """Return the probability, by the model, that the older one does not hold beside the newer one."""
-    told = None if meaning is None else meaning(older.text, newer.text)
-    return 0.0 if told is None else told.conflict + _by_newer(older, newer, told)
-
-
-def _by_newer(older: Reading, newer: Reading, told: Meaning) -> float:
-    return told.by_first if newer.text < older.text else told.update - told.by_first
-
-
-def _update(older: Reading, newer: Reading, meaning: MeaningOf | None) -> float:
-    """Return the probability, by the model, that the newer one updates the older one."""
-    told = None if meaning is None or are_two_subjects(older, newer) else meaning(older.text, newer.text)
-    return 0.0 if told is None else _by_newer(older, newer, told)
-
-
-def _least_update(older: Reading, newer: Reading, speakers: set[str]) -> float:
-    """Return the least probability of an update that counts: less if each gives a name, a number or a date that the
-    other one does not give, more if the newer one also names what the older one gives, and 1 otherwise.
-
-    Talk without values and lists of many are no change. A capital at the beginning makes no name.
-    """
-    one, other = (
-        {value.partition("'")[0] for value in (r.names | r.quantities | r.dates) - {r.tokens[0].lemma}} - speakers
-        for r in (older, newer)
-    )
-    if not one or not 0 < len(other - one) <= _MOST_VALUES or len(one - other) > _MOST_VALUES:
-        return 1.0
-    return CHANGED_FROM if one - other else CHANGED_SURELY_FROM
+    return give_other_values(older, newer) and names_thing(older, newer)
 
 
 def _measures_anew(older: Reading, newer: Reading) -> bool:
@@ -169,7 +114,7 @@ def _measures_anew(older: Reading, newer: Reading) -> bool:
     if (
         not (subject - older.doer.names) & set(read_clause(older.text).topic)
         or not subject <= newer.distinct_stems
-        or OPEN.search(newer.text)
+        or is_open(newer.text)
     ):
         return False
     if any(len(r.quantities) > _MOST_NUMBERS or len(r.names) > _MOST_NAMES for r in (older, newer)):
@@ -182,7 +127,7 @@ def _measures_anew(older: Reading, newer: Reading) -> bool:
 
 def _identifies_anew(older: Reading, newer: Reading) -> bool:
     before, after = identifiers_of(older.tokens), identifiers_of(newer.tokens)
-    if len(before) != 1 or len(after) != 1 or before == after or BESIDES.search(newer.text):
+    if len(before) != 1 or len(after) != 1 or before == after or adds(newer.text):
         return False
     one, other = (_DIGITS.sub("0", next(iter(found))) for found in (before, after))
     return one == other

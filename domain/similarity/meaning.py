@@ -5,10 +5,6 @@ from dataclasses import dataclass
 
 BOTH_MAY_HOLD = 0.1
 """If the model's probability of a contradiction is lower, a contradiction by the rules counts only as a relation."""
-CHANGED_FROM = 0.15
-"""The least probability of an update at which a later statement that tells of a change ends an earlier one."""
-CHANGED_SURELY_FROM = 0.5
-"""The same if the later statement also gives each value of the earlier one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ state ("is being packed", "was delivered").
 """
 
 import re
+from functools import lru_cache
 
 from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.lexicon import parts_of_speech, stem
 from slowwave_server.domain.similarity.reading import Reading
-from slowwave_server.domain.similarity.restating import BESIDES
+from slowwave_server.domain.similarity.restating import adds
 from slowwave_server.domain.similarity.tokens import Token
-from slowwave_server.domain.similarity.topics import OPEN, ROLES, read_clause, subject_of
+from slowwave_server.domain.similarity.topics import ROLES, is_open, read_clause, subject_of
 
 _GIVEN_UP = re.compile(
     r"\b(?:stop(?:s|ped)|quits?|gave up|given up|cancell?ed|sold(?! out)|dropped|dumped|ditched|traded(?: in)?|"
@@ -116,11 +117,13 @@ def moves_on(older: Reading, newer: Reading, *, was_change: bool) -> bool:
     return any(rule(older, newer) for rule in (becomes, _allows_anew, _begins_anew, _succeeds))
 
 
+@lru_cache(maxsize=8192)
 def is_passing(text: str) -> bool:
     """Return True if a statement tells of a state that something passes through on its way to an end."""
     return _PASSING.search(text) is not None
 
 
+@lru_cache(maxsize=8192)
 def is_present(reading: Reading) -> bool:
     """Return True if a statement is about the present, not about the past."""
     verb = next((token for token in reading.tokens[reading.clause.end :] if token.kind != "negator"), None)
@@ -188,8 +191,8 @@ def _succeeds(older: Reading, newer: Reading) -> bool:
         and not ROLES.isdisjoint(shared)
         and not is_listed
         and max(map(len, names)) <= _MOST_NAMES
-        and BESIDES.search(newer.text) is None
-        and OPEN.search(newer.text) is None
+        and not adds(newer.text)
+        and not is_open(newer.text)
     )
 
 
@@ -207,7 +210,7 @@ def becomes(older: Reading, newer: Reading) -> bool:
         and subject <= set(read_clause(newer.text).topic)
         and is_passing(older.text)
         and _BECAME.search(newer.text) is not None
-        and not any(OPEN.search(one.text) for one in (older, newer))
+        and not any(is_open(one.text) for one in (older, newer))
         and older.distinct_stems != newer.distinct_stems
         and len(newer.content) <= _MOST_AFTER
     )

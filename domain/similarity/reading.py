@@ -34,7 +34,7 @@ class Doer:
     head: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # hashed by identity, so that caches of a reading are fast
 class Reading:
     """The parsed content of `text`.
 

@@ -6,6 +6,7 @@ must not tell two things apart: "the trade fair budget" is not "the spring campa
 """
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 from slowwave_server.domain.similarity.lexicon import stem
@@ -30,7 +31,7 @@ MOST_VALUES = 6
 _RECORD = re.compile(r"(?i)\b(?:best|record|pb|pr|max|fastest|highest|high ?score|top score|never been \w+er)\b")
 _FAR = re.compile(r"(?i)\b(?:nowhere near|short of|slower than)\b")
 _OF_RECORDS = frozenset("time person ever score fast high new".split())
-BESIDES = re.compile(
+_BESIDES = re.compile(
     r"(?i)\b(?:also|too(?=\W*$|[,.;!])|another|additional|as well|besides|both|each|plus|a (?:second|third))\b"
 )
 _TELLING_APART = frozenset(
@@ -39,12 +40,18 @@ _TELLING_APART = frozenset(
 )
 
 
+@lru_cache(maxsize=8192)
+def adds(text: str) -> bool:
+    """Return True if a statement adds something to what holds: "also", "a second"."""
+    return _BESIDES.search(text) is not None
+
+
 def restates(older: Reading, newer: Reading, *, was_change: bool) -> bool:
     """Return True if `newer`, which tells of a change, gives another value of what `older` gives a value of.
 
     was_change: True if `older` tells of a change, too, so that its subject may be whoever made the change.
     """
-    if "?" in newer.text or BESIDES.search(newer.text):
+    if "?" in newer.text or adds(newer.text):
         return False
     subject = subject_of(older)
     records = all(_RECORD.search(one.text) for one in (older, newer))

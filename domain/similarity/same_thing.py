@@ -1,49 +1,35 @@
 """Decide whether a later statement names the subject of an earlier one: "the log level of the worker"."""
 
 import re
+from functools import lru_cache
 from itertools import pairwise
-from typing import Literal
 
 from slowwave_server.domain.similarity.lexicon import parts_of_speech, stem
 from slowwave_server.domain.similarity.reading import Reading
 from slowwave_server.domain.similarity.topics import OF_VERSION, ROLES, is_person, read_clause
-
-Sameness = Literal["named", "partly", "shared", ""]
 
 _PARTS = re.compile(r"[-/]")
 _SPEAKERS = frozenset(("user", "we", "i"))
 _SPOKEN = frozenset(stem(word) for word in ("instruct", "instruction", "directive"))
 _NOBODY = frozenset("you your no nobody nothing it this that".split())
 
-_SHORT = 10
-"""A longer statement about the speaker or a person tells more than one thing."""
+_CACHED = 8192  # a pass compares each statement with many others
 _CERTAIN = 3
 """A subject of so many words may be named without its head: "the left eye" of "the prescription for the left eye"."""
 
 
-def sameness(older: Reading, newer: Reading) -> Sameness:
-    """Return how the newer statement names the thing of the older one.
-
-    "named": it contains each word of the older subject, which is not only a person ("Nora's allergy"), and names
-    no other owner; "partly": it contains some of these words, and has no other subject; "shared": the older
-    statement is about the speaker or a person, and the newer one has no subject, but repeats a word of the older one;
-    "": any other relation.
+def names_thing(older: Reading, newer: Reading) -> bool:
+    """Return True if the newer statement names the thing of the older one: it contains each word of the older subject,
+    which is not only a person ("Nora's allergy"), and names no other owner.
     """
-    known, said = _words(older), _words(newer)
-    if not owners(newer) <= known or any(map(_tells_of_talk, (older, newer))):
-        return ""
-    thing, people = thing_of(older), _people(older)
-    missing = thing - said
-    if thing - people and (not missing or (missing == {older.doer.head} and len(thing - people) >= _CERTAIN)):
-        return "named"
-    if missing & people or thing_of(newer) - known - _people(newer):
-        return ""
-    if thing - people:
-        return "partly" if (thing - people) & said else ""
-    shared = set(read_clause(older.text).topic) & set(read_clause(newer.text).topic) - thing
-    return "shared" if shared and max(len(one.content) for one in (older, newer)) <= _SHORT else ""
+    if not owners(newer) <= _words(older) or any(map(_tells_of_talk, (older, newer))):
+        return False
+    thing = thing_of(older)
+    missing, of_thing = thing - _words(newer), thing - _people(older)
+    return bool(of_thing) and (not missing or (missing == {older.doer.head} and len(of_thing) >= _CERTAIN))
 
 
+@lru_cache(_CACHED)
 def _tells_of_talk(reading: Reading) -> bool:
     """Return True for an instruction, for talk about the listener or no person, and for the result of a tool's call."""
     first = reading.tokens[0].lower if reading.tokens else ""
@@ -59,43 +45,44 @@ def are_other_things(older: Reading, newer: Reading) -> bool:
     return bool(roles - said and (ROLES & said) - known)
 
 
-def give_other_values(older: Reading, newer: Reading) -> str:
-    """Return "same" if each gives a value of one kind that the other one lacks, "some" if of another kind, or ""."""
+def give_other_values(older: Reading, newer: Reading) -> bool:
+    """Return True if each gives a value that the other one lacks, of one kind, or both or neither of a version."""
     before, after = read_clause(older.text), read_clause(newer.text)
     mine = {one.kind for one in before.own(after, with_names=True)}
     its = {one.kind for one in after.own(before, with_names=True)}
-    if mine & its:
-        return "same"
-    return "some" if mine and its and (OF_VERSION in mine) == (OF_VERSION in its) else ""
+    return bool(mine and its) and (bool(mine & its) or (OF_VERSION in mine) == (OF_VERSION in its))
 
 
-def owners(reading: Reading) -> set[str]:
+@lru_cache(_CACHED)
+def owners(reading: Reading) -> frozenset[str]:
     """Return the people and the names that own something in the subject: "Nora's allergy", "my brother's car"."""
     subject = reading.tokens[reading.clause.start : reading.clause.end]
-    return {
+    return frozenset(
         token.stem
         for token, behind in pairwise(subject)
         if behind.kind == "possessive" and (token.kind == "name" or is_person(token))
-    }
+    )
 
 
-def _people(reading: Reading) -> set[str]:
-    return {token.stem for token in reading.tokens if token.kind == "name" or is_person(token)}
+@lru_cache(_CACHED)
+def _people(reading: Reading) -> frozenset[str]:
+    return frozenset(token.stem for token in reading.tokens if token.kind == "name" or is_person(token))
 
 
-def thing_of(reading: Reading) -> set[str]:
+@lru_cache(_CACHED)
+def thing_of(reading: Reading) -> frozenset[str]:
     """Return the words and the numbers of the subject, or of a label ("Cache TTL: 300 seconds"); none for the speaker,
     an order, and a statement without a verb.
     """
     if reading.clause.end == len(reading.tokens):
         label, colon, _ = reading.text.partition(": ")
-        return set(read_clause(label).topic) if colon else set()
+        return frozenset(read_clause(label).topic) if colon else frozenset()
     subject = reading.tokens[reading.clause.start : _end(reading)]
     first = subject[0] if subject else None
     if first is None or (first.lower == first.lemma and parts_of_speech(first.lemma).startswith("v")):
-        return set()
-    numbers = {token.stem for token in subject if token.kind == "number"}
-    named = {token.stem for token in subject if token.kind in {"word", "name"}}
+        return frozenset()
+    numbers = frozenset(token.stem for token in subject if token.kind == "number")
+    named = frozenset(token.stem for token in subject if token.kind in {"word", "name"})
     return numbers | (named & set(read_clause(reading.text).topic)) - _SPEAKERS
 
 
@@ -109,6 +96,7 @@ def _end(reading: Reading) -> int:
     return end
 
 
-def _words(reading: Reading) -> set[str]:
-    parts = {stem(part) for token in reading.tokens for part in _PARTS.split(token.lemma)}
+@lru_cache(_CACHED)
+def _words(reading: Reading) -> frozenset[str]:
+    parts = frozenset(stem(part) for token in reading.tokens for part in _PARTS.split(token.lemma))
     return parts | {token.stem for token in reading.tokens} | {stem(token.lower) for token in reading.tokens}

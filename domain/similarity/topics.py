@@ -16,7 +16,7 @@ _CLAUSES = re.compile(
     r"\s+(?:because|since|so that|so|after|ahead of|until (?=[a-z])|before|while|although|though|now that|thanks to|"
     r"due to)\s+"
 )
-OPEN = re.compile(
+_OPEN = re.compile(
     r"(?i)\b(?:if|would|could|might|(?-i:may)|should(?!.{1,60}from now on)|maybe|perhaps|wants?|wish(?:es)?|"
     r"hop(?:es?|ing)|plan(?:s|ned)? (?:to|on) (?![\d$€£A-Z]|the |our |my )|planning|"
     r"consider(?:s|ing)?|thinking|goal|aims?|needs? to|trying|asked|wonder\w*|proposed?|suggest\w*|recommend\w*|"
@@ -79,7 +79,7 @@ class Value:
     same: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # hashed by identity, like a reading
 class Topic:
     """A clause. values: its values; topic: the stems and the values in it, in order; verbs: those stems that
     are verbs; kin: the relatives in it.
@@ -95,15 +95,23 @@ class Topic:
 
     def own(self, other: "Topic", *, with_names: bool) -> list[Value]:
         """Return the values that the other clause does not give."""
-        known = {value.same for value in other.values} | other.words
-        return [one for one in self.values if one.same not in known and (with_names or one.kind != "name")]
+        given = {value.same for value in other.values}
+        own = (one for one in self.values if one.same not in given and one.same not in other.words)
+        return [one for one in own if with_names or one.kind != "name"]
 
 
-def clauses(text: str) -> list[Topic]:
+@lru_cache(8192)
+def is_open(text: str) -> bool:
+    """Return True if a text leaves open whether it holds: a wish, a plan, a condition."""
+    return _OPEN.search(text) is not None
+
+
+@lru_cache(8192)
+def clauses(text: str) -> tuple[Topic, ...]:
     """Return each clause that gives a value; a clause of a value alone joins the clause before it."""
     found, before = [], ""
     for part in parts_of(text):
-        if OPEN.search(part):
+        if is_open(part):
             continue
         said = read_clause(part)
         if said.values and before and set(said.topic) <= {value.same for value in said.values}:
@@ -111,7 +119,7 @@ def clauses(text: str) -> list[Topic]:
         if said.values:
             found.append(said)
         before = part
-    return found
+    return tuple(found)
 
 
 def parts_of(text: str) -> list[str]:
@@ -142,6 +150,7 @@ def read_clause(text: str) -> Topic:
     return Topic(words, tuple(values), tuple(topic), frozenset(verbs), _KIN & kin, *marks)
 
 
+@lru_cache(8192)
 def subject_of(reading: Reading) -> frozenset[str]:
     """Return the stems of the subject; none if the statement has no verb or begins with one ("Raised the limit")."""
     if reading.clause.end == len(reading.tokens):

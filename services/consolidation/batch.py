@@ -88,15 +88,15 @@ def settle(batch: Batch, memories: Sequence[MemoryRevision]) -> Effects:
     for component in world.components(memories):
         _make_one(effects, world, component)
     if effects.touched:
-        world.reload()
+        world.reload(effects.touched)
     concerned = sorted({world.head(memory.id) for memory in memories}, key=lambda memory: world.known[memory].order)
     standing = [world.known[memory] for memory in concerned if world.known[memory].live]
     standing = _settle_values(batch, effects, world, standing)
     endings = Endings(batch.connection, batch.scope_id, world.pin, world.pinned)
     if settle_endings(effects, endings, standing):
-        standing = _reload(world, standing)
+        standing = _reload(effects, world, standing)
     if settle_changes(batch.connection, effects, world, standing):
-        standing = _reload(world, standing)
+        standing = _reload(effects, world, standing)
     _compare(batch, effects, world, standing)
     if batch.settings.extract_triples:
         said = {memory.id: triples(read(memory.content)) for memory in standing}
@@ -132,9 +132,9 @@ def _gather(effects: Effects, world: World, group: Group) -> None:
             effects.merge(part, kept, "; ".join(judgement.reasons) or judgement.verdict, judgement.score)
 
 
-def _reload(world: World, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
+def _reload(effects: Effects, world: World, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
     """Return the new revisions of these memories, after changes."""
-    world.reload()
+    world.reload(effects.touched)
     return [world.known[memory.id] for memory in memories]
 
 
@@ -156,7 +156,7 @@ def _settle_values(
             effects.end(one_ended)
         for pair in unclear:
             effects.dispute(pair.newer, pair.older, pair.reason)
-    return standing if effects.counts.total() == before else _reload(world, standing)
+    return standing if effects.counts.total() == before else _reload(effects, world, standing)
 
 
 def _same_attribute(batch: Batch, one: Valued) -> list[Valued]:

@@ -84,9 +84,11 @@ class Endings:
         self._scope_id = scope_id
         self._pin = pin
         self._pinned = pinned
+        self._known: dict[UUID, MemoryRevision] = {}
 
     def plan(self, memories: Sequence[MemoryRevision]) -> list[Ended]:
         """Plan which memories these end, and which memories end these, in the order of event time."""
+        self._known.clear()
         newer = {memory.id: memory for memory in memories if memory.live and may_end(memory.content, memory.type)}
         newer |= {memory.id: memory for memory in self._enders(memories)}
         planned: dict[UUID, Ended] = {}
@@ -158,8 +160,11 @@ class Endings:
         return self._ids(_WITH_WORDS, types, words=words) if words else []
 
     def _load(self, ids: Iterable[UUID], besides: UUID | None = None) -> list[MemoryRevision]:
-        known = load(self._connection, self._scope_id, set(ids) - {besides})
-        return sorted((one for one in known.values() if one.live), key=lambda one: one.order)
+        wanted = set(ids) - {besides}
+        if unseen := wanted - self._known.keys():
+            self._known |= load(self._connection, self._scope_id, unseen)
+        known = (self._known[one] for one in wanted if one in self._known)
+        return sorted((one for one in known if one.live), key=lambda one: one.order)
 
     def _sourced(self, memories: Sequence[MemoryRevision]) -> list[Sourced]:
         events: dict[UUID, set[tuple[int, int]]] = {memory.id: set() for memory in memories}

@@ -4,7 +4,7 @@ Each key costs one index lookup that reads a limited number of memories, newest 
 with the scope.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -76,6 +76,7 @@ _MERGED = Memory.__table__.alias("merged")
 _HAS_PARTS = exists().where(_MERGED.c.merged_into == Memory.id)
 # One array parameter instead of one parameter per id: there may be a thousand ids.
 _IDS: BindParameter[Any] = bindparam("ids", type_=ARRAY(Uuid))
+_HEADS: BindParameter[Any] = bindparam("heads", type_=ARRAY(Uuid))
 _OWN = text(
     "SELECT memory_id, min(holds_from) AS own_from,"
     " min(array_position(CAST(:trusts AS text[]), trust)) - 1 AS own_trust"
@@ -94,12 +95,14 @@ def load(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUI
     return _load(connection, scope_id, Memory.id == any_(_IDS), {"ids": list(ids)})
 
 
-def load_with_merged(connection: Connection, scope_id: int, ids: Sequence[UUID]) -> dict[UUID, MemoryRevision]:
-    """Load these memories, their survivors if they were merged, and all memories merged into these or a survivor."""
-    found = load(connection, scope_id, ids)
-    heads = {known.merged_into or known.id for known in found.values()}
-    condition = or_(Memory.id == any_(_IDS), Memory.merged_into == any_(_IDS))
-    return found | _load(connection, scope_id, condition, {"ids": list(heads)})
+def load_merged(
+    connection: Connection, scope_id: int, memories: Collection[MemoryRevision]
+) -> dict[UUID, MemoryRevision]:
+    """Load all memories that are merged with these: their survivors, and what was merged into these or a survivor."""
+    heads = {memory.merged_into or memory.id for memory in memories}
+    unseen = heads - {memory.id for memory in memories}
+    condition = or_(Memory.id == any_(_IDS), Memory.merged_into == any_(_HEADS))
+    return _load(connection, scope_id, condition, {"ids": list(unseen), "heads": list(heads)})
 
 
 def index_blocks(connection: Connection, scope_id: int, memories: Iterable[MemoryRevision]) -> None:

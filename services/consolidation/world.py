@@ -1,6 +1,7 @@
 """The data of one batch of a pass: memories, the comparisons of pairs, and decisions that no pass may change."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from uuid import UUID
 
 from sqlalchemy import Connection, text
@@ -8,7 +9,7 @@ from sqlalchemy import Connection, text
 from slowwave_server.domain.consolidation.groups import connected
 from slowwave_server.domain.consolidation.known import MemoryRevision
 from slowwave_server.domain.similarity import Judgement, MeaningOf, Thresholds, changes, judge, read
-from slowwave_server.services.consolidation.neighbours import candidates, load_with_merged, nearest
+from slowwave_server.services.consolidation.neighbours import candidates, load, load_merged, nearest
 from slowwave_server.services.consolidation.synthesis import REASON
 
 MAX_COMPONENT = 64
@@ -113,11 +114,11 @@ class World:
             near = self.near[memory.id] = list(dict.fromkeys(other.id for other in others if other.id != memory.id))
             self._nearest |= {_ordered(memory.id, other) for other in near[:MOST_READ]}
             self.known |= {other.id: other for other in others}
-        self._complete({memory.id for memory in memories} | {other.id for others in found for other in others})
+        self._complete([*memories, *(other for others in found for other in others)])
 
-    def reload(self) -> None:
-        """Read all memories again after changes."""
-        self._complete(set(self.known))
+    def reload(self, changed: Iterable[UUID]) -> None:
+        """Read these memories again, and those that are merged with them."""
+        self._complete(load(self._connection, self._scope_id, changed).values())
 
     def judged(self, a: UUID, b: UUID) -> Judgement:
         """Compare two memories. The order of the two does not matter, and each pair is computed once."""
@@ -182,8 +183,10 @@ class World:
         Each component is complete, or larger than MAX_COMPONENT.
         """
         start = [memory.id for memory in batch]
+        alike: dict[UUID, list[tuple[UUID, UUID]]] = {}
         while True:
-            found = connected(start, self._edges())
+            alike |= {memory: self._alike(memory) for memory in self.near.keys() - alike.keys()}
+            found = connected(start, [*chain.from_iterable(alike.values()), *self._merged()])
             outside = {memory for component in found for memory in component if memory not in self.near}
             small = {m for component in found if len(component) <= MAX_COMPONENT for m in component}
             wanted = [self.known[memory] for memory in outside & small]
@@ -191,24 +194,20 @@ class World:
                 return [[self.known[memory] for memory in component] for component in found]
             self.look(wanted)
 
-    def _edges(self) -> list[tuple[UUID, UUID]]:
-        alike = [
-            (memory, other)
-            for memory, others in self.near.items()
-            for other in others
-            if self.groupable(self.known[memory])
-            and self.groupable(self.known[other])
-            and self.judged(memory, other).verdict in ONE
-        ]
-        merged = [
-            (memory.id, memory.merged_into)
-            for memory in self.known.values()
-            if memory.merged_into is not None and memory.merged_into in self.known
-        ]
-        return alike + merged
+    def _alike(self, memory: UUID) -> list[tuple[UUID, UUID]]:
+        if not self.groupable(self.known[memory]):
+            return []
+        others = (other for other in self.near[memory] if self.groupable(self.known[other]))
+        return [(memory, other) for other in others if self.judged(memory, other).verdict in ONE]
 
-    def _complete(self, ids: set[UUID]) -> None:
-        found = load_with_merged(self._connection, self._scope_id, list(ids))
+    def _merged(self) -> Iterator[tuple[UUID, UUID]]:
+        for memory in self.known.values():
+            if memory.merged_into is not None and memory.merged_into in self.known:
+                yield memory.id, memory.merged_into
+
+    def _complete(self, memories: Iterable[MemoryRevision]) -> None:
+        found = {memory.id: memory for memory in memories}
+        found |= load_merged(self._connection, self._scope_id, found.values())
         self.known |= found
         self.pin(found)
 
