@@ -49,9 +49,10 @@ SHARED := -n 3 --dist loadfile --no-loadscope-reorder
 PYTEST := $(BIN)/pytest $(SHARED)
 # Each process imports every file that it is given: those without such a test would take it half a minute.
 MARKED = $$(grep -rl --include='test_*.py' 'mark\.$(1)\b' tests | LC_ALL=C sort)
+SKIPPED = $$(grep -rlE --include='test_*.py' '^pytestmark = .*mark\.(long|drill)\b' tests | sed 's/^/--ignore=/')
 
 test: setup  ## run the test suite, on real servers and workers
-	@$(PYTEST) -m "not long and not drill"
+	@$(PYTEST) -m "not long and not drill" $(SKIPPED)
 
 long: setup  ## run the long tests: stacks that are killed and emptied while they run, large state machines
 	@$(PYTEST) -m "long and not drill" $(call MARKED,long)

@@ -74,6 +74,7 @@ def peak(diary: Diary, agent: str) -> tuple[int, int]:
         tracemalloc.stop()
 
 
+@pytest.mark.long
 def test_a_day_of_twenty_thousand_events_is_summarised_in_bounded_memory(engine: Engine) -> None:
     diary = Diary(engine)
     for agent, count in (("warm", 200), ("small", SMALL), ("large", LARGE)):

@@ -42,10 +42,10 @@ def test_what_means_the_same_in_other_words_is_near(local: LazyEmbedder) -> None
 
 
 def test_a_text_keeps_its_place_and_about_its_vector_in_any_batch(local: LazyEmbedder) -> None:
-    texts = ["tea " * n + f"for {n}" for n in (1, 40, 3, 90, 2, 300)] * 2
+    texts = ["tea " * n + f"for {n}" for n in (1, 40, 300)] * 2
     together = local.embed(texts)
-    assert all(cosine(vector, local.embed([text])[0]) > 0.98 for vector, text in zip(together, texts[:6], strict=False))
-    assert [cosine(a, b) > 0.97 for a, b in zip(together[:6], together[6:12], strict=True)] == [True] * 6
+    assert all(cosine(vector, local.embed([text])[0]) > 0.98 for vector, text in zip(together, texts[:3], strict=False))
+    assert [cosine(a, b) > 0.97 for a, b in zip(together[:3], together[3:], strict=True)] == [True] * 3
 
 
 @pytest.mark.parametrize("text", ["", "\0", "\ud800", "🧵" * 50, "x" * 100_000])
