@@ -1,8 +1,7 @@
 """Weigh the evidence that a later statement says that an earlier one no longer holds.
 
 The model of meaning, words for a change and the grammar of both statements each count with a weight. The weights come
-from a logistic regression over pairs of statements that the model never learned; `judge/train/change_weights.py` fits
-them.
+from a logistic regression over pairs of statements that the model never learned.
 """
 
 from math import log
@@ -11,14 +10,18 @@ from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.meaning import Meaning
 from slowwave_server.domain.similarity.reading import Reading
 from slowwave_server.domain.similarity.restating import told_apart
-from slowwave_server.domain.similarity.topics import Topic, read_clause
+from slowwave_server.domain.similarity.same_thing import lacks_thing, rival_kinds
+from slowwave_server.domain.similarity.topics import read_clause
 
-SURE = 0.0
-"""The least score at which the evidence alone ends the earlier statement."""
-POSSIBLE = -2.0
-"""The least score at which a rule may end it."""
-
-_START = 1.39
+_POSSIBLE = -2.0
+"""The least score at which the rules may end the earlier statement."""
+_SURE = 0.0
+"""The least score at which the evidence alone ends it."""
+_SURE_OF_OTHER = 4.0
+"""The same if the later statement gives a value of the same kind, but has another subject ("Pim's rating") or lacks a
+word of the earlier one ("the left eye").
+"""
+_START = 1.55
 _WEIGHTS = {
     "update": 1.16,
     "conflict": 0.26,
@@ -40,20 +43,21 @@ _MOST_MISSING = 5
 _MOST_CHARACTERS = 400
 
 
-def change_score(
+def ends(
     older: Reading, newer: Reading, told: Meaning, *, was_change: bool, is_change: bool, is_quoted: bool
-) -> float:
-    """Return the logit of the chance that `newer` ends `older`, both in plain words, less the logit that suffices.
+) -> bool | None:
+    """Return whether `newer` ends `older`, both in plain words; None if the rules decide.
 
     told: the model's answer; was_change, is_change: True if the older, the newer one tells of a change; is_quoted: True
     if the newer one is somebody's own words.
     """
-    found = evidence(older, newer, told) | {
-        "change": float(is_change),
-        "earlier change": float(was_change),
-        "quoted": float(is_quoted),
-    }
-    return _START + sum(weight * found[name] for name, weight in _WEIGHTS.items())
+    told_so = {"change": is_change, "earlier change": was_change, "quoted": is_quoted}
+    found = evidence(older, newer, told) | told_so
+    score = _START + sum(weight * found[name] for name, weight in _WEIGHTS.items())
+    if score < _POSSIBLE:
+        return False
+    is_other = (found["two subjects"] or lacks_thing(newer, older)) and rival_kinds(older, newer)
+    return True if score >= (_SURE_OF_OTHER if is_other else _SURE) else None
 
 
 def evidence(older: Reading, newer: Reading, told: Meaning) -> dict[str, float]:
@@ -61,26 +65,19 @@ def evidence(older: Reading, newer: Reading, told: Meaning) -> dict[str, float]:
     before, after = read_clause(older.text), read_clause(newer.text)
     values = {value.same for value in (*before.values, *after.values)}
     mine, its = set(before.topic) - values, set(after.topic) - values
-    missing = mine - its - before.verbs - after.verbs
-    update = told.by_first if newer.text < older.text else told.update - told.by_first
     return {
-        "update": _logit(update),
+        "update": _logit(told.by_first if newer.text < older.text else told.update - told.by_first),
         "conflict": _logit(told.conflict),
         "distinct": _logit(told.distinct),
-        "speaker": float("user" in older.doer.stems & newer.doer.stems),
-        "names": float(_gives_name(before, after) and _gives_name(after, before)),
+        "speaker": "user" in older.doer.stems & newer.doer.stems,
+        "names": "name" in rival_kinds(older, newer),
         "shared": len(mine & its) / max(1, min(len(mine), len(its))),
-        "missing": min(len(missing), _MOST_MISSING),
-        "same verb": float(older.clause.verb == newer.clause.verb != ""),
-        "told apart": float(told_apart(older, newer)),
-        "two subjects": float(are_two_subjects(older, newer)),
+        "missing": min(len(mine - its - before.verbs - after.verbs), _MOST_MISSING),
+        "same verb": older.clause.verb == newer.clause.verb != "",
+        "told apart": told_apart(older, newer),
+        "two subjects": are_two_subjects(older, newer),
         "characters": min(max(len(older.text), len(newer.text)), _MOST_CHARACTERS) / 100,
     }
-
-
-def _gives_name(said: Topic, other: Topic) -> bool:
-    """Return True if a statement gives a name that the other one lacks."""
-    return any(value.kind == "name" for value in said.own(other, with_names=True))
 
 
 def _logit(chance: float) -> float:

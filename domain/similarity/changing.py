@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from slowwave_server.domain.similarity.amounts import identifiers_of
-from slowwave_server.domain.similarity.change_score import POSSIBLE, SURE, change_score
+from slowwave_server.domain.similarity.change_score import ends
 from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.meaning import MeaningOf
 from slowwave_server.domain.similarity.moving_on import becomes, is_present, moves_on
@@ -78,9 +78,9 @@ def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
     plain, was_change, is_change = are_plain(before, after), tells_change(before.text), tells_change(after.text)
     told = meaning(before.text, after.text) if meaning and plain and not by_others and not is_open(after.text) else None
     if told is not None:
-        score = change_score(before, after, told, was_change=was_change, is_change=is_change, is_quoted=bool(second))
-        if not POSSIBLE < score < SURE:
-            return score >= SURE
+        ended = ends(before, after, told, was_change=was_change, is_change=is_change, is_quoted=bool(second))
+        if ended is not None:
+            return ended
     if plain and _says_plainly(before, after, was_change=was_change, is_change=is_change):
         return True
     if not is_change:

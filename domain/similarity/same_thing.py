@@ -29,6 +29,13 @@ def names_thing(older: Reading, newer: Reading) -> bool:
     return bool(of_thing) and (not missing or (missing == {older.doer.head} and len(of_thing) >= _CERTAIN))
 
 
+def lacks_thing(newer: Reading, older: Reading) -> bool:
+    """Return True if the newer statement does not contain each word of the older subject: "the left eye", "the right
+    eye".
+    """
+    return not thing_of(older) <= _words(newer)
+
+
 @lru_cache(_CACHED)
 def _tells_of_talk(reading: Reading) -> bool:
     """Return True for an instruction, for talk about the listener or no person, and for the result of a tool's call."""
@@ -47,10 +54,18 @@ def are_other_things(older: Reading, newer: Reading) -> bool:
 
 def give_other_values(older: Reading, newer: Reading) -> bool:
     """Return True if each gives a value that the other one lacks, of one kind, or both or neither of a version."""
-    before, after = read_clause(older.text), read_clause(newer.text)
-    mine = {one.kind for one in before.own(after, with_names=True)}
-    its = {one.kind for one in after.own(before, with_names=True)}
+    mine, its = _own_kinds(older, newer), _own_kinds(newer, older)
     return bool(mine and its) and (bool(mine & its) or (OF_VERSION in mine) == (OF_VERSION in its))
+
+
+def rival_kinds(older: Reading, newer: Reading) -> set[str]:
+    """Return the kinds of values that each gives otherwise than the other one."""
+    return _own_kinds(older, newer) & _own_kinds(newer, older)
+
+
+def _own_kinds(reading: Reading, other: Reading) -> set[str]:
+    own = read_clause(reading.text).own(read_clause(other.text), with_names=True)
+    return {value.kind for value in own}
 
 
 @lru_cache(_CACHED)

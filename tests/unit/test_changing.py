@@ -145,52 +145,40 @@ def test_another_thing_or_no_change_ends_nothing(older: str, newer: str) -> None
     assert not changes(read(newer), read(older), None)
 
 
-def test_the_model_decides_only_about_words_of_change() -> None:
-    older, newer = read("The user drives a Volvo."), read("The user drives a Kia now.")
-    assert changes(newer, older, meaning(by_first=0.3))
-    assert not changes(newer, older, meaning(by_first=0.04, by_second=0.8))
-    assert not changes(older, newer, meaning(by_second=0.9))
-
-
-def test_talk_without_names_and_numbers_needs_more_than_a_model() -> None:
-    older, newer = read("The user likes to paint."), read("The user paints more than ever now.")
-    assert not changes(newer, older, meaning(by_first=0.4, by_second=0.4))
-
-
-@pytest.mark.parametrize(
-    ("older", "newer", "least"),
+@for_each(
+    ("older", "newer"),
     [
-        ("The lake trail is closed.", "The lake trail is open again.", 0.05),
-        ("The Oslo train leaves from track 7.", "Attention: the Oslo train leaves from track 9.", 0.35),
-        ("The ferry ticket office is on Quay Street.", "The ticket office is in the Lindner Hall now.", 0.35),
-        ('The user: "Send receipts to a@norrby.test."', "Receipts should go to b@norrby.test from now on.", 0.05),
-        ("Pim has a nut allergy.", 'The user: "Pim\'s nut allergy has been ruled out."', 0.6),
-        (
-            'The user: "We moved the label printer to Lisbon."',
-            'The user: "Postage from Lisbon got too dear; Ghent is where the label printer stands."',
-            0.05,
-        ),
-        (
-            'The user: "As the mill is closed, we buy flour from Tal for now."',
-            "Tal's van broke, flour comes from Weil.",
-            0.05,
-        ),
-        (
-            "Facilities may spend 900 euros on the roof repair.",
-            "The board trimmed the roof repair budget to 700.",
-            0.05,
-        ),
-        (
-            'The user: "As Tal\'s mill is flooded, we buy flour from Weil for now."',
-            'The user: "Tal\'s mill is running, and we have returned to them for flour."',
-            0.45,
-        ),
-        ("The scanner app is on 7.4 in the depot.", "Every depot got 8.2 of the scanner app today.", 0.35),
+        ("The user drives a Volvo.", "The user drives a Kia now."),
+        ("The Oslo train leaves from track 7.", "Attention: the Oslo train leaves from track 9."),
+        ("The ferry ticket office is on Quay Street.", "The ticket office is in the Lindner Hall now."),
+        ('The user: "Send receipts to a@norrby.test."', "Receipts should go to b@norrby.test from now on."),
+        ('The user: "We buy flour from Tal."', "Tal's van broke, flour comes from Weil."),
+        ("Facilities may spend 900 euros on the roof repair.", "The board trimmed the roof repair budget to 700."),
     ],
 )
-def test_less_needs_to_be_said_where_the_same_thing_is_named(older: str, newer: str, least: float) -> None:
-    assert changes(read(newer), read(older), meaning(conflict=least + 0.01))
-    assert not changes(read(newer), read(older), meaning(conflict=least - 0.01))
+def test_strong_evidence_of_an_update_ends_a_statement(older: str, newer: str) -> None:
+    first, second = plain_words(older), plain_words(newer)
+    told = meaning(by_first=0.8 * (second < first), by_second=0.8 * (first < second))
+    assert changes(read(newer), read(older), told)
+    assert not changes(read(newer), read(older), meaning())
+
+
+def test_an_update_in_the_other_direction_ends_nothing() -> None:
+    older, newer = read("The user drives a Volvo."), read("The user drives a Kia now.")
+    assert changes(newer, older, meaning(by_first=0.3))
+    assert not changes(newer, older, meaning(by_second=0.8))
+
+
+def test_rules_need_some_evidence_if_a_model_answers() -> None:
+    older, newer = read("The user's Elo is 1180."), read("The user's Elo is 1260.")
+    assert changes(newer, older, None)
+    assert changes(newer, older, meaning(by_second=0.05))
+    assert not changes(newer, older, meaning(by_second=0.001))
+
+
+def test_evidence_of_an_update_does_not_end_what_another_person_said() -> None:
+    older, newer = read('Pim: "I drive a Volvo."'), read('Ines: "I drive a Kia now."')
+    assert not changes(newer, older, meaning(by_first=0.9))
 
 
 @pytest.mark.parametrize(
@@ -199,10 +187,11 @@ def test_less_needs_to_be_said_where_the_same_thing_is_named(older: str, newer: 
         ("Invoice 31 is unpaid.", "Invoice 40 was paid."),
         ("The upload limit is 10 MB.", "The download limit is 1 GB now."),
         ("The user's rating is 1500.", "Pim's rating is 1400 now."),
-        ("book_trip failed: card 12 not found.", "book_trip failed: card 14 not found."),
-        ("The user's directive was to write to Pim.", "The user's directive is to write to Ines now."),
+        ("The lens of the left eye has -2.5.", "The lens of the right eye has -2.75 now."),
         ("The baby sleeps in our room.", "If the baby sleeps in her own room now, we rest."),
     ],
 )
 def test_the_model_ends_nothing_of_another_thing(older: str, newer: str) -> None:
-    assert not changes(read(newer), read(older), meaning(conflict=0.9))
+    first, second = plain_words(older), plain_words(newer)
+    told = meaning(by_first=0.3 * (second < first), by_second=0.3 * (first < second))
+    assert not changes(read(newer), read(older), told)
