@@ -14,7 +14,7 @@
 --   p_ranking     the parameters by their names, from one table (slowwave.recall.ranking), which explains each of them
 --   p_model       the model that made the vector p_question; NULL, or if it has no serving vector space: words decide
 --   p_from, p_to  the interval of the question; a document whose event time lies in it gains. NULL: no limit
---   p_names       which words are names; NULL: none
+--   p_names       a bit for each name of the question, for the words of that name; 0 for any other word; NULL: no name
 --
 -- The score is a sum, in standard deviations of the word scores and of the cosines of these scopes:
 --   words     BM25 with weighted fields: over the words, rarity * t / (t + saturation * (1 - share + share * length /
@@ -29,7 +29,8 @@
 -- The second passage of one event counts less than the first, the third less than the second.
 --
 -- coverage is the share of the words of the question that the document holds, weighted by rarity, from 0 to 1. Of it,
--- names is the part of the question's names that the document holds; named: of all its names.
+-- names is the part of the question's names that the document holds; named: of all its names. A word of a name counts half
+-- if the document lacks another word of it: who knows an Amelia and a Rossi need not know Amelia Rossi.
 --
 -- The query has one column per stem, because a join over stems takes several times as long: the loader repeats each line
 -- that contains a number sign for each of the twenty. It has one plan for all questions. Planning each question would
@@ -41,7 +42,7 @@ CREATE OR REPLACE FUNCTION slowwave.search(
     p_documents double precision, p_mean_length double precision, p_events boolean, p_limit integer,
     p_ranking jsonb, p_review boolean DEFAULT false, p_late tsquery DEFAULT NULL, p_model text DEFAULT NULL,
     p_question real[] DEFAULT NULL, p_from timestamptz DEFAULT NULL, p_to timestamptz DEFAULT NULL,
-    p_names boolean[] DEFAULT NULL
+    p_names integer[] DEFAULT NULL
 ) RETURNS TABLE (
     score double precision, id text, session_id bigint, seq bigint, part integer, begins integer, ends integer,
     content text, status text, valid_from timestamptz, valid_to timestamptz, scope_id bigint, type text, speaker text,
@@ -77,7 +78,7 @@ BEGIN
             diversity float8, use float8, recency float8, recency_days float8)
     ), q AS MATERIALIZED (
         SELECT
-            p_terms[#] AS q#, s[#] AS s#, p_names[#] AS is_name#,
+            p_terms[#] AS q#, s[#] AS s#, coalesce(p_names[#], 0) AS name#,
             NULL AS nothing
         FROM (
             -- ts_rank divides by the number of lexemes, and a word has one per scope and language that stems it in its
@@ -193,7 +194,7 @@ BEGIN
         SELECT nullif(
         coalesce(h.r#, 0) +
         0, 0) AS weight,
-        CASE WHEN q.is_name# THEN coalesce(h.r#, 0) ELSE 0 END +
+        CASE WHEN q.name# > 0 THEN coalesce(h.r#, 0) ELSE 0 END +
         0 AS named
         FROM rarity h CROSS JOIN q
     ), scored AS MATERIALIZED (
@@ -202,12 +203,14 @@ BEGIN
         0) AS score, (
         CASE WHEN f.t# > 0 THEN h.r# ELSE 0 END +
         0) / a.weight AS coverage, (
-        CASE WHEN q.is_name# AND f.t# > 0 THEN h.r# ELSE 0 END +
+        CASE WHEN q.name# > 0 AND f.t# > 0 THEN h.r# * CASE WHEN f.missing & q.name# = 0 THEN 1 ELSE 0.5::float8 END ELSE 0 END +
         0) / a.weight AS names
         FROM rarity h CROSS JOIN asked a CROSS JOIN q CROSS JOIN LATERAL (
             -- ts_rank divides by 1.64…, once per scope.
             SELECT f.*, r.saturation * (1 - r.length_share + r.length_share * f.length / h.mean_length)
-                        / (1.64493406685 * cardinality(p_scopes))::float8 AS damping
+                        / (1.64493406685 * cardinality(p_scopes))::float8 AS damping,
+                CASE WHEN f.t# > 0 THEN 0 ELSE q.name# END |
+                0 AS missing
             FROM found f CROSS JOIN r
             OFFSET 0
         ) AS f

@@ -93,6 +93,20 @@ def test_a_hit_says_what_ranked_it(shelf: Shelf) -> None:
     assert hit.why.names is None
 
 
+def test_who_knows_two_first_names_need_not_know_the_person(shelf: Shelf) -> None:
+    shelf.say("monday", "Amelia Davis booked a flight to Rome.")
+    shelf.say("tuesday", "Omar Rossi booked a flight to Rome.")
+
+    def best(query: str) -> tuple[float, float]:
+        hits = search(shelf.connection, "default", "maya", query)
+        return max((hit.relevance or 0.0, hit.why.names or 0.0) for hit in hits if hit.why)
+
+    known, unknown = best("Where does Amelia Davis fly?"), best("Where does Amelia Rossi fly?")
+    assert known[1] == 1
+    assert unknown[1] == pytest.approx(0.25)
+    assert known[0] > 2 * unknown[0]
+
+
 def test_a_hit_says_what_its_relevance_depends_on(shelf: Shelf) -> None:
     shelf.say("trip", "Jonas takes the ferry at noon.")
     shelf.say("other", "The ferry was late.")

@@ -37,14 +37,15 @@ class Term:
 
     documents: the number of documents that contain a common stem; None for a rare or uncounted stem. variants: stems,
     and of German words also beginnings (">urlaub*") and pairs of stems ("strom rechnung"). aliases: for each scope,
-    stems of other names that count as the word in that scope only. is_name: whether the query writes it like a name.
+    stems of other names that count as the word in that scope only. name: the index of the name to which the word
+    belongs; None for any other word.
     """
 
     lexeme: str
     documents: int | None = None
     variants: tuple[str, ...] = ()
     aliases: tuple[tuple[int, tuple[str, ...]], ...] = ()
-    is_name: bool = False
+    name: int | None = None
 
     @property
     def lexemes(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from slowwave.recall.aliases import with_aliases
 from slowwave.recall.continuing import continues_talk
 from slowwave.recall.hits import Hit, choose, evidence_of, hit_of
 from slowwave.recall.lines import wording
-from slowwave.recall.names import is_name, names_in
+from slowwave.recall.names import name_of, names_in
 from slowwave.recall.pairing import pairing_steps
 from slowwave.recall.query_plan import Plan, Term, any_of, clean_question, number_forms, plan
 from slowwave.recall.query_steps import Query, Row, Steps, statement
@@ -48,6 +48,8 @@ _RANKINGS = {True: RANKING.to_json(), False: STEADY.to_json()}
 """The parameters for a query that continues a conversation, and for any other."""
 _SIGN = re.compile(r"[^\w\s,;'\u2019\"-]")
 UNTIMED = Timing()
+NAME_BITS = 31
+"""Names that one integer of Postgres tells apart; a query has at most twenty words."""
 ANCHOR_HITS = 3
 ANCHOR_SHARE = 0.6
 """A hit that holds so many of the words of an event tells of it."""
@@ -85,7 +87,7 @@ def scope_stats_steps(reader: Reader, question: str) -> Steps[ScopeStats]:
         mean_length=sum(s["mean_length"] * s["documents"] for s in counted) / documents if documents else None,
         terms=with_aliases(
             (
-                Term(lexeme, held, (*variants.get(lexeme, ()), *number_forms(lexeme)), is_name=is_name(lexeme, named))
+                Term(lexeme, held, (*variants.get(lexeme, ()), *number_forms(lexeme)), name=name_of(lexeme, named))
                 for lexeme, held in row["terms"] or ()
             ),
             row["aliases"] or (),
@@ -221,7 +223,7 @@ def _find(stats: ScopeStats, chosen: Plan, asked: Mapping[str, Any], limit: int)
         "late": any_of(chosen.late, scope_ids) or None,
         "terms": [any_of([(term,)], scope_ids) for term in chosen.terms],
         "held": [term.documents for term in chosen.terms],
-        "names": [term.is_name for term in chosen.terms],
+        "names": [0 if term.name is None else 1 << term.name % NAME_BITS for term in chosen.terms],
         "beginnings": [beginning for term in chosen.terms for beginning in term.beginnings],
         "documents": stats.documents,
         "mean_length": stats.mean_length,
