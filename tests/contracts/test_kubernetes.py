@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,11 @@ def _check(resource: Resource, version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_kubernetes_own_schemas_accept_every_resource(version: str) -> None:
+def test_kubernetes_own_schemas_accept_every_resource(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kubernetes_validate import utils  # noqa: PLC0415 (seconds, as above)
+
+    # It would read all definitions again for each resource.
+    monkeypatch.setattr(utils, "schema_contents", cache(utils.schema_contents))
     seen: list[Resource] = []
     for folder in FOLDERS:
         for resource in built(folder):

@@ -125,7 +125,7 @@ def test_programs_of_the_documents_compile_and_run(client: Path, gateway: dict[s
         (folder / f"program{number}.mts").write_text(block.text)
     tsc = ("node", "node_modules/typescript/bin/tsc", "--module", "NodeNext", "--target", "ES2022", "--strict")
     files = [str(file) for file in sorted(folder.iterdir())]
-    compiled = run(*tsc, "--lib", "ES2022,DOM", *files)
+    compiled = run(*tsc, "--lib", "ES2022,DOM", "--skipLibCheck", *files)
     assert compiled.returncode == 0, compiled.stdout
     for number, block in enumerate(PROGRAMS):
         done = run("node", str(folder / f"program{number}.mjs"), variables=gateway)
