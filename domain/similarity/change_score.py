@@ -10,16 +10,24 @@ from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.meaning import Meaning
 from slowwave_server.domain.similarity.reading import Reading
 from slowwave_server.domain.similarity.restating import told_apart
-from slowwave_server.domain.similarity.same_thing import lacks_thing, rival_kinds
+from slowwave_server.domain.similarity.same_thing import (
+    give_other_values,
+    lacks_thing,
+    names_thing,
+    rival_kinds,
+    tells_of_talk,
+)
 from slowwave_server.domain.similarity.topics import read_clause
 
-_POSSIBLE = -2.0
+_POSSIBLE = -3.0
 """The least score at which the rules may end the earlier statement."""
 _SURE = 0.0
 """The least score at which the evidence alone ends it."""
+_SURE_WITHOUT_VALUES = 1.0
+"""The same if the later statement neither names the thing of the earlier one nor gives another value."""
 _SURE_OF_OTHER = 4.0
 """The same if the later statement gives a value of the same kind, but has another subject ("Pim's rating") or lacks a
-word of the earlier one ("the left eye").
+word of the earlier one ("the left eye"), and for instructions and talk about the listener.
 """
 _START = 1.55
 _WEIGHTS = {
@@ -56,8 +64,14 @@ def ends(
     score = _START + sum(weight * found[name] for name, weight in _WEIGHTS.items())
     if score < _POSSIBLE:
         return False
-    is_other = (found["two subjects"] or lacks_thing(newer, older)) and rival_kinds(older, newer)
-    return True if score >= (_SURE_OF_OTHER if is_other else _SURE) else None
+    return True if score >= _least(older, newer, two_subjects=bool(found["two subjects"])) else None
+
+
+def _least(older: Reading, newer: Reading, *, two_subjects: bool) -> float:
+    is_other = (two_subjects or lacks_thing(newer, older)) and rival_kinds(older, newer)
+    if is_other or tells_of_talk(older) or tells_of_talk(newer):
+        return _SURE_OF_OTHER
+    return _SURE if give_other_values(older, newer) or names_thing(older, newer) else _SURE_WITHOUT_VALUES
 
 
 def evidence(older: Reading, newer: Reading, told: Meaning) -> dict[str, float]:

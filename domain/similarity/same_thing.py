@@ -22,7 +22,7 @@ def names_thing(older: Reading, newer: Reading) -> bool:
     """Return True if the newer statement names the thing of the older one: it contains each word of the older subject,
     which is not only a person ("Nora's allergy"), and names no other owner.
     """
-    if not owners(newer) <= _words(older) or any(map(_tells_of_talk, (older, newer))):
+    if not owners(newer) <= _words(older) or any(map(tells_of_talk, (older, newer))):
         return False
     thing = thing_of(older)
     missing, of_thing = thing - _words(newer), thing - _people(older)
@@ -37,7 +37,7 @@ def lacks_thing(newer: Reading, older: Reading) -> bool:
 
 
 @lru_cache(_CACHED)
-def _tells_of_talk(reading: Reading) -> bool:
+def tells_of_talk(reading: Reading) -> bool:
     """Return True for an instruction, for talk about the listener or no person, and for the result of a tool's call."""
     first = reading.tokens[0].lower if reading.tokens else ""
     return first in _NOBODY or "_" in first or not _SPOKEN.isdisjoint(reading.stems)
