@@ -8,10 +8,11 @@ Only flushes store memories in another way: by a function of the database.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, bindparam, select, text, update
+from sqlalchemy import Connection, Select, Update, bindparam, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from slowwave_server.domain.changes import ChangeLine
@@ -27,6 +28,7 @@ _REVECTOR = text(
     " slowwave.memory_search_vector(m.scope_id, m.content, m.valid_from, m.entities, :language) WHERE m.id = :memory"
 )
 _WEIGH = text("SELECT slowwave.score_memory(:memory, :now)")
+_NOTE = insert(MemoryChange)
 
 
 class Stale(Exception):
@@ -59,16 +61,15 @@ def change_memory(
     """
     if unknown := set(fields) - set(DECIDED):
         raise ValueError(f"fields must be among {', '.join(DECIDED)}, not {', '.join(sorted(unknown))}")
-    columns = [getattr(Memory, name) for name in fields]
-    before = ledger.connection.execute(
-        select(*columns).where(Memory.id == memory, Memory.revision == revision).with_for_update()
-    ).first()
+    old_values, set_values = _statements(tuple(fields))
+    at = {"memory_id": memory, "at_revision": revision}
+    before = ledger.connection.execute(old_values, at).first()
     if before is None:
         raise Stale(f"memory {memory} changed after it was read (revision {revision})")
-    values = dict(fields)
+    values = {**fields, "revision": revision + 1}
     if "content" in fields:
         values["content_hash"] = content_hash(fields["content"])
-    ledger.connection.execute(update(Memory).where(Memory.id == memory).values(**values, revision=revision + 1))
+    ledger.connection.execute(set_values, {**values, "memory_id": memory})
     if "content" in fields:
         kept = ledger.connection.execute(select(Memory.language, Memory.type).where(Memory.id == memory)).one()
         said = {
@@ -80,6 +81,16 @@ def change_memory(
     new = as_json(fields)
     note_change(ledger, memory, action=action, before=old, after=new, reason=reason)
     return revision + 1
+
+
+@cache  # few sets of fields; building a statement takes as long as executing it
+def _statements(fields: tuple[str, ...]) -> tuple[Select[Any], Update]:
+    """Return the statement that reads and locks these fields of a memory at a revision, and the one that sets them."""
+    is_memory = Memory.id == bindparam("memory_id")
+    old = select(*(getattr(Memory, name) for name in fields))
+    old = old.where(is_memory, Memory.revision == bindparam("at_revision")).with_for_update()
+    written = [*fields, "revision", *(["content_hash"] if "content" in fields else [])]
+    return old, update(Memory).where(is_memory).values({name: bindparam(name) for name in written})
 
 
 def note_change(
@@ -96,16 +107,17 @@ def note_change(
     For changes of links, conflicts and sources: these are stored in tables of their own, not in the memory's row.
     """
     ledger.connection.execute(
-        insert(MemoryChange).values(
-            memory_id=memory,
-            run_id=ledger.author.run_id,
-            made_by=ledger.author.by,
-            action=action,
-            before=None if before is None else dict(before),
-            after=None if after is None else dict(after),
-            reason=reason,
-            made_at=ledger.now,
-        )
+        _NOTE,
+        {
+            "memory_id": memory,
+            "run_id": ledger.author.run_id,
+            "made_by": ledger.author.by,
+            "action": action,
+            "before": None if before is None else dict(before),
+            "after": None if after is None else dict(after),
+            "reason": reason,
+            "made_at": ledger.now,
+        },
     )
 
 

@@ -13,43 +13,41 @@ from slowwave_server.models import Memory
 from slowwave_server.services.memories.changes import Ledger, change_memory, note_change, weigh
 from slowwave_server.services.memories.links import add_link, end_links
 
-EVIDENCE = ("memory_sources", "memory_notes", "memory_imports")
+_OWN = {
+    "memory_sources": "session_id, seq, confidence, importance, trust, holds_from",
+    "memory_notes": "working_id, confidence, importance, trust, holds_from",
+    "memory_imports": "digest, file, sources, confidence, importance, trust, holds_from, reaffirmed_at, run_id",
+}
+EVIDENCE = tuple(_OWN)
 """The tables of what a memory rests on. A row whose `via` is NULL is the memory's own, any other a copy."""
 
-_LOSERS = tuple(
-    text(
-        f"SELECT DISTINCT x.memory_id FROM slowwave.{table} x JOIN slowwave.memories p ON p.id = x.via"
+_LOSERS = text(
+    " UNION ".join(
+        f"SELECT x.memory_id FROM slowwave.{table} x JOIN slowwave.memories p ON p.id = x.via"
         " WHERE x.via = :part AND x.memory_id IS DISTINCT FROM p.merged_into"
+        for table in EVIDENCE
     )
-    for table in EVIDENCE
 )
 # All parts, so that the copies depend on the present merges and not on their order.
-_DROP_COPIES = tuple(
-    text(f"DELETE FROM slowwave.{table} WHERE memory_id = :survivor AND via IS NOT NULL") for table in EVIDENCE
+_DROP_COPIES = text(
+    "WITH "
+    + ", ".join(
+        f"of_{table} AS (DELETE FROM slowwave.{table} WHERE memory_id = :survivor AND via IS NOT NULL)"
+        for table in EVIDENCE
+    )
+    + " SELECT"
 )
 # All parts of a survivor: if two of them have the same event, one copy is enough for both.
-_COPY = (
-    text(
-        "INSERT INTO slowwave.memory_sources AS x"
-        " (memory_id, session_id, seq, confidence, importance, trust, holds_from, via)"
-        " SELECT p.merged_into, s.session_id, s.seq, s.confidence, s.importance, s.trust, s.holds_from, p.id"
-        " FROM slowwave.memories p JOIN slowwave.memory_sources s ON s.memory_id = p.id AND s.via IS NULL"
-        " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING"
-    ),
-    text(
-        "INSERT INTO slowwave.memory_notes AS x (memory_id, working_id, confidence, importance, trust, holds_from, via)"
-        " SELECT p.merged_into, n.working_id, n.confidence, n.importance, n.trust, n.holds_from, p.id"
-        " FROM slowwave.memories p JOIN slowwave.memory_notes n ON n.memory_id = p.id AND n.via IS NULL"
-        " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING"
-    ),
-    text(
-        "INSERT INTO slowwave.memory_imports AS x"
-        " (memory_id, digest, file, sources, confidence, importance, trust, holds_from, reaffirmed_at, via, run_id)"
-        " SELECT p.merged_into, i.digest, i.file, i.sources, i.confidence, i.importance, i.trust, i.holds_from,"
-        "  i.reaffirmed_at, p.id, i.run_id"
-        " FROM slowwave.memories p JOIN slowwave.memory_imports i ON i.memory_id = p.id AND i.via IS NULL"
-        " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING"
-    ),
+_COPY = text(
+    "WITH "
+    + ", ".join(
+        f"of_{table} AS (INSERT INTO slowwave.{table} (memory_id, via, {columns})"
+        f" SELECT p.merged_into, p.id, {', '.join(f'x.{name}' for name in columns.split(', '))}"
+        f" FROM slowwave.memories p JOIN slowwave.{table} x ON x.memory_id = p.id AND x.via IS NULL"
+        " WHERE p.merged_into = :survivor ORDER BY p.content_hash, p.id ON CONFLICT DO NOTHING)"
+        for table, columns in _OWN.items()
+    )
+    + " SELECT"
 )
 
 
@@ -85,15 +83,13 @@ def part_again(ledger: Ledger, part: UUID, revision: int, status: str, *, reason
 
 def sync_copies(connection: Connection, part: UUID, now: datetime) -> None:
     """Copy the sources of `part` to the memory that `merged_into` names; score the memories that changed."""
-    touched: set[UUID] = set()
-    for statement in _LOSERS:
-        touched.update(connection.execute(statement, {"part": part}).scalars())
+    touched: set[UUID] = set(connection.execute(_LOSERS, {"part": part}).scalars())
     survivor = connection.execute(select(Memory.merged_into).where(Memory.id == part)).scalar_one_or_none()
     if survivor is not None:
         touched.add(survivor)
     # Use a fixed order everywhere, so that two transactions that score the same memories never deadlock.
     for memory in sorted(touched):
-        for statement in (*_DROP_COPIES, *_COPY):
+        for statement in (_DROP_COPIES, _COPY):
             connection.execute(statement, {"survivor": memory})
         weigh(connection, memory, now)
 
