@@ -63,11 +63,11 @@ SURE = frozenset(("remember", "profile"))
 """Signals of those that hold beyond the moment."""
 WISHES = ALWAYS - {"rule"}
 """The same in a talk about code, where "must" and "should" tell how a program works."""
-WORTHY = 0.5
+WORTHY = 0.55
 """Minimum usefulness of a kept statement, from 0 to 1, as the judge rates it."""
-FIRST_WORTHY = 0.18
+FIRST_WORTHY = 0.15
 """Minimum usefulness of a turn's best statement between two speakers."""
-FIRST_PASSAGE_WORTHY = 0.27
+FIRST_PASSAGE_WORTHY = 0.22
 """Minimum usefulness if the best statement is a passage."""
 WORTHY_IN_GROUP = 0.9
 """Minimum usefulness of a statement of a group that chats."""
@@ -79,8 +79,12 @@ WORTHY_REMARK = 0.96
 """The same for a statement without a decision, a rule, a term or several names."""
 WORTHY_OF_MEMBER = 0.85
 """Minimum usefulness of a lasting fact about a member of a group."""
-FIRST_WORTHY_TO_AGENT = 0.35
+FIRST_WORTHY_TO_AGENT = 0.45
 """Minimum usefulness of the best statement of a person's turn to an agent, unless it is a passage or a choice."""
+FIRST_PASSAGE_TO_AGENT = 0.25
+"""Minimum usefulness if it is a passage."""
+FIRST_OF_AGENT = 0.35
+"""Minimum usefulness of the best sentence of an agent's turn."""
 WORTHY_OF_AGENT = 0.25
 """Minimum usefulness of an agent's passage; most of these are explanations."""
 WORTHY_WITHOUT_VERB = 0.4
@@ -188,7 +192,7 @@ def _least_of_agent(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> 
         return NEVER if is_inference(statement.said) else WORTHY_OF_CODER
     if SAID in statement.fired:
         return WORTHY_OF_AGENT if has_verb(statement.said) else WORTHY_WITHOUT_VERB
-    return FIRST_WORTHY if is_best and not turn.impersonal else WORTHY
+    return FIRST_OF_AGENT if is_best and not turn.impersonal else WORTHY
 
 
 def _least_of_person(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> float:
@@ -197,7 +201,7 @@ def _least_of_person(turn: Turn, statement: ScoredSentence, *, is_best: bool) ->
     if not is_best or turn.impersonal:
         return WORTHY
     if SAID in statement.fired:
-        return FIRST_PASSAGE_WORTHY
+        return FIRST_PASSAGE_TO_AGENT if turn.to_agent else FIRST_PASSAGE_WORTHY
     return FIRST_WORTHY_TO_AGENT if turn.to_agent and "decision" not in statement.fired else FIRST_WORTHY
 
 
