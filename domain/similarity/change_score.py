@@ -1,9 +1,15 @@
 """Weigh the evidence that a later statement says that an earlier one no longer holds.
 
-The model of meaning, words for a change and the grammar of both statements each count with a weight. The weights come
-from a logistic regression over pairs of statements that the model never learned.
+The model of meaning, words for a change and the grammar of both statements each count with a weight. change_score.json
+contains the weights of a logistic regression, the pairs that it learned, and the shares of other pairs that it ends.
+`python -m judge.train changes` fits them again.
 """
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from math import log
 
 from slowwave_server.domain.similarity.judge import are_two_subjects
@@ -19,36 +25,41 @@ from slowwave_server.domain.similarity.same_thing import (
 )
 from slowwave_server.domain.similarity.topics import read_clause
 
-_POSSIBLE = -3.0
-"""The least score at which the rules may end the earlier statement."""
-_SURE = 0.0
-"""The least score at which the evidence alone ends it."""
-_SURE_WITHOUT_VALUES = 1.0
-"""The same if the later statement neither names the thing of the earlier one nor gives another value."""
-_SURE_OF_OTHER = 4.0
-"""The same if the later statement gives a value of the same kind, but has another subject ("Pim's rating") or lacks a
-word of the earlier one ("the left eye"), and for instructions and talk about the listener.
-"""
-_START = 1.55
-_WEIGHTS = {
-    "update": 1.16,
-    "conflict": 0.26,
-    "distinct": -0.36,
-    "change": 1.47,
-    "earlier change": 1.07,
-    "quoted": 1.29,
-    "speaker": 0.83,
-    "names": 1.25,
-    "shared": 1.12,
-    "missing": -0.17,
-    "same verb": -1.25,
-    "told apart": -0.8,
-    "two subjects": -0.66,
-    "characters": -2.13,
-}
 _LEAST_CHANCE = 1e-4
 _MOST_MISSING = 5
 _MOST_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The least scores, which a person chose.
+
+    Attributes:
+        possible: from which the rules may end the earlier statement.
+        sure: from which the evidence alone ends it.
+        sure_without_values: the same if the later statement neither names the thing of the earlier one nor gives
+            another value.
+        sure_of_other: the same if the later statement gives a value of the same kind, but has another subject ("Pim's
+            rating") or lacks a word of the earlier one ("the left eye"), and for instructions and talk about the
+            listener.
+    """
+
+    possible: float
+    sure: float
+    sure_without_values: float
+    sure_of_other: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeWeights:
+    """What the score adds up: `start`, and each weight times its evidence."""
+
+    start: float
+    weights: Mapping[str, float]
+
+    def score(self, found: Mapping[str, float]) -> float:
+        """Return the score of this evidence."""
+        return self.start + sum(weight * found[name] for name, weight in self.weights.items())
 
 
 def ends(
@@ -59,23 +70,27 @@ def ends(
     told: the model's answer; was_change, is_change: True if the older, the newer one tells of a change; is_quoted: True
     if the newer one is somebody's own words.
     """
-    told_so = {"change": is_change, "earlier change": was_change, "quoted": is_quoted}
-    found = evidence(older, newer, told) | told_so
-    score = _START + sum(weight * found[name] for name, weight in _WEIGHTS.items())
-    if score < _POSSIBLE:
+    weights, bounds = fitted()
+    found = evidence(older, newer, told, was_change=was_change, is_change=is_change, is_quoted=is_quoted)
+    score = weights.score(found)
+    if score < bounds.possible:
         return False
-    return True if score >= _least(older, newer, two_subjects=bool(found["two subjects"])) else None
+    return True if score >= least(older, newer, bounds, two_subjects=bool(found["two subjects"])) else None
 
 
-def _least(older: Reading, newer: Reading, *, two_subjects: bool) -> float:
+def least(older: Reading, newer: Reading, bounds: Bounds, *, two_subjects: bool) -> float:
+    """Return the least score at which the evidence alone ends `older`."""
     is_other = (two_subjects or lacks_thing(newer, older)) and rival_kinds(older, newer)
     if is_other or tells_of_talk(older) or tells_of_talk(newer):
-        return _SURE_OF_OTHER
-    return _SURE if give_other_values(older, newer) or names_thing(older, newer) else _SURE_WITHOUT_VALUES
+        return bounds.sure_of_other
+    has_values = give_other_values(older, newer) or names_thing(older, newer)
+    return bounds.sure if has_values else bounds.sure_without_values
 
 
-def evidence(older: Reading, newer: Reading, told: Meaning) -> dict[str, float]:
-    """Return the evidence that the model and the grammar of two statements in plain words give, by its name."""
+def evidence(
+    older: Reading, newer: Reading, told: Meaning, *, was_change: bool, is_change: bool, is_quoted: bool
+) -> dict[str, float]:
+    """Return the evidence about two statements in plain words by its name; see `ends` for the arguments."""
     before, after = read_clause(older.text), read_clause(newer.text)
     values = {value.same for value in (*before.values, *after.values)}
     mine, its = set(before.topic) - values, set(after.topic) - values
@@ -83,6 +98,9 @@ def evidence(older: Reading, newer: Reading, told: Meaning) -> dict[str, float]:
         "update": _logit(told.by_first if newer.text < older.text else told.update - told.by_first),
         "conflict": _logit(told.conflict),
         "distinct": _logit(told.distinct),
+        "change": is_change,
+        "earlier change": was_change,
+        "quoted": is_quoted,
         "speaker": "user" in older.doer.stems & newer.doer.stems,
         "names": "name" in rival_kinds(older, newer),
         "shared": len(mine & its) / max(1, min(len(mine), len(its))),
@@ -97,3 +115,10 @@ def evidence(older: Reading, newer: Reading, told: Meaning) -> dict[str, float]:
 def _logit(chance: float) -> float:
     held = min(max(chance, _LEAST_CHANCE), 1 - _LEAST_CHANCE)
     return log(held / (1 - held))
+
+
+@cache
+def fitted() -> tuple[ChangeWeights, Bounds]:
+    """Load the fitted weights and the bounds."""
+    told = json.loads((files("slowwave_server.domain.similarity") / "change_score.json").read_text("utf-8"))
+    return ChangeWeights(told["start"], told["weights"]), Bounds(**told["bounds"])

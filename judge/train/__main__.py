@@ -9,9 +9,13 @@ Run: python -m judge.train                     trains, writes judge/src/slowwave
      python -m judge.train pairs --calibrate   fits its scale and thresholds again, and judges the held-out pairs
      python -m judge.train pairs --share 0.5   learns half of the groups: a point of the learning curve
      python -m judge.train pairs --rounds 3    shows each group three times instead of twelve
+     python -m judge.train changes --target FILE
+                                               the score that says whether a later statement ends an earlier one: fits,
+                                               judges pairs that were left out, and writes to a file (default:
+                                               domain/similarity/change_score.json)
 
 Training needs `pip install -e './judge[train]'`, two cores and a quarter of an hour, and as long for each group left
-out. --report and --calibrate need only the packages of `make setup`.
+out. --report, --calibrate and changes need only the packages of `make setup`.
 """
 
 import argparse
@@ -24,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.pile import auc
-from judge.train import pair_calibration, pair_report
+from judge.train import changes, pair_calibration, pair_report
 from judge.train.data import Labelled, is_held_out, read_gold, read_labelled
 from judge.train.pair_data import read_groups
 from judge.train.pair_model import BUILD, read_card
@@ -106,7 +110,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--leave-out", help="groups of data sets, as realmem,locomo+msc")
     parser.add_argument("--seed", type=int, default=1)
-    pairs = parser.add_subparsers(dest="judge").add_parser("pairs", help="the judge of how two statements relate")
+    judges = parser.add_subparsers(dest="judge")
+    score = judges.add_parser("changes", help="the score that says whether a later statement ends an earlier one")
+    score.add_argument("--target", type=Path, default=changes.TARGET, help="the file of the weights")
+    score.add_argument("--seed", type=int, default=argparse.SUPPRESS)
+    pairs = judges.add_parser("pairs", help="the judge of how two statements relate")
     pairs.add_argument("--report", action="store_true", help="train nothing, measure the model that is there")
     pairs.add_argument("--calibrate", action="store_true", help="train nothing, fit the thresholds of the model again")
     pairs.add_argument("--share", type=float, default=1.0, help="of the groups that are learned")
@@ -116,6 +124,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.judge is None:
         train_worth(options.seed, options.leave_out)
+    elif options.judge == "changes":
+        changes.train_changes(TARGET, options.seed, options.target)
     elif options.report:
         folder = options.target or TARGET
         pair_report.report(read_card(folder), folder)

@@ -92,9 +92,14 @@ def changed_pairs(pairs: Sequence[Pair], random_: random.Random) -> Iterator[Pai
             yield Pair(a, b, target(**{name: 1.0}), WEIGHT, "changed real", pair.group)
 
 
+def held_out_near() -> list[Pair]:
+    """Return all near pairs of the held-out people and dialogues."""
+    return [one for of_set in _pairs(held_out=True) for one in of_set]
+
+
 def held_out_real(seed: int = 1) -> list[Pair]:
-    """Return near pairs of the held-out people and dialogues."""
-    found = [one for of_set in _pairs(held_out=True) for one in of_set]
+    """Return a selection of near pairs of the held-out people and dialogues."""
+    found = held_out_near()
     return random.Random(seed).sample(found, min(MEASURED, len(found)))
 
 

@@ -13,7 +13,8 @@ import pytest
 from redis import Redis
 from sqlalchemy import Engine
 
-from tests.support.histories import Teller, read_histories, table
+from judge.train.histories import read_histories
+from tests.support.histories import Teller, table
 
 pytestmark = [pytest.mark.long, pytest.mark.servers]
 

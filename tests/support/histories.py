@@ -1,20 +1,16 @@
-"""Written histories of changing values: people say them in any order, flushes and passes run after each statement.
-
-A file holds one history a paragraph: "# name", then a line for each statement: "DATE VALUE TEXT". VALUE counts the
-values of the history from 1; "-" marks a statement about another thing, which must stay valid.
-"""
+"""Say written histories of changing values in any order, with flushes and a pass after each statement."""
 
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import datetime, timedelta
 from statistics import mean
 from typing import Any
 
 from redis import Redis
 from sqlalchemy import Engine, text
 
+from judge.train.histories import History, Told
 from slowwave.settings import Consolidation
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.services.consolidation.scope_pass import Order, consolidate
@@ -25,7 +21,6 @@ from tests.support.emptying import emptying
 from tests.support.flushing import make_scene
 from tests.support.passing import state
 
-FOLDER = Path(__file__).parent.parent / "integration" / "histories"
 ROOTS = ("agents", "scopes", "events", "memory_changes", "maintenance_runs")
 HOUR = timedelta(hours=1)
 _HELD = text(
@@ -37,23 +32,6 @@ _HELD = text(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One statement. value: 0 if it is about another thing."""
-
-    at: datetime
-    value: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """The statements of one history, in the order of event time."""
-
-    name: str
-    told: tuple[Told, ...]
-
-
 @dataclass
 class Outcome:
     """What holds after a history. wrong: what does not, in words for a person."""
@@ -63,21 +41,6 @@ class Outcome:
     complete: bool = True
     undone: bool = True
     wrong: list[str] = field(default_factory=list)
-
-
-def read_histories(name: str) -> list[History]:
-    """The histories of a file of this folder."""
-    found = []
-    for paragraph in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip().split("\n\n"):
-        title, *lines = paragraph.splitlines()
-        found.append(History(title.removeprefix("# "), tuple(_told(line) for line in lines)))
-    return found
-
-
-def _told(line: str) -> Told:
-    day, value, words = line.split(" ", 2)
-    at = datetime.fromisoformat(day).replace(hour=9, tzinfo=UTC)
-    return Told(at, 0 if value == "-" else int(value), words)
 
 
 class Teller:
