@@ -13,6 +13,7 @@ With --rules-alone, a pass asks no model of pairs and replays no questions.
 import argparse
 import shutil
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -35,8 +36,6 @@ from bench.statements import Life
 from slowwave.settings import Consolidation
 from slowwave_server.domain.blocking import block_keys
 from slowwave_server.domain.similarity import read
-from slowwave_server.domain.similarity.changing import tells_change
-from slowwave_server.domain.similarity.quotes import plain_words
 from slowwave_server.domain.statements import content_hash
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
@@ -182,9 +181,11 @@ def _memory(place: int, text: str) -> tuple[Any, ...]:
 
 
 def _forget() -> None:
-    """Clear the caches of this process, because the next worker starts without them."""
-    for known in (read, tells_change, plain_words):
-        known.cache_clear()
+    """Clear the caches of the rules in this process, because the next worker starts with empty ones."""
+    rules = [module for name, module in sys.modules.items() if name.startswith("slowwave_server.domain.similarity")]
+    for known in {id(one): one for module in rules for one in vars(module).values()}.values():
+        if hasattr(known, "cache_clear"):
+            known.cache_clear()
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def _fills_the_frame(older: Reading, newer: Reading) -> bool:
 
 
 def _frame(reading: Reading) -> tuple[str, ...]:
-    """Return the subject and the verb, "user" for "we"; nothing if the statement has none."""
+    """Return the subject and the verb, "user" for "we"; nothing if the statement has no verb."""
     tokens = reading.tokens[reading.clause.start :]
     if tokens and tokens[0].lower.partition("'")[0] in {"we", "i"}:
         return next((("user", token.lemma) for token in tokens if token.kind == "word"), ())

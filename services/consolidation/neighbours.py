@@ -98,7 +98,7 @@ def load(connection: Connection, scope_id: int, ids: Iterable[UUID]) -> dict[UUI
 def load_merged(
     connection: Connection, scope_id: int, memories: Collection[MemoryRevision]
 ) -> dict[UUID, MemoryRevision]:
-    """Load all memories that are merged with these: their survivors, and what was merged into these or a survivor."""
+    """Load the survivors of these memories, and every memory that was merged into one of these or into a survivor."""
     heads = {memory.merged_into or memory.id for memory in memories}
     unseen = heads - {memory.id for memory in memories}
     condition = or_(Memory.id == any_(_IDS), Memory.merged_into == any_(_HEADS))

@@ -117,7 +117,7 @@ class World:
         self._complete([*memories, *(other for others in found for other in others)])
 
     def reload(self, changed: Iterable[UUID]) -> None:
-        """Read these memories again, and those that are merged with them."""
+        """Read these memories again, and every memory that is merged with one of these."""
         self._complete(load(self._connection, self._scope_id, changed).values())
 
     def judged(self, a: UUID, b: UUID) -> Judgement:
