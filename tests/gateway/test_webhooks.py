@@ -238,7 +238,7 @@ def test_a_worker_that_dies_leaves_its_endpoint_to_the_next(post: Post, receiver
     assert len(other.enter_context(post.deliverer._served())) == 1
     assert post.pump() == 0, "the other worker serves it"
     post.doors.rows(
-        "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory'"
+        "SELECT pg_terminate_backend(l.pid, 10000) FROM pg_locks l WHERE l.locktype = 'advisory'"
         " AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())"
     )
     assert post.pump() == 1

@@ -339,7 +339,7 @@ def test_a_tick_survives_that_postgres_was_restarted_since_the_last_one(host: Ho
     """Workers don't test their connections before use, and between two ticks lie 15 minutes."""
     worker = Host(make_engine(database_url, pre_ping=False, autocommit=True))
     cut = text(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
     )
 

@@ -169,7 +169,7 @@ def test_a_connection_that_was_cut_is_replaced_within_the_call(memory: Memory, d
     memory.turn_completed("maya", "s", TURN)
     rows(
         database_url,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
         " AND datname = current_database()",
     )
     receipt = memory.turn_completed("maya", "s", TURN)
@@ -180,7 +180,7 @@ def test_a_read_over_a_connection_that_was_cut_is_made_on_a_new_one(memory: Memo
     memory.turn_completed("maya", "monday", [{"role": "user", "content": "I play the cello."}])
     rows(
         database_url,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()",
     )
     assert [hit.content for hit in memory.search("maya", "cello")] == ["I play the cello."]

@@ -115,7 +115,7 @@ def test_a_connection_that_was_cut_is_replaced_and_the_note_stands_once(memory: 
     memory.remember("atlas", "Maya lives in Lisbon.")
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
     memory.remember("atlas", "Maya has a boat.")

@@ -121,7 +121,7 @@ def _cut_who_waits(database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
         for _ in range(1000):
             if found := connection.execute(waiting).fetchone():
-                connection.execute("SELECT pg_terminate_backend(%s)", found)
+                connection.execute("SELECT pg_terminate_backend(%s, 10000)", found)
                 return
             never.wait(0.02)
     raise AssertionError("no cycle ever came to that table")
