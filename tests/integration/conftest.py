@@ -12,15 +12,29 @@ from sqlalchemy import Engine
 
 from slowwave import Memory, Settings
 from slowwave_server.services.forget.forget import Forgetter
+from tests.conftest import Clones
 from tests.support.flushing import Scene, make_scene
 from tests.support.passing import Past
 from tests.support.recalling import Shelf
 
 
+@pytest.fixture(scope="session")
+def warm_connection(clones: Clones) -> Iterator[psycopg.Connection]:
+    """A connection for many tests: a new one reads the catalogue again and plans each function anew."""
+    with clones.one() as url, psycopg.connect(url, autocommit=True) as connection:
+        yield connection
+
+
 @pytest.fixture
-def shelf(database_url: str) -> Iterator[Shelf]:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        yield Shelf(connection)
+def shelf(request: pytest.FixtureRequest) -> Iterator[Shelf]:
+    """What it holds is rolled back, unless the test lets others see it by asking for the address of its database."""
+    if "database_url" in request.fixturenames:
+        with psycopg.connect(request.getfixturevalue("database_url"), autocommit=True) as connection:
+            yield Shelf(connection)
+    else:
+        connection = request.getfixturevalue("warm_connection")
+        with connection.transaction(force_rollback=True):
+            yield Shelf(connection)
 
 
 @pytest.fixture

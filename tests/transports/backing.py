@@ -53,9 +53,9 @@ class Backing:
         assert outcome == "stored", outcome
 
     def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.settings.database_url, autocommit=True) as connection:
-            cursor = connection.execute(statement, values or None)
-            return cursor.fetchall() if cursor.description else []
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            result = connection.exec_driver_sql(statement, values or None)
+            return [tuple(row) for row in result] if result.returns_rows else []
 
     @contextmanager
     def answering(self) -> Iterator[None]:

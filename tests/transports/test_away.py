@@ -44,7 +44,8 @@ def _direct(server: str, database: str, spool: Path) -> Iterator[Way]:
     def away() -> Iterator[None]:
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-            connection.execute("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = %s", (name,))
+            end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = %s"
+            connection.execute(end, (name,))
             try:
                 yield
             finally:
