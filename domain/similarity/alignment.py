@@ -4,6 +4,7 @@ count as equal.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from slowwave_server.domain.similarity.lexicon import are_synonyms, is_kind_of
 from slowwave_server.domain.similarity.tokens import Token
@@ -28,9 +29,9 @@ class Alignment:
 
 def align(a: Sequence[Token], b: Sequence[Token]) -> Alignment:
     """Pair content words of one statement with content words of the other."""
-    waiting: dict[str, list[Token]] = {}
-    for token in b:
-        waiting.setdefault(token.stem, []).append(token)
+    waiting: dict[str, list[int]] = {}
+    for at, token in enumerate(b):
+        waiting.setdefault(token.stem, []).append(at)
     only_a: list[Token] = []
     for token in a:
         same = waiting.get(token.stem)
@@ -39,8 +40,7 @@ def align(a: Sequence[Token], b: Sequence[Token]) -> Alignment:
         else:
             only_a.append(token)
     shared = len(a) - len(only_a)
-    left = {id(token) for tokens in waiting.values() for token in tokens}
-    only_b = [token for token in b if id(token) in left] if left else []
+    only_b = [b[at] for at in sorted(chain.from_iterable(waiting.values()))]
     narrower_a: list[Token] = []
     narrower_b: list[Token] = []
     if only_a and only_b and len(only_a) * len(only_b) <= MOST_PAIRS:

@@ -13,7 +13,9 @@ MAX_CLAIMS = 8
 MAX_CLAUSE = 300
 """A longer clause is a table or prose, and no frame fits it."""
 
-_CLAUSES = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\bProf)(?<=[^.\s]{2})[.;!?]\s+|\n")
+_CLAUSES = re.compile(
+    r"[.;!?\n](?:(?<=\n)|(?<!\bDr.)(?<!\bMr.)(?<!\bMs.)(?<!\bMrs.)(?<!\bSt.)(?<!\bProf.)(?<=[^.\s]{2}.)\s+)"
+)
 _UNCERTAIN = re.compile(r"(?i)(?:an?|some|there|several|many|few|no|any|each|every|someone|nobody|if|when|maybe) ")
 """Openings of a clause about an indefinite subject."""
 _MORE = re.compile(

@@ -39,7 +39,7 @@ class Section:
 
     def may_fit(self, lower: str) -> bool:
         """Return True if a frame of the section may match a clause in lower case."""
-        return any(hint in lower for hint in self.hints)
+        return any(map(lower.__contains__, self.hints))
 
 
 _SUBJECT = r"(?P<s>(?:the |their |his |her |our |its )?[\w.&-]+(?: [\w.&-]+){0,3}?)"

@@ -31,6 +31,11 @@ _REWRITES = tuple(
         (r"(?:happens?|occurs?|takes? place|is held|are held)\b", "is"),
     )
 )
+_REWRITTEN = re.compile(
+    "no[t -]|nobody|without except|rather than|instead of|any ?more|any longer|at all|stopped|quit|given up|gave up|"
+    "ceased|use|unable|fail|refus|lack|happen|occur|takes? place|held"
+)
+"""A text with none of these, in lower case, has no match of _REWRITES."""
 _FIRST_PERSON = (
     (re.compile(r"\bI'm\b"), "the user is"),
     (re.compile(r"\bI've\b"), "the user has"),
@@ -38,6 +43,7 @@ _FIRST_PERSON = (
     (re.compile(r"\b[Mm]y\b"), "the user's"),
     (re.compile(r"\bthe user am\b"), "the user is"),
 )
+_SPEAKS = re.compile("I|[Mm]y|the user am")
 _OUTRIGHT = frozenset("nobody none nothing never cannot hardly barely scarcely neither nowhere noone".split())
 _LOCAL_REACH = 3
 
@@ -57,10 +63,9 @@ def plainly(text: str) -> str:
     numbers and times in digits, and no first person.
     """
     text = with_digits(uncontracted(text))
-    for pattern, instead in _REWRITES:
+    rewrites = _REWRITES if _REWRITTEN.search(text.lower()) else ()
+    for pattern, instead in (*rewrites, *(_FIRST_PERSON if _SPEAKS.search(text) else ())):
         text = pattern.sub(instead, text)
-    for pattern, person in _FIRST_PERSON:
-        text = pattern.sub(person, text)
     return text
 
 

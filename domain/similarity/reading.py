@@ -75,11 +75,12 @@ class Reading:
 @lru_cache(_CACHED)
 def read(text: str) -> Reading:
     """Parse `text`. A cache keeps the last results."""
-    plain = plainly(text[:MAX_LENGTH])
+    said = text[:MAX_LENGTH]
+    plain, of_speaker = plainly(said), with_speaker_for_we(said)
     tokens = tokenise(plain)
     content = tuple(_content(tokens))
     clause = parse(tokens)
-    claims, whole = claims_of(plainly(with_speaker_for_we(text[:MAX_LENGTH])))
+    claims, whole = claims_of(plain if of_speaker == said else plainly(of_speaker))
     doer = _doer(tokens, clause)
     denial = polarity(tokens)
     return Reading(

@@ -60,23 +60,26 @@ _DAYS = re.compile(
     r"((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b"
 )
 
-_HINT = re.compile(
+_AFTER_DIGIT = re.compile(
+    r"\d(?:\.\d\d| ?(?:per|por|pour|pro)|h\d|(?:st|nd|rd|th)? ?(?:-|\N{EN DASH}|to|until|through) ?\d)"
+)
+_SPELLED = re.compile(
     "|".join(
         (
             "hundred|thousand|million|billion|dozen|fortnight|o'clock|morning|afternoon|evening|night|noon|midday|uhr",
-            r"and a half|an hour|met(?:re|er)|(?<!\w)'\d\d\b|\d\.\d\d",
-            r"ty |\d ?(?:per|por|pour|pro)|\dh\d|-(?:second|minute|hour|day|week|month|year)\b",
-            r"\d(?:st|nd|rd|th)? ?(?:-|\N{EN DASH}|to|until|through) ?\d",
-            rf"(?:past|to|after|before) (?:\d|{'|'.join(_TEENS[:3] + _ONES)})",
+            r"and a half|an hour|metre|meter|'\d\d|-second|-minute|-hour|-day|-week|-month|-year",
+            rf"ty (?:{'|'.join(_ONES)})",
+            *(rf"{side} (?:\d|{'|'.join(_TEENS[:3] + _ONES)})" for side in ("past", "to", "after", "before")),
         )
     )
 )
-"""Most texts have none of these."""
+"""Most texts have no match of these two, in lower case."""
 
 
 def with_digits(text: str) -> str:
     """Return `text` with compound numbers and times of day in digits. Single words such as "seven" stay."""
-    if _HINT.search(text.lower()) is None:
+    lower = text.lower()
+    if _SPELLED.search(lower) is None and _AFTER_DIGIT.search(lower) is None:
         return text
     text = _COUNTED.sub(lambda found: str(_counted(found[0])), text)
     text = _HALVES.sub(lambda found: f"{_value(found[1])}.5", text)

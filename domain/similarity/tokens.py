@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from slowwave_server.domain.similarity.lexicon import is_common_word, lemma, stem
@@ -45,7 +46,7 @@ _PATTERN = re.compile(
     rf"(?P<iso>\b\d{{4}}-\d{{1,2}}-\d{{1,2}}\b)"
     rf"|(?P<clock>\b\d{{1,2}}:\d{{2}})(?:\s?(?P<half>[ap])\.?m\b\.?)?"
     rf"|\b(?P<hour>\d{{1,2}})\s?(?P<noon>[ap])\.?m\b\.?"
-    rf"|\b(?P<m1>{_MONTH})\.? (?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
+    rf"|\b(?=[jfmasond])(?P<m1>{_MONTH})\.? (?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
     rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m2>{_MONTH})\b"
     r"|(?P<money>[$€£¥])\s?(?P<sum>\d[\d,]*(?:\.\d+)?)\s?(?P<scale>k|m|bn|b|million|thousand|billion)?\b"
     rf"|(?P<number>\b\d[\d,]*(?:\.\d+)*)"
@@ -89,6 +90,7 @@ class Token:
         return self.kind in _CONTENT
 
 
+@lru_cache(8192)  # the readers of a statement's claims and of its clauses tokenise the same words
 def tokenise(text: str) -> tuple[Token, ...]:
     """Return the tokens of `text` in order."""
     tokens: list[Token] = []
@@ -163,8 +165,7 @@ def _plain(digits: str, scale: str = "") -> str:
 
 
 def _word(word: str, owner: str | None, *, opens: bool) -> list[Token]:
-    lower = word.lower()
-    tokens = [_named(word, lower, opens=opens)]
+    tokens = [_remembered(word, opens) if word.isalpha() else _named(word, opens)]
     if owner:
         tokens.append(Token(owner, "'s", "possessive", "'s", owner))
     return tokens
@@ -176,7 +177,8 @@ def _is_function(word: str, lower: str, *, opens: bool) -> bool:
     return word[0].isupper() and (lower.rstrip(".") in TITLES or (opens and lower in OPENERS_ELSEWHERE))
 
 
-def _named(word: str, lower: str, *, opens: bool) -> Token:
+def _named(word: str, opens: bool) -> Token:
+    lower = word.lower()
     if (word.isupper() and lower in CURRENCIES) or lower in MEASURES:
         unit = CURRENCIES.get(lower) or MEASURES[lower]
         return Token(word, unit, "word", stem(unit), lower)
@@ -185,6 +187,9 @@ def _named(word: str, lower: str, *, opens: bool) -> Token:
         return Token(word, spelling, kind, spelling, lower)
     base = lemma(UNITS.get(lower, lower) if len(lower) == _LENGTH_OF_UNITS and lower != "ms" else lower)
     return Token(word, base, "word", stem(base), lower)
+
+
+_remembered = lru_cache(65_536)(_named)  # words repeat, numbers and identifiers rarely do
 
 
 def _kind(word: str, lower: str, *, opens: bool) -> tuple[Kind | None, str]:

@@ -140,8 +140,7 @@ def read_clause(text: str) -> Topic:
             values.append(value)
             topic.append(value.same)
         elif token.kind in {"word", "name"} and not (at and tokens[at - 1].kind == "number"):
-            light = _NO_TOPIC if _stands_alone(tokens, at) else _NO_TOPIC - _PERIODS
-            topic += [stem(part) for part in _PARTS.split(token.lemma) if part not in light]
+            topic += [stem(part) for part in _PARTS.split(token.lemma) if not _is_light(part, tokens, at)]
             if token.lower != token.lemma and parts_of_speech(token.lemma).startswith("v"):
                 verbs |= {stem(token.lemma)} - ROLES
     words = frozenset(token.lower for token in tokens) | frozenset(topic)
@@ -187,6 +186,10 @@ def _value(tokens: Sequence[Token], at: int) -> Value | None:
     ):
         return None
     return Value("name", stem(token.lower))
+
+
+def _is_light(part: str, tokens: Sequence[Token], at: int) -> bool:
+    return part in _NO_TOPIC and (part not in _PERIODS or _stands_alone(tokens, at))
 
 
 def _stands_alone(tokens: Sequence[Token], at: int) -> bool:
