@@ -250,6 +250,14 @@ def test_context_of_2000_tokens_holds_the_evidence_of_search(words: int, memorie
     assert held >= {source for hit in fitting(hits, 2000) for source in hit.sources}
 
 
+def test_an_ended_memory_and_a_contradiction_do_not_repeat_what_denies_them() -> None:
+    hit, *_ = many().memories
+    denial, said = replace(hit, content="Maya no longer has a cat."), replace(hit, id="said", content="Maya has a cat.")
+    assert fitting([denial, said], 100) == [denial]
+    ended, contested = replace(said, valid_to=AT), replace(said, contradicts=(denial.id,))
+    assert fitting([denial, ended, contested], 100) == [denial, ended, contested]
+
+
 def test_hits_that_fit_are_not_cut_to_make_room_for_none() -> None:
     hits = [replace(hit, content="plain words " * 40, relevance=0.5) for hit in many().memories[:12]]
     known = trimmed(Context(memories=tuple(hits)), Budget(3000))

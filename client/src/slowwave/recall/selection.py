@@ -79,23 +79,28 @@ def fitting(hits: Iterable[Hit], max_tokens: int, count: Callable[[str], int] = 
         count: counts the tokens of a text.
 
     Returns:
-        The chosen hits, best first, without those that do not fit or repeat an earlier one.
+        The chosen hits, best first, without those that do not fit or repeat an earlier one. "Maya has a cat" until
+        June does not repeat "Maya no longer has a cat", nor does either side of a contradiction repeat the other.
     """
-    chosen: list[Hit] = []
-    said: list[frozenset[str]] = []
+    chosen: list[tuple[Hit, frozenset[str]]] = []
     for hit in hits:
         cost = count(shown_line(hit))
         words = frozenset(_WORD.findall(hit.content.casefold()))
-        if cost > max_tokens or any(_repeats(words, other) for other in said):
+        if cost > max_tokens or any(_repeats(words, said) and _agree(hit, other) for other, said in chosen):
             continue
         max_tokens -= cost
-        chosen.append(hit)
-        said.append(words)
-    return chosen
+        chosen.append((hit, words))
+    return [hit for hit, _ in chosen]
 
 
 def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
     return words <= other if len(words) < LONG else len(words & other) >= ALIKE * len(words)
+
+
+def _agree(hit: Hit, other: Hit) -> bool:
+    """Return True if both hits are valid or both have ended, and neither contradicts the other."""
+    ended = (hit.valid_to is None) != (other.valid_to is None)
+    return not ended and hit.id not in other.contradicts and other.id not in hit.contradicts
 
 
 def distinct(hits: Iterable[Hit]) -> list[Hit]:
