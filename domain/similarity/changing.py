@@ -15,7 +15,7 @@ from slowwave_server.domain.similarity.amounts import identifiers_of
 from slowwave_server.domain.similarity.change_score import ends
 from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.meaning import MeaningOf
-from slowwave_server.domain.similarity.moving_on import becomes, is_present, moves_on
+from slowwave_server.domain.similarity.moving_on import becomes, is_over, is_present, moves_on
 from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
 from slowwave_server.domain.similarity.reading import Reading, read
 from slowwave_server.domain.similarity.restating import adds, are_plain, restates, restates_owned
@@ -45,11 +45,11 @@ _CHANGE = re.compile(
     r"cancell?ed|joined|started|sold|broke up|took .{1,30} off)\b"
 )
 _ENDED = re.compile(
-    r"(?i)(?<!\bbe )\b(?:left|quit|cancell?ed|sold(?! out)|closed|retired|broke up|split up|gone|no longer|stopped|"
-    r"any ?(?:more|longer)|replaced|traded|dropped|rejected|withdrew|switched off|moved (?:back|away|out)|"
-    r"took .{1,20} off|"
-    r"outgrown|gave up|resigned)\b"
+    r"(?i)(?<!\bbe )\b(?:(?P<parted>left|quit|broke up|split up|moved (?:back|away|out)|withdrew|resigned)|"
+    r"cancell?ed|sold(?! out)|closed|retired|gone|stopped|replaced|traded|dropped|rejected|switched off|"
+    r"took .{1,20} off|outgrown|gave up)\b"
 )
+"""Words for an end; after `parted`, the thing goes on without the person."""
 _DIGITS = re.compile(r"\d+")
 _BEFORE, _AFTER = 25, 30
 """Characters around the words of an end in which the name of the ended thing stands."""
@@ -88,7 +88,7 @@ def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
     if plain and not by_others and succeeds(before, after, was_change=was_change):
         return True
     speakers = {speaker.lower() for speaker in first | second} | {"user"}
-    return (plain and _measures_anew(before, after)) or _ends_what(before, after, speakers)
+    return (plain and _measures_anew(before, after)) or is_over(before, after) or _ends_what(before, after, speakers)
 
 
 def _says_plainly(older: Reading, newer: Reading, *, was_change: bool, is_change: bool) -> bool:
@@ -145,10 +145,7 @@ def _numbers(tokens: Sequence[Token]) -> dict[str, set[str]]:
 
 
 def _ends_what(older: Reading, newer: Reading, speakers: set[str]) -> bool:
-    """Return True if the newer one says that a thing has ended, and the older one states something about this thing.
-
-    The thing has a name; after "no longer" it may be any word of the older statement ("not a vegetarian any more").
-    """
+    """Return True if the newer one says that a named thing has ended, and the older one states something about it."""
     words = newer.text.lower()
     end = _ENDED.search(words)
     if end is None or not (is_present(older) or tells_change(older.text)):
@@ -156,8 +153,7 @@ def _ends_what(older: Reading, newer: Reading, speakers: set[str]) -> bool:
     around = words[max(0, end.start() - _BEFORE) : end.end() + _AFTER]
     # A person of whom both tell has not ended.
     things = older.names & newer.names - (older.doer.names & newer.doer.names) - speakers
-    same = older.doer.head in newer.distinct_stems | {"user"} and not are_two_subjects(older, newer)
-    if end[0].startswith(("no ", "any")) and same:
-        said = {token.lower for token in older.content if token.stem in newer.distinct_stems}
-        things |= said - {token.lower for token in older.content if token.stem in older.doer.stems} - speakers
+    if end["parted"]:
+        kept = frozenset() if are_two_subjects(older, newer) else things - older.doer.stems
+        things = things & newer.doer.names | kept
     return any(re.search(rf"\b{re.escape(thing)}\b", around) for thing in things)

@@ -88,7 +88,15 @@ _OF_PERSON = frozenset(
 _RETURNED = re.compile(
     r"\b(?:gave|brought|took|sent|handed|paid) (?:the|my|his|her|our|their|\w+'s) (?P<thing>\w+) back\b"
 )
-_DENIED_ANEW = re.compile(r"(?i)\b(?:no longer|any ?more|any longer|after all)\b")
+_NO_LONGER = re.compile(
+    r"(?i)\bno longer\b(?P<after>.*?)(?:[,;:.(]|\b(?:since|because|but|so|after|when|now|as)\b|$)|"
+    r"(?:\b(?:not|never|no)|n't)\b(?P<before>[^,;:.(]*)\bany ?(?:more|longer)\b"
+)
+"""Words after which something is over, with what is over."""
+_WORD = re.compile(r"[\w'.@/-]*\w")
+_HELD = frozenset(stem(word) for word in "get have need own take use".split())
+"""Verbs that add nothing to the name of the thing that is over: "no longer uses Jenkins"."""
+_AFTER_ALL = re.compile(r"(?i)\bafter all\b")
 _TOLD_ANEW = re.compile(r"(?i)\b(?:again|outgrown|cleared|lifted|after all)\b")
 _MOST_TOLD = 8
 _PASSING = re.compile(
@@ -155,12 +163,27 @@ def _gives_up(older: Reading, newer: Reading, *, was_change: bool) -> bool:
 
 def _allows_anew(older: Reading, newer: Reading) -> bool:
     """Return True if one statement denies the other one about the same person: "can't eat eggs", "can again"."""
-    turned = _DENIED_ANEW if newer.negated else _TOLD_ANEW
+    turned = _AFTER_ALL if newer.negated else _TOLD_ANEW
     if older.negated == newer.negated or turned.search(newer.text) is None or are_two_subjects(older, newer):
         return False
     nouns = ({one.stem for one in r.content if parts_of_speech(one.lemma).startswith("n")} for r in (older, newer))
     who = (older.names | older.doer.names) & (newer.names | newer.doer.names | newer.distinct_stems)
     return bool(who) and not (set.intersection(*nouns) <= older.doer.stems) and len(older.content) <= _MOST_TOLD
+
+
+def is_over(older: Reading, newer: Reading) -> bool:
+    """Return True if `newer` says that something is no longer so, and `older` states all of it.
+
+    Who no longer works at Siemens no longer "works at Siemens as an engineer". Who no longer drinks coffee at work may
+    still "work", and may still drink coffee.
+    """
+    found = _NO_LONGER.search(newer.text)
+    if found is None or are_two_subjects(older, newer):
+        return False
+    words = set(_WORD.findall((found["after"] or found["before"] or "").lower()))
+    over = {token.stem for token in newer.content if token.lower in words} - _HELD
+    is_same = not older.doer.stems.isdisjoint(newer.doer.stems) or over <= older.names
+    return bool(over) and is_same and over <= older.distinct_stems
 
 
 def _begins_anew(older: Reading, newer: Reading) -> bool:
