@@ -193,13 +193,14 @@ def _begins_anew(older: Reading, newer: Reading) -> bool:
     return any(having.search(older.text) and beginning.search(newer.text) for having, beginning in _STATIONS)
 
 
-def _people(reading: Reading) -> set[str]:
+@lru_cache(maxsize=8192)
+def _people(reading: Reading) -> frozenset[str]:
     """Return the names of the people of whom a statement tells; none if it tells of somebody's assistant."""
-    head = reading.doer.head
-    if re.search(rf"(?i)\buser's (?:[\w-]+ )?{re.escape(head)}", reading.text) and head not in _OF_PERSON:
-        return set()
+    head, text = reading.doer.head, reading.text.lower()
+    if "user's " in text and head not in _OF_PERSON and re.search(rf"\buser's (?:[\w-]+ )?{re.escape(head)}", text):
+        return frozenset()
     is_speaker = "user" in reading.distinct_stems or reading.text.startswith(("We ", "We'", "Our "))
-    return {*reading.doer.names, *(("user",) if is_speaker else ())}
+    return reading.doer.names | {"user"} if is_speaker else reading.doer.names
 
 
 def _succeeds(older: Reading, newer: Reading) -> bool:
@@ -207,20 +208,21 @@ def _succeeds(older: Reading, newer: Reading) -> bool:
     before, after = read_clause(older.text), read_clause(newer.text)
     shared = set(before.topic) & set(after.topic)
     names = [{one.same for one in said.values if one.kind == "name"} for said in (before, after)]
-    is_listed = any(re.search(rf"(?i)\b{re.escape(name)}\w* and (?:[A-Z]|also)", newer.text) for name in names[0])
     return (
         bool(names[0])
         and names[0] < names[1]
         and not ROLES.isdisjoint(shared)
-        and not is_listed
         and max(map(len, names)) <= _MOST_NAMES
         and not adds(newer.text)
         and not is_open(newer.text)
+        and not any(re.search(rf"(?i)\b{re.escape(name)}\w* and (?:[A-Z]|also)", newer.text) for name in names[0])
     )
 
 
 def becomes(older: Reading, newer: Reading) -> bool:
     """Return True if `older` gives a passing state of a certain thing, and `newer` its next state."""
+    if not is_passing(older.text):
+        return False
     before = read_clause(older.text)
     subject = subject_of(older) & set(before.topic)
     is_certain = older.clause.definite and len(subject) > 1 and "user" not in older.doer.stems
@@ -231,7 +233,6 @@ def becomes(older: Reading, newer: Reading) -> bool:
         is_certain
         and is_identified
         and subject <= set(read_clause(newer.text).topic)
-        and is_passing(older.text)
         and _BECAME.search(newer.text) is not None
         and not any(is_open(one.text) for one in (older, newer))
         and older.distinct_stems != newer.distinct_stems

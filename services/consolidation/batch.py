@@ -173,23 +173,21 @@ def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[Me
     """Register contradictions, and link related memories."""
     settled = {memory.id: valued(memory) for memory in standing}
     for memory in standing:
-        others = dict.fromkeys(world.head(other) for other in world.near.get(memory.id, ()))
         related: list[tuple[float, UUID]] = []
-        for other_id in others:
-            other = world.known.get(other_id)
-            if other is None or other_id == memory.id or not other.live or world.pinned(memory.id, other_id):
+        for other in world.live_near(memory.id):
+            if world.pinned(memory.id, other.id):
                 continue
-            judgement = world.judged(memory.id, other_id)
+            judgement = world.judged(memory.id, other.id)
             if judgement.verdict == "conflict":
                 ended = memory.id == other.superseded_by or other.id == memory.superseded_by
                 if not ended and not _ended_by_value(settled[memory.id], valued(other)):
                     newer, older = sorted((memory, other), key=lambda known: (known.reaffirmed_at, known.order))[::-1]
                     effects.dispute(newer, older, "; ".join(judgement.reasons))
             elif judgement.verdict in {"related", "synthesise"} and judgement.score >= batch.settings.link_threshold:
-                related.append((judgement.score, other_id))
+                related.append((judgement.score, other.id))
                 # Only with equal trust: a model's sentence from two memories must not raise the trust of a note.
                 if judgement.verdict == "synthesise" and memory.trust == other.trust:
-                    effects.middle.add(frozenset((memory.id, other_id)))
+                    effects.middle.add(frozenset((memory.id, other.id)))
         for score, other_id in sorted(related, reverse=True)[:MAX_LINKS]:
             # One link per pair, in the same direction whichever memory arrived first.
             source, target = sorted((memory.id, other_id))

@@ -4,7 +4,7 @@ The result does not depend on the order of arrival (I9): if several later statem
 them ends it. A less trusted witness ends nothing.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from uuid import UUID
 
@@ -30,7 +30,7 @@ def settle_changes(connection: Connection, effects: Effects, world: World, memor
     for memory in own.values():
         concerned |= {
             other.id: other
-            for other in _near(world, memory)
+            for other in world.live_near(memory.id)
             if other.superseded_by == memory.id or _changes(world, memory, other)
         }
     if unseen := [memory for memory in concerned.values() if memory.id not in world.near]:
@@ -52,7 +52,7 @@ def _enders(world: World, memories: Iterable[MemoryRevision]) -> dict[UUID, Memo
     """Return the first statement that ends each memory; of several for the same one, each ends the one before."""
     found: dict[UUID, MemoryRevision] = {}
     for older in memories:
-        newer = (one for one in _near(world, older) if _changes(world, one, older))
+        newer = (one for one in world.live_near(older.id) if _changes(world, one, older))
         values = [older, *sorted(newer, key=lambda one: (one.reaffirmed_at, one.content_hash))]
         for one, following in pairwise(values):
             known = found.get(one.id)
@@ -79,15 +79,10 @@ def _changed_here(connection: Connection, memories: Sequence[MemoryRevision]) ->
     return [ended[memory] for memory in rows.scalars() if memory is not None]
 
 
-def _near(world: World, memory: MemoryRevision) -> Iterator[MemoryRevision]:
-    heads = dict.fromkeys(world.head(other) for other in world.near.get(memory.id, ()) if other in world.known)
-    return (world.known[head] for head in heads if head in world.known and head != memory.id and world.known[head].live)
-
-
 def _changes(world: World, newer: MemoryRevision, older: MemoryRevision) -> bool:
     """Return True if `newer` was said after `older`, by a witness that is not less trusted, and changes it."""
-    if newer.reaffirmed_at <= older.reaffirmed_at or TRUSTS.index(newer.trust) > TRUSTS.index(older.trust):
+    if newer.reaffirmed_at <= older.reaffirmed_at:
         return False
-    if world.pinned(newer.id, older.id):
+    if newer.trust != older.trust and TRUSTS.index(newer.trust) > TRUSTS.index(older.trust):
         return False
-    return world.changes(newer, older)
+    return not world.pinned(newer.id, older.id) and world.changes(newer, older)

@@ -123,9 +123,10 @@ class World:
     def judged(self, a: UUID, b: UUID) -> Judgement:
         """Compare two memories. The order of the two does not matter, and each pair is computed once."""
         pair = _ordered(a, b)
-        if pair not in self._judged:
-            one, other = (self.known[memory] for memory in pair)
-            self._judged[pair] = judge(
+        judged = self._judged.get(pair)
+        if judged is None:
+            one, other = self.known[pair[0]], self.known[pair[1]]
+            judged = self._judged[pair] = judge(
                 read(one.content),
                 read(other.content),
                 thresholds=self._thresholds,
@@ -133,22 +134,23 @@ class World:
                 seconds_apart=abs((one.own_from - other.own_from).total_seconds()),
                 meaning=self.meaning_of(*pair),
             )
-        return self._judged[pair]
+        return judged
 
     def meaning_of(self, a: UUID, b: UUID) -> MeaningOf | None:
         """Return the model of pairs, if it may be asked about these two: only about the nearest neighbours."""
-        return self._meaning if _ordered(a, b) in self._nearest else None
+        return self._meaning if self._meaning and _ordered(a, b) in self._nearest else None
 
     def changes(self, newer: MemoryRevision, older: MemoryRevision) -> bool:
         """Return True if the words of `newer` change `older`. Each pair of statements is compared once."""
         meaning = self.meaning_of(newer.id, older.id)
         pair = (newer.content, older.content, meaning is None)
-        if pair not in self._changing:
-            self._changing[pair] = changes(read(newer.content), read(older.content), meaning)
-        return self._changing[pair]
+        changing = self._changing.get(pair)
+        if changing is None:
+            changing = self._changing[pair] = changes(read(newer.content), read(older.content), meaning)
+        return changing
 
     def mergeable(self, a: MemoryRevision, b: MemoryRevision) -> bool:
-        if frozenset((a.id, b.id)) in self._joined:
+        if self._joined and frozenset((a.id, b.id)) in self._joined:
             return True
         return not self.pinned(a.id, b.id) and self.judged(a.id, b.id).verdict in ONE
 
@@ -158,7 +160,7 @@ class World:
 
     def pinned(self, a: UUID, b: UUID) -> bool:
         """Return True if passes may not decide about this pair: a person did, or an undo restored it."""
-        return frozenset((a, b)) in self._pinned
+        return bool(self._pinned) and frozenset((a, b)) in self._pinned
 
     def pin(self, ids: Iterable[UUID]) -> None:
         """Read the decisions about these memories. One read is enough, because a batch makes no such decisions."""
@@ -176,6 +178,17 @@ class World:
     def head(self, memory: UUID) -> UUID:
         """Return the memory that readers see in place of this one: the one into which it was merged, or itself."""
         return self.known[memory].merged_into or memory
+
+    def live_near(self, memory: UUID) -> list[MemoryRevision]:
+        """Return the live memories that readers see in place of this one's neighbours, each once, without itself."""
+        heads: dict[int, MemoryRevision] = {}
+        for other in self.near.get(memory, ()):
+            one = self.known.get(other)
+            if one is not None and one.merged_into is not None:
+                one = self.known.get(one.merged_into)
+            if one is not None and one.live and one.id != memory:
+                heads.setdefault(one.id.int, one)
+        return list(heads.values())
 
     def components(self, batch: Sequence[MemoryRevision]) -> list[list[MemoryRevision]]:
         """Return the memories connected with the batch by similarity or by an earlier merge, as connected components.
