@@ -13,7 +13,9 @@ from importlib.resources import files
 from math import log
 
 from slowwave_server.domain.similarity.judge import are_two_subjects
+from slowwave_server.domain.similarity.lexicon import stem
 from slowwave_server.domain.similarity.meaning import Meaning
+from slowwave_server.domain.similarity.quotes import speakers_of
 from slowwave_server.domain.similarity.reading import Reading
 from slowwave_server.domain.similarity.restating import told_apart
 from slowwave_server.domain.similarity.same_thing import (
@@ -25,6 +27,7 @@ from slowwave_server.domain.similarity.same_thing import (
 )
 from slowwave_server.domain.similarity.topics import read_clause
 
+_AGENT = "assistant"
 _LEAST_CHANCE = 1e-4
 _MOST_MISSING = 5
 _MOST_CHARACTERS = 400
@@ -40,8 +43,8 @@ class Bounds:
         sure_without_values: the same if the later statement neither names the thing of the earlier one nor gives
             another value.
         sure_of_other: the same if the later statement gives a value of the same kind, but has another subject ("Pim's
-            rating") or lacks a word of the earlier one ("the left eye"), and for instructions and talk about the
-            listener.
+            rating") or lacks a word of the earlier one ("the left eye"); for instructions, talk about the listener and
+            reports of an agent; and for quoted talk without a value ("yoga helped me").
     """
 
     possible: float
@@ -62,29 +65,56 @@ class ChangeWeights:
         return self.start + sum(weight * found[name] for name, weight in self.weights.items())
 
 
+@dataclass(frozen=True, slots=True)
+class Speakers:
+    """The speakers and listeners of two statements that quote somebody; none of a statement without a quote."""
+
+    older: frozenset[str]
+    newer: frozenset[str]
+
+    @classmethod
+    def of(cls, older: str, newer: str) -> "Speakers":
+        """Read them from two texts, not in plain words."""
+        return cls(speakers_of(older), speakers_of(newer))
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """Return the stems of the words of their names."""
+        return frozenset(stem(word.lower()) for name in self.older | self.newer for word in name.split())
+
+
 def ends(
-    older: Reading, newer: Reading, told: Meaning, *, was_change: bool, is_change: bool, is_quoted: bool
+    older: Reading, newer: Reading, told: Meaning, *, was_change: bool, is_change: bool, speakers: Speakers
 ) -> bool | None:
     """Return whether `newer` ends `older`, both in plain words; None if the rules decide.
 
-    told: the model's answer; was_change, is_change: True if the older, the newer one tells of a change; is_quoted: True
-    if the newer one is somebody's own words.
+    told: the model's answer; was_change, is_change: True if the older, the newer one tells of a change.
     """
     weights, bounds = fitted()
+    is_quoted = bool(speakers.newer)
     found = evidence(older, newer, told, was_change=was_change, is_change=is_change, is_quoted=is_quoted)
     score = weights.score(found)
     if score < bounds.possible:
         return False
-    return True if score >= least(older, newer, bounds, two_subjects=bool(found["two subjects"])) else None
+    return True if score >= least(older, newer, bounds, found, speakers) else None
 
 
-def least(older: Reading, newer: Reading, bounds: Bounds, *, two_subjects: bool) -> float:
-    """Return the least score at which the evidence alone ends `older`."""
-    is_other = (two_subjects or lacks_thing(newer, older)) and rival_kinds(older, newer)
-    if is_other or tells_of_talk(older) or tells_of_talk(newer):
+def least(older: Reading, newer: Reading, bounds: Bounds, found: Mapping[str, float], speakers: Speakers) -> float:
+    """Return the least score at which the evidence alone ends `older`. found: the evidence."""
+    is_other = (found["two subjects"] or lacks_thing(newer, older)) and rival_kinds(older, newer)
+    if is_other or _AGENT in speakers.newer or tells_of_talk(older) or tells_of_talk(newer):
         return bounds.sure_of_other
-    has_values = give_other_values(older, newer) or names_thing(older, newer)
-    return bounds.sure if has_values else bounds.sure_without_values
+    if names_thing(older, newer):
+        return bounds.sure
+    names = speakers.stems
+    if names and not _gives_value(newer, names) and not (_gives_value(older, names) and found["shared"]):
+        return bounds.sure_of_other
+    return bounds.sure if give_other_values(older, newer) else bounds.sure_without_values
+
+
+def _gives_value(reading: Reading, names: frozenset[str]) -> bool:
+    """Return True if a statement gives a value other than the speakers' names."""
+    return any(value.same not in names for value in read_clause(reading.text).values)
 
 
 def evidence(

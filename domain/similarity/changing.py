@@ -8,24 +8,24 @@ state ("is being packed", "was delivered") and a number of one owner need no wor
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from slowwave_server.domain.similarity.amounts import identifiers_of
-from slowwave_server.domain.similarity.change_score import ends
+from slowwave_server.domain.similarity.change_score import Speakers, ends
 from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.meaning import MeaningOf
 from slowwave_server.domain.similarity.moving_on import becomes, is_over, is_present, moves_on
 from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
 from slowwave_server.domain.similarity.reading import Reading, read
 from slowwave_server.domain.similarity.restating import adds, are_plain, restates, restates_owned
-from slowwave_server.domain.similarity.same_thing import are_other_things, give_other_values, names_thing
+from slowwave_server.domain.similarity.same_thing import are_other_things, names_thing, own_kinds
 from slowwave_server.domain.similarity.succession import succeeds
 from slowwave_server.domain.similarity.tokens import Token
-from slowwave_server.domain.similarity.topics import is_open, read_clause
+from slowwave_server.domain.similarity.topics import NUMBER, OF_VERSION, is_open, read_clause
 
-_CHANGE = re.compile(  # of lower case, so that no search ignores the case
-    r"\b(?:now(?:adays)?|these days|no longer|any ?(?:more|longer)|from now on|"
+_CHANGE = re.compile(
+    r"(?i)\b(?:now(?:adays)?|these days|no longer|any ?(?:more|longer)|from now on|"
     r"from (?:today|this|next|\w+day|(?:jan|febr)uary|march|april|may|june|july|august|\w+ber)|"
     r"as of|since(?! (?:we|i|you) )|starting|instead|again|by now|at the moment|new|personal best|record|ever|already|"
     r"gone|moved|shifted|switched|changed|upgraded|updated|raised|increased|lowered|reduced|cut|replaced|renewed|extended|"
@@ -63,7 +63,7 @@ _BESIDE = (-1, 1, 2)
 @lru_cache(maxsize=8192)  # a pass compares each statement with many others
 def tells_change(text: str) -> bool:
     """Return True if a statement says that something is new or has ended."""
-    return _CHANGE.search(text.lower()) is not None
+    return _CHANGE.search(text) is not None
 
 
 def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
@@ -78,7 +78,7 @@ def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
     plain, was_change, is_change = are_plain(before, after), tells_change(before.text), tells_change(after.text)
     told = meaning(before.text, after.text) if meaning and plain and not by_others and not is_open(after.text) else None
     if told is not None:
-        ended = ends(before, after, told, was_change=was_change, is_change=is_change, is_quoted=bool(second))
+        ended = ends(before, after, told, was_change=was_change, is_change=is_change, speakers=Speakers(first, second))
         if ended is not None:
             return ended
     if plain and _says_plainly(before, after, was_change=was_change, is_change=is_change):
@@ -100,10 +100,18 @@ def _says_plainly(older: Reading, newer: Reading, *, was_change: bool, is_change
 
 
 def _speaks_anew(older: Reading, newer: Reading) -> bool:
-    """Return True if the newer one names the thing of the older one, and each gives a value that the other lacks."""
+    """Return True if the newer one names the thing of the older one, and each gives a value of one kind that the other
+    lacks. Names and identifiers are of one kind, but prove nothing beside other values.
+    """
     if "?" in newer.text or is_open(newer.text) or adds(newer.text):
         return False
-    return give_other_values(older, newer) and names_thing(older, newer)
+    mine, its = own_kinds(older, newer), own_kinds(newer, older)
+    are_rivals = bool(mine & its - {"name"}) or (len(mine) == len(its) == 1 and _are_designations(mine | its))
+    return are_rivals and names_thing(older, newer)
+
+
+def _are_designations(kinds: Iterable[str]) -> bool:
+    return all(kind in {"name", NUMBER} or kind.startswith("id ") for kind in kinds) and OF_VERSION not in kinds
 
 
 def _measures_anew(older: Reading, newer: Reading) -> bool:

@@ -11,6 +11,7 @@ from slowwave_server.domain.similarity.topics import OF_VERSION, ROLES, is_perso
 _PARTS = re.compile(r"[-/]")
 _SPEAKERS = frozenset(("user", "we", "i"))
 _SPOKEN = frozenset(stem(word) for word in ("instruct", "instruction", "directive"))
+_OPENERS = frozenset("yes yeah yep yup ok okay oh well".split())
 _NOBODY = frozenset("you your no nobody nothing it this that".split())
 
 _CACHED = 8192  # a pass compares each statement with many others
@@ -39,7 +40,7 @@ def lacks_thing(newer: Reading, older: Reading) -> bool:
 @lru_cache(_CACHED)
 def tells_of_talk(reading: Reading) -> bool:
     """Return True for an instruction, for talk about the listener or no person, and for the result of a tool's call."""
-    first = reading.tokens[0].lower if reading.tokens else ""
+    first = next((token.lower for token in reading.tokens if token.lower not in _OPENERS), "")
     return first in _NOBODY or "_" in first or not _SPOKEN.isdisjoint(reading.stems)
 
 
@@ -54,16 +55,17 @@ def are_other_things(older: Reading, newer: Reading) -> bool:
 
 def give_other_values(older: Reading, newer: Reading) -> bool:
     """Return True if each gives a value that the other one lacks, of one kind, or both or neither of a version."""
-    mine, its = _own_kinds(older, newer), _own_kinds(newer, older)
+    mine, its = own_kinds(older, newer), own_kinds(newer, older)
     return bool(mine and its) and (bool(mine & its) or (OF_VERSION in mine) == (OF_VERSION in its))
 
 
 def rival_kinds(older: Reading, newer: Reading) -> set[str]:
     """Return the kinds of values that each gives otherwise than the other one."""
-    return _own_kinds(older, newer) & _own_kinds(newer, older)
+    return own_kinds(older, newer) & own_kinds(newer, older)
 
 
-def _own_kinds(reading: Reading, other: Reading) -> set[str]:
+def own_kinds(reading: Reading, other: Reading) -> set[str]:
+    """Return the kinds of values that a statement gives and the other one lacks."""
     own = read_clause(reading.text).own(read_clause(other.text), with_names=True)
     return {value.kind for value in own}
 

@@ -7,7 +7,7 @@ FUNCTION_WORDS = frozenset(
     "anyone anybody anything am is are was were be been being isn aren do does did doing done have has had having "
     "will would shall should can could may might must ought 'm 're 've 'd 'll 's and or but nor so yet if then than "
     "as that while when where because also too very really quite rather just even still already now currently today "
-    "whoever whatever whichever "
+    "whoever whatever whichever yeah yep yup "
     "always usually often sometimes actually basically simply generally typically mainly mostly".split()
 )
 """Words without content of their own. Words of frequency are included: they say how often, not what."""

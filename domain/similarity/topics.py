@@ -67,6 +67,8 @@ _NO_TOPIC = _LIGHT | _TIMES | {"user", "on", "in", "by", "up"}
 _PERIODS = frozenset("day week weekday weekend month year quarter daily weekly monthly yearly".split())
 _SHORT = 3
 OF_VERSION = "id v0"
+NUMBER = "number "
+"""The kind of a number without a unit."""
 _MAIL = re.compile(r"(?<![\w.+-])([\w.+-]{1,64})@(?=\w)")
 _SECONDS = re.compile(r"\b(\d{1,2}:\d\d)(?::\d\d|\.\d{1,2})\b")
 
@@ -171,7 +173,7 @@ def _value(tokens: Sequence[Token], at: int) -> Value | None:
     token = tokens[at]
     if token.kind == "number":
         unit = unit_of(token.lemma, tokens[at + 1 : at + 3])
-        return Value(f"number {'' if unit in _NO_TOPIC else unit}", token.lemma)
+        return Value(NUMBER if unit in _NO_TOPIC else f"{NUMBER}{unit}", token.lemma)
     if token.kind in {"date", "time"}:
         return Value(token.kind, token.lemma)
     if token.kind not in {"word", "name"}:

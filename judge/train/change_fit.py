@@ -11,9 +11,8 @@ from judge.train.pair_measure import Scale
 from judge.train.pair_model import PairModel
 from judge.train.pairs import Pair, target
 from slowwave_server.domain.similarity import Meaning, changes, read
-from slowwave_server.domain.similarity.change_score import Bounds, ChangeWeights, evidence, least
+from slowwave_server.domain.similarity.change_score import Bounds, ChangeWeights, Speakers, evidence, least
 from slowwave_server.domain.similarity.changing import tells_change
-from slowwave_server.domain.similarity.quotes import speakers_of
 from slowwave_server.services.consolidation.meaning import MOST_CHARACTERS
 
 PENALTY = 6.0
@@ -56,15 +55,16 @@ def weigh(cases: Sequence[Case], model: PairModel, scale: Scale, bounds: Bounds)
             found.append(Weighed(case, None, 0.0, by_rules))
             continue
         older, newer = map(read, texts)
+        speakers = Speakers.of(case.older, case.newer)
         its = evidence(
             older,
             newer,
             meanings[min(texts), max(texts)],
             was_change=tells_change(older.text),
             is_change=tells_change(newer.text),
-            is_quoted=bool(speakers_of(case.newer)),
+            is_quoted=bool(speakers.newer),
         )
-        needed = least(older, newer, bounds, two_subjects=bool(its["two subjects"]))
+        needed = least(older, newer, bounds, its, speakers)
         found.append(Weighed(case, its, needed, by_rules))
     return found
 

@@ -148,6 +148,10 @@ def test_a_change_needs_no_model_if_the_words_say_it(older: str, newer: str) -> 
         ("Tim's class teacher is Mr. Kraft.", 'The user: "Lena has a new class teacher, Mr. Sand."'),
         ("The secretary of the club is Noa.", 'The user: "Petra was elected treasurer of the club."'),
         ('The user: "We keep backups for 90 days."', 'The user: "Logs are kept for 30 days now."'),
+        (
+            'The user: "A new project came up, so the Faro project: Route 1 is paused."',
+            'assistant: "First, the tender of Lima Base is now marked as Red in the project list."',
+        ),
     ],
 )
 def test_another_thing_or_no_change_ends_nothing(older: str, newer: str) -> None:
@@ -198,6 +202,16 @@ def test_evidence_of_an_update_does_not_end_what_another_person_said() -> None:
         ("The user's rating is 1500.", "Pim's rating is 1400 now."),
         ("The lens of the left eye has -2.5.", "The lens of the right eye has -2.75 now."),
         ("The baby sleeps in our room.", "If the baby sleeps in her own room now, we rest."),
+        ('Ola: "I am tired since I lost my notes."', "Ola finally finished that yesterday."),
+        (
+            "Ola works in blocks of 25 minutes, so that her breaks have an end.",
+            'Ola: "I have been sad since I lost my notes."',
+        ),
+        ('Ola: "Reading gives me peace."', 'Ola: "Yep, it has become a part of my day now."'),
+        (
+            'assistant: "The hotel in Faro is booked."',
+            'assistant: "With Faro settled, the open points of Plan Lima are done."',
+        ),
     ],
 )
 def test_the_model_ends_nothing_of_another_thing(older: str, newer: str) -> None:
