@@ -1,6 +1,6 @@
-"""Real servers for the tests: one Postgres and one Valkey a run, a freshly cloned database a test.
+"""Real servers for the tests: one Postgres and one Valkey a run, an empty database a test.
 
-Migrations build the template (never `create_all`); every test that asks for `database_url` gets its own clone of it.
+Migrations build the template (never `create_all`); every test that asks for `database_url` has a clone of it alone.
 Files of a run live in memory where there is room: no test pulls the plug of the machine.
 """
 
@@ -8,9 +8,7 @@ import gc
 import os
 import shutil
 import tempfile
-import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -23,6 +21,7 @@ from sqlalchemy.util import LRUCache
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.workers.stack.ports import settle_ports
+from tests.support.clones import Clones
 
 # A slow moment of the machine is no failure; what must be fast is measured in bench/.
 # Each run draws other examples, so that many short runs see more than one that takes twice as long.
@@ -106,6 +105,8 @@ def postgres_url() -> Iterator[str]:
             connection.execute("ALTER SYSTEM SET fsync = off")
             connection.execute("ALTER SYSTEM SET full_page_writes = off")
             connection.execute("ALTER SYSTEM SET max_wal_size = '256MB'")
+            # Plans must not depend on the moment: nothing is counted unless a test asks for it.
+            connection.execute("ALTER SYSTEM SET autovacuum = off")
             connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
     finally:
@@ -144,52 +145,27 @@ def _database(server_url: str, name: str) -> str:
     return server_url.replace("/postgres?", f"/{name}?")
 
 
-class Clones:
-    """Makes databases at the newest revision, and drops those that tests are done with.
-
-    It drops them when the next one is made: right after its test a database has clients that are about to leave, and
-    the server would wait for them.
-    """
-
-    def __init__(self, server_url: str, template: str, server: psycopg.Connection) -> None:
-        self._server_url = server_url
-        self._template = template
-        self._server = server
-        # Through files a clone costs a third of one through the log, but for the checkpoints, which a disk has to bear.
-        self._strategy = "file_copy" if IN_MEMORY else "wal_log"
-        self._left: list[str] = []
-
-    @contextmanager
-    def one(self, *, template: str | None = None) -> Iterator[str]:
-        """The URL of a database that is there for the time of the block at least."""
-        name = f"test_{uuid.uuid4().hex[:12]}"
-        while self._left:
-            self._server.execute(f"DROP DATABASE {self._left.pop()} WITH (FORCE)")
-        self._server.execute(f"CREATE DATABASE {name} TEMPLATE {template or self._template} STRATEGY {self._strategy}")
-        try:
-            yield _database(self._server_url, name)
-        finally:
-            self._left.append(name)
-
-
 @pytest.fixture(scope="session")
 def clones(postgres_url: str, template_database: str) -> Iterator[Clones]:
     """What makes this run's databases, over one connection."""
     with psycopg.connect(postgres_url, autocommit=True) as server:
-        yield Clones(postgres_url, template_database, server)
+        # Through files a clone costs a third of one through the log, but for checkpoints, which a disk has to bear.
+        clones = Clones(postgres_url, template_database, server, strategy="file_copy" if IN_MEMORY else "wal_log")
+        yield clones
+        clones.close()
 
 
 @pytest.fixture
-def database_url(clones: Clones) -> Iterator[str]:
-    """A database of this test alone, at the newest revision."""
-    with clones.one() as url:
+def database_url(request: pytest.FixtureRequest, clones: Clones) -> Iterator[str]:
+    """A database without rows, at the newest revision, which no other test uses meanwhile."""
+    with clones.one(new=request.node.get_closest_marker("new_database") is not None) as url:
         yield url
 
 
 @pytest.fixture
 def empty_url(clones: Clones) -> Iterator[str]:
     """A database of this test alone that was never migrated."""
-    with clones.one(template="template1") as url:
+    with clones.other("template1") as url:
         yield url
 
 
@@ -211,13 +187,13 @@ def compiled(postgres_url: str) -> Engine:
 
 
 @pytest.fixture
-def engine(database_url: str, compiled: Engine) -> Iterator[Engine]:
+def engine(database_url: str, compiled: Engine, clones: Clones) -> Iterator[Engine]:
     """An engine on this test's database."""
     engine = make_engine(database_url)
     # Each engine would compile each statement anew, which takes a fifth of a test's time. The dialect is in their keys.
     engine.dialect, engine._compiled_cache = compiled.dialect, compiled._compiled_cache
-    yield engine
-    engine.dispose()
+    with clones.connected(engine):
+        yield engine
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from slowwave import Memory, Settings
 from slowwave_server.services.forget.forget import Forgetter
-from tests.conftest import Clones
+from tests.support.clones import Clones
 from tests.support.flushing import Scene, make_scene
 from tests.support.passing import Past
 from tests.support.recalling import Shelf

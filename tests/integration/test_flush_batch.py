@@ -174,6 +174,7 @@ def test_a_queue_that_cannot_be_read_ends_a_turn_and_fails_nothing(
     ] == [(ref, True)]
 
 
+@pytest.mark.new_database
 def test_in_a_new_database_a_flush_finds_its_session_by_index(app: SlowwaveApp, engine: Engine) -> None:
     """Plans are made at a connection's first flushes, when there is next to nothing to read."""
     runtime = app.runtime()

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.recalling import NOW, Shelf, context, reading, search
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.new_database]
 
 MEMORIES = 6000
 CONFLICTS = 600
@@ -18,8 +18,6 @@ def shelf(database_url: str) -> Iterator[Shelf]:
     """Many memories, a fifth of them contested, of which Postgres has counted nothing."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         shelf = Shelf(connection)
-        for table in ("memories", "memory_conflicts"):
-            shelf.sql(f"ALTER TABLE slowwave.{table} SET (autovacuum_enabled = off)")
         scope = shelf.scope()
         shelf.sql(
             "INSERT INTO slowwave.memories (scope_id, type, content, content_hash, status, confidence, importance,"

@@ -24,8 +24,8 @@ from slowwave_server.services.moving_in.agent_import import AgentImport, import_
 from slowwave_server.services.moving_in.agent_tables import TABLES
 from slowwave_server.services.undo.checks import CannotUndo
 from slowwave_server.services.undo.undo import undo
-from tests.conftest import Clones
 from tests.moving_in.moving import House
+from tests.support.clones import Clones
 from tests.support.forgetting import dump_tables
 from tests.support.passing import Past
 

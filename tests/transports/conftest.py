@@ -17,8 +17,8 @@ from slowwave.http.backend import GatewayBackend
 from slowwave.store import Mode
 from slowwave_server.models.engine import make_engine
 from slowwave_server.workers.listening_sockets import listen_on
-from tests.conftest import Clones
 from tests.gateway.conftest import Doors, open_doors
+from tests.support.clones import Clones
 from tests.transports.backing import TENANT, Backing
 from tests.typescript.node import build
 from tests.typescript.node_wire import NodeWire
