@@ -4,7 +4,7 @@ Each effect is stored as a change that can be explained.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -18,8 +18,8 @@ from slowwave_server.domain.consolidation.values import Ended
 from slowwave_server.domain.review import Tier, doubtful, tier_of
 from slowwave_server.services.consolidation.neighbours import load
 from slowwave_server.services.consolidation.questions import MOST_ASKED, is_asked, is_settled_form, next_unasked
-from slowwave_server.services.memories.changes import Ledger, change_memory, note_change
-from slowwave_server.services.memories.links import add_link, end_links
+from slowwave_server.services.memories.changes import FieldChange, Ledger, change_memories, change_memory, note_change
+from slowwave_server.services.memories.links import add_link, add_links, end_links
 from slowwave_server.services.memories.merging import merge_into, part_again
 from slowwave_server.services.review.conflicts import open_review, register_conflict
 
@@ -88,22 +88,28 @@ class Effects:
             return
         if newer is None:
             self._change(older, fields, "holding", "nothing that is known ended it")
-            end_links(self.ledger, "supersedes", target=older.id)
+            end_links(self.ledger, "supersedes", targets=[older.id])
             return
         self._change(older, fields, "superseded", ended.reason)
-        end_links(self.ledger, "supersedes", target=older.id)
+        end_links(self.ledger, "supersedes", targets=[older.id])
         add_link(self.ledger, newer.id, older.id, "supersedes")
         self._register(newer, older, ended.reason, f"{newer.id} was said later and holds")
 
-    def take_back(self, ended: Ended) -> None:
-        """End a memory because another memory says so, or reopen it if no known memory ends it any more."""
-        older, newer = ended.older, ended.newer
-        fields = {"valid_to": ended.valid_to, "superseded_by": newer.id if newer else None}
-        action, reason = ("superseded", ended.reason) if newer else ("reopened", "nothing ends it any more")
-        self._change(older, fields, action, reason)
-        end_links(self.ledger, "supersedes", target=older.id)
-        if newer is not None:
-            add_link(self.ledger, newer.id, older.id, "supersedes")
+    def take_back(self, planned: Sequence[Ended]) -> None:
+        """End memories because other memories say so, and reopen those that no known memory ends any more."""
+        again = [ended.older.id for ended in planned if ended.older.id in self.touched]
+        known = load(self.ledger.connection, self.scope_id, again) if again else {}
+        changes = []
+        for ended in planned:
+            memory, newer = known.get(ended.older.id, ended.older), ended.newer
+            fields = {"valid_to": ended.valid_to, "superseded_by": newer.id if newer else None}
+            action, reason = ("superseded", ended.reason) if newer else ("reopened", "nothing ends it any more")
+            changes.append(FieldChange(memory.id, memory.revision, fields, action, reason))
+        change_memories(self.ledger, changes)
+        end_links(self.ledger, "supersedes", targets=[one.memory for one in changes])
+        add_links(self.ledger, "supersedes", [(one.newer.id, one.older.id) for one in planned if one.newer])
+        for one in changes:
+            self._did(one.action, one.memory)
 
     def _corrected(self, older: MemoryRevision) -> bool:
         """Return True if a conversation itself said that the memory ended. Such an end needs no newer value."""

@@ -43,7 +43,7 @@ Pinned = Callable[[UUID, UUID], bool]
 _LIVE = "m.scope_id = :scope AND m.type = ANY(:types) AND m.status IN ('inbox', 'episode', 'active')"
 _OF_TYPE = text(f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} ORDER BY m.valid_from DESC, m.id LIMIT :most")
 _OPEN_OF_TYPE = text(
-    f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} AND (m.valid_to IS NULL OR m.superseded_by = :by)"
+    f"SELECT m.id FROM slowwave.memories m WHERE {_LIVE} AND (m.valid_to IS NULL OR m.superseded_by = ANY(:by))"
     " ORDER BY m.valid_from DESC, m.id LIMIT :most"
 )
 # Every lexeme of an index entry carries its scope.
@@ -85,12 +85,15 @@ class Endings:
         self._pin = pin
         self._pinned = pinned
         self._known: dict[UUID, MemoryRevision] = {}
+        self._newer: list[UUID] = []
+        self._tasks: list[UUID] | None = None
 
     def plan(self, memories: Sequence[MemoryRevision]) -> list[Ended]:
         """Plan which memories these end, and which memories end these, in the order of event time."""
         self._known.clear()
         newer = {memory.id: memory for memory in memories if memory.live and may_end(memory.content, memory.type)}
         newer |= {memory.id: memory for memory in self._enders(memories)}
+        self._newer, self._tasks = list(newer), None
         planned: dict[UUID, Ended] = {}
         for memory in sorted(newer.values(), key=lambda one: (one.reaffirmed_at, one.content_hash)):
             for ended in self._ended_by(memory, planned):
@@ -122,8 +125,15 @@ class Endings:
         elif ending is not None or memory.type == "instruction":
             ids = self._ids(_OF_TYPE, ["instruction"])
         else:
-            ids = self._ids(_OPEN_OF_TYPE, ["task"], by=memory.id)
+            tasks = self._load(self._open_tasks(memory), besides=memory.id)
+            return [one for one in tasks if one.valid_to is None or one.superseded_by == memory.id]
         return self._load(ids, besides=memory.id)
+
+    def _open_tasks(self, memory: MemoryRevision) -> list[UUID]:
+        """Return the tasks that are open or that `memory` ended. One query serves all, unless there are too many."""
+        if self._tasks is None:
+            self._tasks = self._ids(_OPEN_OF_TYPE, ["task"], by=self._newer)
+        return self._tasks if len(self._tasks) < MOST else self._ids(_OPEN_OF_TYPE, ["task"], by=[memory.id])
 
     def _enders(self, memories: Sequence[MemoryRevision]) -> list[MemoryRevision]:
         """Return the memories that may end one of `memories`."""
@@ -187,8 +197,7 @@ def holds_any(connection: psycopg.Connection[Any], scope_id: int, types: Iterabl
 def settle_endings(effects: Effects, endings: Endings, memories: Sequence[MemoryRevision]) -> bool:
     """End the memories that these end, and end these if other memories do. Return True if anything changed."""
     planned = endings.plan(memories)
-    for ended in planned:
-        effects.take_back(ended)
+    effects.take_back(planned)
     return bool(planned)
 
 

@@ -5,6 +5,7 @@ with the scope.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -115,12 +116,17 @@ def index_blocks(connection: Connection, scope_id: int, memories: Iterable[Memor
 
 
 def candidates(
-    connection: Connection, scope_id: int, readings: Sequence[Reading], *, limit: int = MAX_CANDIDATES
+    connection: Connection,
+    scope_id: int,
+    readings: Sequence[Reading],
+    *,
+    limit: int = MAX_CANDIDATES,
+    loaded: Mapping[UUID, MemoryRevision] = MappingProxyType({}),
 ) -> list[list[MemoryRevision]]:
     """Return for each reading at most `limit` memories that share keys with it, those with most shared keys first.
 
     The result contains live and merged memories, but no other archived ones. It may contain the memory itself, because
-    its text is equal: the caller must exclude it.
+    its text is equal: the caller must exclude it. loaded: memories that the caller has loaded in this transaction.
     """
     places, keys = [], []
     for place, reading in enumerate(readings):
@@ -133,7 +139,9 @@ def candidates(
     chosen: list[list[UUID]] = [[] for _ in readings]
     for place, memory in connection.execute(_SHARED, {"places": places, "keys": keys, **bounds}):
         chosen[place].append(memory)
-    known = load(connection, scope_id, {memory for ids in chosen for memory in ids})
+    known = {memory: loaded[memory] for ids in chosen for memory in ids if memory in loaded}
+    if unseen := {memory for ids in chosen for memory in ids} - known.keys():
+        known |= load(connection, scope_id, unseen)
     return [[known[memory] for memory in ids if memory in known and _counts(known[memory])] for ids in chosen]
 
 

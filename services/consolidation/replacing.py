@@ -43,8 +43,7 @@ def settle_changes(connection: Connection, effects: Effects, world: World, memor
         if memory.id not in enders and (memory.id in own or memory.superseded_by in own)
     ]
     planned += [Ended(memory) for memory in _changed_here(connection, loose)]
-    for ended in planned:
-        effects.take_back(ended)
+    effects.take_back(planned)
     return bool(planned)
 
 

@@ -101,11 +101,13 @@ class World:
         self._joined: set[frozenset[UUID]] = set()
         self._by_hand: set[UUID] = set()
         self._read: set[UUID] = set()
+        self._completed: set[UUID] = set()
 
     def look(self, memories: Sequence[MemoryRevision]) -> None:
         """Find the neighbours of these memories, and all memories that were merged with these or with a neighbour."""
         self.known |= {memory.id: memory for memory in memories}
-        found = candidates(self._connection, self._scope_id, [read(memory.content) for memory in memories])
+        readings = [read(memory.content) for memory in memories]
+        found = candidates(self._connection, self._scope_id, readings, loaded=self.known)
         by_vectors = nearest(self._connection, self._scope_id, [memory.id for memory in memories])
         for at, memory in enumerate(memories):
             close = by_vectors.get(memory.id, [])
@@ -114,7 +116,8 @@ class World:
             near = self.near[memory.id] = list(dict.fromkeys(other.id for other in others if other.id != memory.id))
             self._nearest |= {_ordered(memory.id, other) for other in near[:MOST_READ]}
             self.known |= {other.id: other for other in others}
-        self._complete([*memories, *(other for others in found for other in others)])
+        beside = chain(memories, chain.from_iterable(found))
+        self._complete(memory for memory in beside if memory.id not in self._completed)
 
     def reload(self, changed: Iterable[UUID]) -> None:
         """Read these memories again, and every memory that is merged with one of these."""
@@ -220,6 +223,7 @@ class World:
 
     def _complete(self, memories: Iterable[MemoryRevision]) -> None:
         found = {memory.id: memory for memory in memories}
+        self._completed |= found.keys()
         found |= load_merged(self._connection, self._scope_id, found.values())
         self.known |= found
         self.pin(found)

@@ -97,8 +97,7 @@ def _end(engine: Engine, flushed: FlushedMemories, now: datetime) -> int:
             return 0
         run = start_run(connection, kind="other", now=now, lease_seconds=LEASE_SECONDS, scope_id=scope_id, by=BY)
         effects = Effects(Ledger(connection, Author(run.id, BY), now), scope_id)
-        for ended in planned:
-            effects.take_back(ended)
+        effects.take_back(planned)
         summary = f"{pluralize(len(planned), 'memory', 'memories')} ended, or held again, by what was said"
         finish_run(connection, run, status="completed", summary=summary, stats=dict(effects.counts), now=now)
     return len(planned)

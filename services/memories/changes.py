@@ -5,15 +5,15 @@ Every change by a run or a person goes through this module, so that it can be ex
 Only flushes store memories in another way: by a function of the database.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Select, Update, bindparam, select, text, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Connection, Select, Update, Uuid, any_, bindparam, select, text, update
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from slowwave_server.domain.changes import ChangeLine
 from slowwave_server.domain.languages import detect
@@ -29,6 +29,7 @@ _REVECTOR = text(
 )
 _WEIGH = text("SELECT slowwave.score_memory(:memory, :now)")
 _NOTE = insert(MemoryChange)
+_CHECKED = text("UPDATE slowwave.memories SET checked_at = :now WHERE id = ANY(:ids)")
 
 
 class Stale(Exception):
@@ -52,24 +53,46 @@ class Ledger:
     now: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A change of a memory at `revision`: it sets `fields` (of DECIDED)."""
+
+    memory: UUID
+    revision: int
+    fields: Mapping[str, Any]
+    action: str
+    reason: str
+
+
+def change_memories(ledger: Ledger, changes: Sequence[FieldChange]) -> None:
+    """Make and store changes, each of another memory, in the caller's transaction. All set the same fields.
+
+    Raises Stale if a memory is no longer at its revision, and ValueError for a field outside DECIDED.
+    """
+    if not changes:
+        return
+    names = tuple(changes[0].fields)
+    if unknown := set(names) - set(DECIDED):
+        raise ValueError(f"fields must be among {', '.join(DECIDED)}, not {', '.join(sorted(unknown))}")
+    old_values, set_values = _statements(names)
+    rows = ledger.connection.execute(old_values, {"ids": [one.memory for one in changes]}).mappings()
+    known = {row["id"]: row for row in rows}
+    notes = []
+    for one in changes:
+        row = known.pop(one.memory, None)
+        if row is None or row["revision"] != one.revision:
+            raise Stale(f"memory {one.memory} changed after it was read (revision {one.revision})")
+        old = as_json({name: row[name] for name in names})
+        notes.append(_note(ledger, one.memory, one.action, old, as_json(one.fields), one.reason))
+    ledger.connection.execute(set_values, [_values(one) for one in changes])
+    ledger.connection.execute(_NOTE, notes)
+
+
 def change_memory(
     ledger: Ledger, memory: UUID, revision: int, fields: Mapping[str, Any], *, action: str, reason: str
 ) -> int:
-    """Set `fields` (of DECIDED) and store the change, in the caller's transaction. Return the new revision.
-
-    Raises Stale if the memory is no longer at `revision`, and ValueError for a field outside DECIDED.
-    """
-    if unknown := set(fields) - set(DECIDED):
-        raise ValueError(f"fields must be among {', '.join(DECIDED)}, not {', '.join(sorted(unknown))}")
-    old_values, set_values = _statements(tuple(fields))
-    at = {"memory_id": memory, "at_revision": revision}
-    before = ledger.connection.execute(old_values, at).first()
-    if before is None:
-        raise Stale(f"memory {memory} changed after it was read (revision {revision})")
-    values = {**fields, "revision": revision + 1}
-    if "content" in fields:
-        values["content_hash"] = content_hash(fields["content"])
-    ledger.connection.execute(set_values, {**values, "memory_id": memory})
+    """Make and store one change (see `change_memories`). Return the new revision."""
+    change_memories(ledger, [FieldChange(memory, revision, fields, action, reason)])
     if "content" in fields:
         kept = ledger.connection.execute(select(Memory.language, Memory.type).where(Memory.id == memory)).one()
         said = {
@@ -77,19 +100,22 @@ def change_memory(
             "profile": profile_json(fields["content"], kept.type),
         }
         ledger.connection.execute(_REVECTOR, {"memory": memory, **said})
-    old = as_json(dict(zip(fields, before, strict=True)))
-    new = as_json(fields)
-    note_change(ledger, memory, action=action, before=old, after=new, reason=reason)
     return revision + 1
+
+
+def _values(change: FieldChange) -> dict[str, Any]:
+    values = {**change.fields, "revision": change.revision + 1, "memory_id": change.memory}
+    return values | ({"content_hash": content_hash(values["content"])} if "content" in values else {})
 
 
 @cache  # few sets of fields; building a statement takes as long as executing it
 def _statements(fields: tuple[str, ...]) -> tuple[Select[Any], Update]:
-    """Return the statement that reads and locks these fields of a memory at a revision, and the one that sets them."""
-    is_memory = Memory.id == bindparam("memory_id")
-    old = select(*(getattr(Memory, name) for name in fields))
-    old = old.where(is_memory, Memory.revision == bindparam("at_revision")).with_for_update()
+    """Return the statement that reads and locks these fields of memories, and the one that sets them."""
+    old = select(Memory.id, Memory.revision, *(getattr(Memory, name) for name in fields))
+    # Use a fixed order, so that two transactions that lock the same memories never deadlock.
+    old = old.where(Memory.id == any_(bindparam("ids", type_=ARRAY(Uuid)))).order_by(Memory.id).with_for_update()
     written = [*fields, "revision", *(["content_hash"] if "content" in fields else [])]
+    is_memory = Memory.id == bindparam("memory_id")
     return old, update(Memory).where(is_memory).values({name: bindparam(name) for name in written})
 
 
@@ -106,19 +132,27 @@ def note_change(
 
     For changes of links, conflicts and sources: these are stored in tables of their own, not in the memory's row.
     """
-    ledger.connection.execute(
-        _NOTE,
-        {
-            "memory_id": memory,
-            "run_id": ledger.author.run_id,
-            "made_by": ledger.author.by,
-            "action": action,
-            "before": None if before is None else dict(before),
-            "after": None if after is None else dict(after),
-            "reason": reason,
-            "made_at": ledger.now,
-        },
-    )
+    ledger.connection.execute(_NOTE, _note(ledger, memory, action, before, after, reason))
+
+
+def _note(
+    ledger: Ledger,
+    memory: UUID,
+    action: str,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+    reason: str,
+) -> dict[str, Any]:
+    return {
+        "memory_id": memory,
+        "run_id": ledger.author.run_id,
+        "made_by": ledger.author.by,
+        "action": action,
+        "before": None if before is None else dict(before),
+        "after": None if after is None else dict(after),
+        "reason": reason,
+        "made_at": ledger.now,
+    }
 
 
 def changes_of_run(
@@ -153,8 +187,7 @@ def weigh(connection: Connection, memory: UUID, now: datetime) -> bool:
 def mark_checked(connection: Connection, memories: list[UUID], now: datetime) -> None:
     """Store the time at which a pass checked these memories: no change, no row, no new revision."""
     if memories:
-        statement = update(Memory).where(Memory.id.in_(bindparam("ids", expanding=True))).values(checked_at=now)
-        connection.execute(statement, {"ids": memories})
+        connection.execute(_CHECKED, {"ids": memories, "now": now})
 
 
 def as_json(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,9 +21,11 @@ _OWN = {
 EVIDENCE = tuple(_OWN)
 """The tables of what a memory rests on. A row whose `via` is NULL is the memory's own, any other a copy."""
 
-_LOSERS = text(
-    " UNION ".join(
-        f"SELECT x.memory_id FROM slowwave.{table} x JOIN slowwave.memories p ON p.id = x.via"
+# Memories with copies of a part that is no longer merged into them, and the memory that has to have copies.
+_TOUCHED = text(
+    "SELECT p.merged_into AS memory_id FROM slowwave.memories p WHERE p.id = :part AND p.merged_into IS NOT NULL"
+    + "".join(
+        f" UNION SELECT x.memory_id FROM slowwave.{table} x JOIN slowwave.memories p ON p.id = x.via"
         " WHERE x.via = :part AND x.memory_id IS DISTINCT FROM p.merged_into"
         for table in EVIDENCE
     )
@@ -77,23 +79,19 @@ def part_again(ledger: Ledger, part: UUID, revision: int, status: str, *, reason
     """Revert a merge: the part becomes independent again. Raises Stale."""
     fields = {"status": status, "archive_reason": None, "merged_into": None}
     change_memory(ledger, part, revision, fields, action="unmerged", reason=reason)
-    end_links(ledger, "merged_into", source=part)
+    end_links(ledger, "merged_into", sources=[part])
     sync_copies(ledger.connection, part, ledger.now)
 
 
 def sync_copies(connection: Connection, part: UUID, now: datetime) -> None:
     """Copy the sources of `part` to the memory that `merged_into` names; score the memories that changed."""
-    touched: set[UUID] = set(connection.execute(_LOSERS, {"part": part}).scalars())
-    survivor = connection.execute(select(Memory.merged_into).where(Memory.id == part)).scalar_one_or_none()
-    if survivor is not None:
-        touched.add(survivor)
     # Use a fixed order everywhere, so that two transactions that score the same memories never deadlock.
-    for memory in sorted(touched):
+    for memory in sorted(connection.execute(_TOUCHED, {"part": part}).scalars()):
         for statement in (_DROP_COPIES, _COPY):
             connection.execute(statement, {"survivor": memory})
         weigh(connection, memory, now)
 
 
 def _relink(ledger: Ledger, part: UUID, survivor: UUID, *, confidence: float) -> None:
-    end_links(ledger, "merged_into", source=part)
+    end_links(ledger, "merged_into", sources=[part])
     add_link(ledger, part, survivor, "merged_into", confidence=confidence)
