@@ -18,6 +18,7 @@ from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import RulesExtractor
 from slowwave_server.domain.redaction import load_forms, redact
 from slowwave_server.domain.summaries.segment import summarize_segment
+from slowwave_server.models.engine import make_engine
 from slowwave_server.services.memories.masking import RevealRefused, check_reveal, masked_values
 from slowwave_server.services.reports.dead_letters import list_dead_letters
 from slowwave_server.services.reports.explain import explain_memory
@@ -45,7 +46,7 @@ SAID = (
 
 @pytest.fixture
 def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
-    scene = make_scene(database_url, redis_client, AutoFlush())
+    scene = make_scene(make_engine(database_url), redis_client, AutoFlush())
     yield scene
     scene.engine.dispose()
 

@@ -110,7 +110,7 @@ def test_the_folder_of_a_name_stays_below_the_root(tenant: str, tmp_path: Path) 
 
 @pytest.fixture
 def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
-    scene = make_scene(database_url, redis_client)
+    scene = make_scene(make_engine(database_url), redis_client)
     yield scene
     scene.engine.dispose()
 

@@ -58,11 +58,9 @@ def forgetter(engine: Engine, redis_client: Redis, settings: Settings) -> Forget
 
 
 @pytest.fixture
-def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
+def scene(engine: Engine, redis_client: Redis) -> Iterator[Scene]:
     """Sessions that the test itself flushes, with the default settings."""
-    scene = make_scene(database_url, redis_client)
-    yield scene
-    scene.engine.dispose()
+    return make_scene(engine, redis_client)
 
 
 @pytest.fixture

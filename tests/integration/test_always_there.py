@@ -77,9 +77,8 @@ class House:
 
 @pytest.fixture
 def house(database_url: str, redis_client: Redis, engine: Engine) -> Iterator[House]:
-    scene = make_scene(database_url, redis_client)
-    yield House(scene, engine, database_url)
-    scene.engine.dispose()
+    scene = make_scene(engine, redis_client)
+    return House(scene, engine, database_url)
 
 
 def test_current_instructions_of_five_languages_stand_in_the_default_context(house: House) -> None:

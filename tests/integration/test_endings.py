@@ -116,10 +116,9 @@ class Office:
 
 
 @pytest.fixture
-def office(database_url: str, redis_client: Redis, engine: Engine) -> Iterator[Office]:
-    scene = make_scene(database_url, redis_client)
-    yield Office(scene, engine)
-    scene.engine.dispose()
+def office(redis_client: Redis, engine: Engine) -> Iterator[Office]:
+    scene = make_scene(engine, redis_client)
+    return Office(scene, engine)
 
 
 def test_a_flush_whose_scope_holds_nothing_to_end_reads_no_memory(office: Office) -> None:

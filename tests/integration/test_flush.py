@@ -1,6 +1,6 @@
 """A flush on real servers: I1 to I4 and I9, and the mistakes that other systems made here."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 from redis import Redis
+from sqlalchemy import Engine
 
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, ExtractorSettings
@@ -27,22 +28,8 @@ pytestmark = pytest.mark.servers
 
 
 @pytest.fixture
-def make(database_url: str, redis_client: Redis) -> Iterator[Callable[..., Scene]]:
-    scenes: list[Scene] = []
-
-    def build(**settings: object) -> Scene:
-        scene = make_scene(database_url, redis_client, AutoFlush.model_validate(settings))
-        scenes.append(scene)
-        return scene
-
-    yield build
-    for scene in scenes:
-        scene.engine.dispose()
-
-
-@pytest.fixture
-def scene(make: Callable[..., Scene]) -> Scene:
-    return make()
+def make(engine: Engine, redis_client: Redis) -> Callable[..., Scene]:
+    return lambda **settings: make_scene(engine, redis_client, AutoFlush.model_validate(settings))
 
 
 def test_a_due_session_becomes_memories_with_their_sources(scene: Scene) -> None:

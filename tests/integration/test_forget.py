@@ -207,7 +207,7 @@ def test_a_day_is_due_again_without_the_session(forgetter: Forgetter, memory: Me
 def test_files_of_a_scope_that_stays_lose_its_lines_and_nothing_else(
     forgetter: Forgetter, memory: Memory, settings: Settings, database_url: str, redis_client: Redis
 ) -> None:
-    scene = make_scene(database_url, redis_client, settings.memory.auto_flush)
+    scene = make_scene(make_engine(database_url), redis_client, settings.memory.auto_flush)
     scene.say("monday", f"I saw a {WORD}.", trigger="idle")
     scene.say("tuesday", "I saw a heron.", trigger="idle")
     for session in ("monday", "tuesday"):

@@ -88,11 +88,10 @@ class Desk:
 @pytest.fixture
 def desk(database_url: str, engine: Engine, redis_client: Redis, valkey_url: str, tmp_path: Path) -> Iterator[Desk]:
     settings = Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path)
-    scene = make_scene(database_url, redis_client)
+    scene = make_scene(engine, redis_client)
     scene.extractor = Silent()
     with psycopg.connect(database_url, autocommit=True) as connection, Memory(settings) as memory:
         yield Desk(Shelf(connection), scene, engine, memory)
-    scene.engine.dispose()
 
 
 def test_a_shown_memory_that_the_reply_repeats_is_used(desk: Desk) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from redis import Redis
+from sqlalchemy import Engine
 
 from slowwave import Memory, Settings
 from slowwave.recall.rendering import NOTICE
@@ -95,12 +96,11 @@ class World:
 
 
 @pytest.fixture
-def world(database_url: str, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Iterator[World]:
+def world(database_url: str, engine: Engine, valkey_url: str, redis_client: Redis, tmp_path: Path) -> Iterator[World]:
     settings = Settings(database_url=database_url, broker_url=valkey_url, spool=tmp_path / "spool")
-    scene = make_scene(database_url, redis_client)
+    scene = make_scene(engine, redis_client)
     with Memory(settings) as memory, closing(shell_with(settings)) as shell:
         yield World(scene, memory, shell)
-    scene.engine.dispose()
 
 
 def shell_with(settings: Settings) -> Shell:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from redis import Redis
+from sqlalchemy import Engine
 
 from proof.fake_model import FakeModel
 from proof.fake_replies import Asked, cut_connection, invalid_json, rate_limited, server_error, slow, truncated
@@ -25,10 +26,9 @@ CELLO = {"memories": [memory("Maya plays the cello.", 1)]}
 
 
 @pytest.fixture
-def talk(database_url: str, redis_client: Redis) -> Iterator[Talk]:
-    scene = make_scene(database_url, redis_client)
-    yield Talk(scene, redis_client, database_url)
-    scene.engine.dispose()
+def talk(database_url: str, engine: Engine, redis_client: Redis) -> Iterator[Talk]:
+    scene = make_scene(engine, redis_client)
+    return Talk(scene, redis_client, database_url)
 
 
 def test_a_window_becomes_the_model_s_memories_and_the_ledger_says_so(talk: Talk) -> None:

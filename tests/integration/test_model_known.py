@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from redis import Redis
-from sqlalchemy import event, text
+from sqlalchemy import Engine, event, text
 
 from proof.fake_model import FakeModel
 from slowwave.settings import Consolidation
@@ -20,10 +20,9 @@ pytestmark = pytest.mark.servers
 
 
 @pytest.fixture
-def talk(database_url: str, redis_client: Redis) -> Iterator[Talk]:
-    scene = make_scene(database_url, redis_client)
-    yield Talk(scene, redis_client, database_url)
-    scene.engine.dispose()
+def talk(database_url: str, engine: Engine, redis_client: Redis) -> Iterator[Talk]:
+    scene = make_scene(engine, redis_client)
+    return Talk(scene, redis_client, database_url)
 
 
 def _say(talk: Talk, session: str, line: str, days: float = 0) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 from redis import Redis
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from slowwave.errors import InvalidMessage
 from slowwave_server.services.aliases.editing import AliasEdit, CannotRename, add_alias, remove_alias
@@ -63,11 +63,10 @@ class Named:
 
 
 @pytest.fixture
-def named(database_url: str, redis_client: Redis) -> Iterator[Named]:
-    scene = make_scene(database_url, redis_client)
+def named(database_url: str, engine: Engine, redis_client: Redis) -> Iterator[Named]:
+    scene = make_scene(engine, redis_client)
     with psycopg.connect(database_url, autocommit=True) as connection:
         yield Named(scene, connection)
-    scene.engine.dispose()
 
 
 UPGRADE = "The Kubernetes upgrade is done."

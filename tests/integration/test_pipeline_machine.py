@@ -15,6 +15,7 @@ from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, ExtractorSettings
 from slowwave_server.domain.candidates import Window
+from slowwave_server.models.engine import make_engine
 from slowwave_server.services.flush.sweep import sweep
 from tests.support.emptying import emptying
 from tests.support.flushing import Scene, make_scene
@@ -187,7 +188,7 @@ class Pipeline(RuleBasedStateMachine):
 @pytest.fixture
 def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
     bounds = ExtractorSettings(max_messages_per_flush=3)
-    scene = make_scene(database_url, redis_client, AutoFlush(extractor=bounds))
+    scene = make_scene(make_engine(database_url), redis_client, AutoFlush(extractor=bounds))
     yield scene
     scene.engine.dispose()
 

@@ -13,6 +13,7 @@ from redis import Redis
 from slowwave import Memory, Settings
 from slowwave.recall import Hit
 from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.models.engine import make_engine
 from slowwave_server.services.evaluation.recall import Recorder
 from slowwave_server.services.search.statistics import QUIET_SECONDS, refresh_grown_scopes, settled_scopes
 from tests.support.flushing import Clock, make_scene
@@ -95,7 +96,7 @@ def said(hit: Hit) -> tuple[Any, ...]:
 
 @contextmanager
 def loading(database_url: str, valkey_url: str, redis_client: Redis, spool: Path) -> Iterator[Loader]:
-    scene = make_scene(database_url, redis_client)
+    scene = make_scene(make_engine(database_url), redis_client)
     settings = Settings(database_url=database_url, broker_url=valkey_url, spool=spool)
     with Memory(settings) as memory:
         flusher = replace(scene.flusher, extractor=RulesExtractor())

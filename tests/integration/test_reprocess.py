@@ -103,14 +103,13 @@ class Stage:
 
 
 @pytest.fixture
-def stage(database_url: str, redis_client: Redis, engine: Engine) -> Iterator[Stage]:
-    scene = make_scene(database_url, redis_client)
+def stage(redis_client: Redis, engine: Engine) -> Iterator[Stage]:
+    scene = make_scene(engine, redis_client)
     scene.say("s1", "Maya plays the cello.", "Maya has two cats.", trigger="idle")
     scene.flush("s1")
     scene.say("s2", "Maya has two cats.", "Maya lives in Porto.", trigger="idle")
     scene.flush("s2")
-    yield Stage(scene, engine)
-    scene.engine.dispose()
+    return Stage(scene, engine)
 
 
 def test_the_same_answers_change_nothing(stage: Stage) -> None:

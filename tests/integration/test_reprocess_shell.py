@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from redis import Redis
+from sqlalchemy import Engine
 
 from proof.fake_model import FakeModel
 from proof.fake_replies import Asked
@@ -29,13 +30,12 @@ class SceneShell(Shell):
 
 
 @pytest.fixture
-def shell(database_url: str, valkey_url: str, redis_client: Redis) -> Iterator[SceneShell]:
-    scene = make_scene(database_url, redis_client)
+def shell(database_url: str, engine: Engine, valkey_url: str, redis_client: Redis) -> Iterator[SceneShell]:
+    scene = make_scene(engine, redis_client)
     for session in ("s1", "s2", "s3"):
         scene.say(session, f"Maya keeps bees in garden {session}.", trigger="idle")
         scene.flush(session)
-    yield SceneShell(database_url, valkey_url, scene)
-    scene.engine.dispose()
+    return SceneShell(database_url, valkey_url, scene)
 
 
 def tending(asked: Asked) -> Any:

@@ -80,10 +80,9 @@ class House:
 
 
 @pytest.fixture
-def house(database_url: str, engine: Engine, redis_client: Redis) -> Iterator[House]:
-    scene = make_scene(database_url, redis_client, FAST)
-    yield House(scene, Diary(engine))
-    scene.engine.dispose()
+def house(engine: Engine, redis_client: Redis) -> Iterator[House]:
+    scene = make_scene(engine, redis_client, FAST)
+    return House(scene, Diary(engine))
 
 
 def test_events_that_nothing_needs_go_and_their_day_still_adds_up(house: House) -> None:

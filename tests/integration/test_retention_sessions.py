@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from redis import Redis
+from sqlalchemy import Engine
 
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush, Sessions
@@ -19,11 +20,9 @@ THREE = Sessions(session_ttl_minutes=0, max_active_sessions=3)
 
 
 @pytest.fixture
-def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
+def scene(engine: Engine, redis_client: Redis) -> Iterator[Scene]:
     # Timers so long that only the bounds can ask for a flush.
-    scene = make_scene(database_url, redis_client, AutoFlush(idle_seconds=86_400, max_dirty_age_seconds=604_800))
-    yield scene
-    scene.engine.dispose()
+    return make_scene(engine, redis_client, AutoFlush(idle_seconds=86_400, max_dirty_age_seconds=604_800))
 
 
 def bound(scene: Scene, rules: Sessions) -> tuple[int, int]:

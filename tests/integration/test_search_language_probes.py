@@ -10,6 +10,7 @@ import redis
 
 from slowwave import Memory, Settings
 from slowwave_server.domain.extraction import RulesExtractor
+from slowwave_server.models.engine import make_engine
 from slowwave_server.services.evaluation.recall import Recorder
 from tests.support.flushing import make_scene
 from tests.support.search_language_further import FURTHER
@@ -26,7 +27,7 @@ def memory(module_database: str, valkey_url: str, tmp_path_factory: pytest.TempP
     spool: Path = tmp_path_factory.mktemp("spool")
     settings = Settings(database_url=module_database, broker_url=valkey_url, spool=spool)
     client = redis.Redis.from_url(valkey_url)
-    scene = make_scene(module_database, client)
+    scene = make_scene(make_engine(module_database), client)
     with Memory(settings) as memory:
         recorder = Recorder(memory, replace(scene.flusher, extractor=RulesExtractor()))
         for number, probe in enumerate(PROBES + FURTHER):

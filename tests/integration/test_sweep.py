@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from redis import Redis
+from sqlalchemy import Engine
 
 from slowwave.coordination.keys import HIGH_QUEUE, NORMAL_QUEUE
 from slowwave.identity import SessionRef
@@ -18,19 +19,15 @@ pytestmark = pytest.mark.servers
 
 
 @pytest.fixture
-def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
+def scene(engine: Engine, redis_client: Redis) -> Iterator[Scene]:
     settings = AutoFlush(batch=Batch(max_sessions_per_cycle=20, max_sessions_per_agent_per_cycle=3))
-    scene = make_scene(database_url, redis_client, settings)
-    yield scene
-    scene.engine.dispose()
+    return make_scene(engine, redis_client, settings)
 
 
 @pytest.fixture
-def hasty(database_url: str, redis_client: Redis) -> Iterator[Scene]:
+def hasty(engine: Engine, redis_client: Redis) -> Iterator[Scene]:
     """Sessions count as quiet sooner than a sweep looks at what it took again."""
-    scene = make_scene(database_url, redis_client, AutoFlush(idle_seconds=5, retry_interval_seconds=30))
-    yield scene
-    scene.engine.dispose()
+    return make_scene(engine, redis_client, AutoFlush(idle_seconds=5, retry_interval_seconds=30))
 
 
 def test_an_idle_session_is_offered_when_its_time_has_come(scene: Scene) -> None:

@@ -9,6 +9,7 @@ import pytest
 from redis import Redis
 
 from slowwave_server.domain.candidates import Window
+from slowwave_server.models.engine import make_engine
 from tests.support.flushing import Scene, make_scene
 
 pytestmark = pytest.mark.servers
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.servers
 @pytest.fixture
 def pair(database_url: str, valkey_url: str, redis_client: Redis) -> Iterator[tuple[Scene, Scene]]:
     other = Redis.from_url(valkey_url.removesuffix("/0") + "/1")
-    scenes = make_scene(database_url, redis_client), make_scene(database_url, other)
+    scenes = make_scene(make_engine(database_url), redis_client), make_scene(make_engine(database_url), other)
     yield scenes
     for scene in scenes:
         scene.engine.dispose()

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 from redis import Redis
+from sqlalchemy import Engine
 
 from proof.fake_model import FakeModel
 from proof.fake_replies import cut_connection, slow
@@ -37,10 +38,9 @@ ANSWER = Answer("", CELLO, 100, 20, "fake-1")
 
 
 @pytest.fixture
-def talk(database_url: str, redis_client: Redis) -> Iterator[Talk]:
-    scene = make_scene(database_url, redis_client)
-    yield Talk(scene, redis_client, database_url)
-    scene.engine.dispose()
+def talk(database_url: str, engine: Engine, redis_client: Redis) -> Iterator[Talk]:
+    scene = make_scene(engine, redis_client)
+    return Talk(scene, redis_client, database_url)
 
 
 def _rows(talk: Talk) -> list[Any]:

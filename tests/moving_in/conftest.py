@@ -20,6 +20,5 @@ def house(database_url: str, valkey_url: str, engine: Engine, redis_client: Redi
         spool=tmp_path / "spool",
         memory={"files": {"root": tmp_path / "memory"}},
     )
-    scene = make_scene(database_url, redis_client)
-    yield House(engine, redis_client, settings, scene)
-    scene.engine.dispose()
+    scene = make_scene(engine, redis_client)
+    return House(engine, redis_client, settings, scene)

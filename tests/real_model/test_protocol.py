@@ -18,6 +18,7 @@ from slowwave.settings import Settings
 from slowwave_server.domain.candidates import ExtractionContext
 from slowwave_server.domain.model_calls import Answer, ModelFailed, Prompt
 from slowwave_server.domain.model_extraction import KnownContext, prompt_of, read_window
+from slowwave_server.models.engine import make_engine
 from slowwave_server.services.extraction.build import build_extractor
 from slowwave_server.services.llm.answers import broken_rule
 from slowwave_server.services.llm.drivers import RequestRefused
@@ -91,7 +92,7 @@ def test_the_question_for_memories_gets_json_that_fits_or_an_end_with_its_cost(m
 
 @pytest.fixture
 def scene(database_url: str, redis_client: Redis) -> Iterator[Scene]:
-    made = make_scene(database_url, redis_client)
+    made = make_scene(make_engine(database_url), redis_client)
     yield made
     made.engine.dispose()
 

@@ -16,7 +16,6 @@ from slowwave.coordination.flush_queue import FlushQueue
 from slowwave.identity import SessionRef
 from slowwave.settings import AutoFlush
 from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionContext, Window
-from slowwave_server.models.engine import make_engine
 from slowwave_server.services.flush.flusher import Flusher, FlushResult
 from slowwave_server.workers.leases import LeaseThread
 
@@ -117,10 +116,9 @@ class Scene:
         return [(row.from_seq, row.to_seq, row.outcome) for row in rows]
 
 
-def make_scene(database_url: str, redis: Redis, settings: AutoFlush | None = None) -> Scene:
+def make_scene(engine: Engine, redis: Redis, settings: AutoFlush | None = None) -> Scene:
     settings = settings or AutoFlush()
-    engine = make_engine(database_url).execution_options(isolation_level="AUTOCOMMIT")
     queue = FlushQueue(
         redis, lease_seconds=settings.lease_seconds, per_agent_concurrency=settings.per_agent_concurrency
     )
-    return Scene(engine, queue, settings, Clock(), EveryUserLine())
+    return Scene(engine.execution_options(isolation_level="AUTOCOMMIT"), queue, settings, Clock(), EveryUserLine())

@@ -48,7 +48,7 @@ class Teller:
 
     def __init__(self, engine: Engine, redis: Redis) -> None:
         self._engine = engine
-        self._scene = make_scene(engine.url.render_as_string(hide_password=False), redis)
+        self._scene = make_scene(engine, redis)
         self._scene.extractor = RulesExtractor(installed_judge())  # type: ignore[assignment]
         self._settings = Consolidation()
 

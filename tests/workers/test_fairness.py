@@ -17,6 +17,7 @@ from slowwave.coordination.outcomes import Offer, Priority
 from slowwave.identity import SessionRef
 from slowwave.messages import SWEEP_SESSIONS
 from slowwave.settings import AutoFlush, ExtractorSettings, Settings
+from slowwave_server.models.engine import make_engine
 from slowwave_server.services.flush.sweep import sweep
 from slowwave_server.tasks.sweep_chain import continue_sweep, is_next_link
 from slowwave_server.workers.app import make_app
@@ -72,7 +73,7 @@ class OneProcess:
 @pytest.fixture
 def process(database_url: str, redis_client: Redis, valkey_url: str) -> Iterator[OneProcess]:
     settings = AutoFlush(idle_seconds=3600, extractor=ExtractorSettings(max_messages_per_flush=1))
-    scene = make_scene(database_url, redis_client, settings)
+    scene = make_scene(make_engine(database_url), redis_client, settings)
     with make_app(Settings(broker_url=valkey_url)).connection_for_read() as connection:
         yield OneProcess(scene, redis_client, connection)
     scene.engine.dispose()
