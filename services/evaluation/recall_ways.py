@@ -42,7 +42,8 @@ def search_ways(name: str, memory: Memory) -> dict[str, Way]:
         """Return the hits of a question. Both figures of one question come from one search."""
         if (question, len(ids)) not in last:
             last.clear()
-            last[question, len(ids)] = memory.search(question.agent, question.text, LIMIT)
+            # In the order of time, the first of so many hits would be the oldest ones.
+            last[question, len(ids)] = memory.search(question.agent, question.text, LIMIT, order="relevance")
         return last[question, len(ids)]
 
     def search(question: RecallQuestion, ids: Ids) -> Figures:
