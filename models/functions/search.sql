@@ -21,7 +21,9 @@
 --             mean length)), where t is the weight of the stem in the document. ts_rank of one stem returns this number:
 --             the weight of its best place, plus a decreasing amount for each further place, divided by a constant
 --   session   the mean word score of the events of its session: a conversation about the topic lifts all its parts
---   cosine    of the vectors of question and document. A document without a vector yet counts as average
+--   cosine    of the vectors of question and document. A document without a vector yet counts as average. Of the nearer
+--             one of the two turns before, a share is added; their words count too
+--   memory    of an event: a share of the words and the cosine of the best memory that was made from it; it is part of those
 --   recency   a share of this sum, if the ranking's recency is above 0: the larger, the closer the document's event time is
 --             to the newest one of these documents
 --   interval  a share of the best score of the rest
@@ -75,7 +77,7 @@ BEGIN
         SELECT x.* FROM jsonb_to_record(p_ranking) AS x (
             fields float4[], saturation float8, length_share float8, memory float8, ended float8, tool float8,
             session float8, session_events float8, vector float8, least_cosine float8, least_deviation float8, "interval" float8,
-            diversity float8, use float8, recency float8, recency_days float8)
+            diversity float8, use float8, recency float8, recency_days float8, remembered float8, turns_before float8)
     ), q AS MATERIALIZED (
         SELECT
             p_terms[#] AS q#, s[#] AS s#, coalesce(p_names[#], 0) AS name#,
@@ -300,13 +302,41 @@ BEGIN
         -- A second scope check (I8). It also drops memories that were archived after their vector was made.
         WHERE c.seq IS NOT NULL OR m.scope_id = ANY (p_scopes)
             AND (m.status IN ('inbox', 'episode', 'active') OR p_review AND m.status = 'review')
+    ), placed AS MATERIALIZED (
+        -- A memory has the place of its first source.
+        SELECT w.*, coalesce(w.session_id, x.session_id) AS said_in, coalesce(w.seq, x.seq) AS said_at,
+               w.words + w.session + w.vector AS own
+        FROM weighed w
+        LEFT JOIN LATERAL (
+            SELECT x.session_id, x.seq FROM slowwave.memory_sources x WHERE x.memory_id = w.memory_id
+            ORDER BY x.session_id, x.seq LIMIT 1) AS x ON true
+    ), supported AS MATERIALIZED (
+        -- Only candidates support each other, so this reads no further document. An event that ranks behind its memory
+        -- gains nothing: the memory stays the better form of the statement.
+        SELECT p.memory_id, p.session_id, p.seq, p.part, p.coverage, p.names, p.cosine, p.session, p.inside, p.at, p.use,
+               p.words + g.share * coalesce(p.told_words, 0) AS words,
+               p.vector + g.share * coalesce(p.told_vector, 0) + coalesce(r.turns_before * p.vector_before, 0) AS vector
+        FROM (
+            SELECT p.*,
+                   max(p.own) FILTER (WHERE p.memory_id IS NOT NULL) OVER here AS told,
+                   max(p.words) FILTER (WHERE p.memory_id IS NOT NULL) OVER here AS told_words,
+                   max(p.vector) FILTER (WHERE p.memory_id IS NOT NULL) OVER here AS told_vector,
+                   max(p.vector) FILTER (WHERE p.memory_id IS NULL) OVER before AS vector_before
+            FROM placed p
+            WINDOW here AS (PARTITION BY p.said_in ORDER BY p.said_at RANGE BETWEEN CURRENT ROW AND CURRENT ROW),
+                   before AS (PARTITION BY p.said_in ORDER BY p.said_at RANGE BETWEEN 2 PRECEDING AND 1 PRECEDING)
+        ) AS p
+        CROSS JOIN r
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN p.memory_id IS NULL AND p.own >= p.told THEN coalesce(r.remembered, 0) ELSE 0 END AS share
+        ) AS g
     ), summed AS MATERIALIZED (
         -- Sums of equal numbers in another order differ in their last digits.
         SELECT w.*, round((w.words + w.session + w.vector + i.recency + i."interval" + i.use)::numeric, 9)::float8 AS score,
                i.recency, i."interval"
-        FROM weighed w CROSS JOIN r
+        FROM supported w CROSS JOIN r
         CROSS JOIN (
-            SELECT max(m.words + m.session + m.vector) AS best, max(m.at) AS newest FROM weighed m) AS m
+            SELECT max(m.words + m.session + m.vector) AS best, max(m.at) AS newest FROM supported m) AS m
         CROSS JOIN LATERAL (
             SELECT coalesce(
                        greatest(w.words + w.session + w.vector, 0) * r.recency

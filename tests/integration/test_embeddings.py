@@ -73,6 +73,19 @@ def test_words_still_count_and_what_has_no_vector_yet_is_found_by_them(shelf: Sh
     assert "Invoice 4713 is lost" in contents(ask(shelf, models, "invoice"))
 
 
+def test_an_answer_gains_from_the_vector_of_its_question(shelf: Shelf, workers: Engine) -> None:
+    models = Models(Meanings())
+    shelf.say("bakery", "Bread is cheap in May", "Good.", "There are two of them")
+    shelf.say("pets", "Does Jonas have a puppy?", "Good.", "There are two of them")
+    make(workers, models)
+    hits = {hit.id: hit for hit in ask(shelf, models, "who has two and a dog")}
+    near, far = hits["pets#3"].why, hits["bakery#3"].why
+    assert near is not None
+    assert far is not None
+    assert (near.cosine, near.words) == (far.cosine, far.words)
+    assert near.vector > far.vector
+
+
 def test_a_question_without_a_word_to_search_for_is_answered_by_its_vector(shelf: Shelf, workers: Engine) -> None:
     class Same(Meanings):
         def _vector(self, text: str) -> list[float]:

@@ -60,6 +60,20 @@ def test_a_memory_and_its_event_are_shown_once(shelf: Shelf) -> None:
     assert len(found(shelf, "What is the whippet called?")) == 1
 
 
+def test_an_event_gains_from_its_memory_if_it_says_more(shelf: Shelf) -> None:
+    said = "My whippet Biscuit from Porto ate the blue shoes."
+    shelf.say("plain", said)
+    shelf.say("pets", said)
+    shelf.keep("Maya's whippet ate shoes.", ("pets", 1))
+    first, second, *_ = search(shelf.connection, "default", "maya", question := "whippet Biscuit Porto blue shoes")
+    assert (first.id, second.id) == ("pets#1", "plain#1")
+    assert first.why is not None
+    assert second.why is not None
+    assert first.why.words > second.why.words
+    memory = shelf.keep("Maya's whippet Biscuit from Porto ate the blue shoes.", ("pets", 1))
+    assert found(shelf, question, limit=2) == [memory, "plain#1"]
+
+
 def test_an_event_is_found_by_the_question_before_it_and_by_its_date(shelf: Shelf) -> None:
     shelf.say("plans", "Where will the workshop take place?", "In Lisbon, I think.", "Lovely.", at=NOW)
     shelf.say("other", "The cat sleeps.", at=NOW - timedelta(days=90))
