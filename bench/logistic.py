@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import minimize
 
 SMALL = 0.02
 """The file omits a weight below this."""
@@ -15,6 +14,8 @@ def fit(
     rows: Sequence[Mapping[str, float]], labels: Sequence[float], weights: Sequence[float], penalty: float
 ) -> dict[str, float]:
     """Return the weights that make the labels (0 to 1) most likely. weights: the weight of each row."""
+    from scipy.optimize import minimize  # noqa: PLC0415 (a second, which each process of the test suite would pay)
+
     names = sorted({name for row in rows for name in row})
     place = {name: at for at, name in enumerate(names)}
     x = np.zeros((len(rows), len(names)))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from judge.train.pairs import OUTPUTS, SWAPPED, Pair
 
@@ -48,6 +47,8 @@ class Scale:
 
 def fit_scale(logits: np.ndarray, pairs: Sequence[Pair]) -> Scale:
     """Return the scale with the maximum likelihood of the labels."""
+    from scipy.optimize import minimize  # noqa: PLC0415 (a second, which each process of the test suite would pay)
+
     true = np.array([one.target for one in pairs])
     # Use both orders, so that update and updated get the same shift.
     logits = np.concatenate([logits, logits[:, SWAPPED]]).astype(float)
