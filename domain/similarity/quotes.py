@@ -1,14 +1,15 @@
 """Return the plain words of a statement that an extractor quoted.
 
 An extractor quotes a sentence that the third person would make unclear: 'Maya: "We moved to Porto (2024-05)."' A
-comparison reads it without quotes, with the speaker in place of "I", and without dates in parentheses.
+comparison reads it without quotes, with the speaker in place of "I", and without dates in parentheses. Words that
+contain quotation marks are between “ and ”.
 """
 
 import re
 from functools import lru_cache
 
 _QUOTED = re.compile(
-    r'(?s)(?P<speaker>[^:"(]{1,60}?)(?: to (?P<listener>[^:"(]{1,60}))?(?: \(asked [^"]*\))?: "(?P<words>.*)"'
+    r'(?s)(?P<speaker>[^:"(]{1,60}?)(?: to (?P<listener>[^:"(]{1,60}))?(?: \(asked [^"]*\))?: ["“](?P<words>.*)["”]'
 )
 _RESOLVED = re.compile(r" \((?:week(?:end)? of )?\d{4}-\d\d(?:-\d\d)?\)")
 _FIRST_PERSON = (

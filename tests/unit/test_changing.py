@@ -19,6 +19,7 @@ def meaning(*, by_first: float = 0.0, by_second: float = 0.0, conflict: float = 
         ('The user: "I\'ve sold my boat (2024-05-03)."', "The user has sold the user's boat."),
         ('Maya to Jonas: "I am in Oslo."', "Maya is in Oslo."),
         ('Maya (asked \u201cwhere?\u201d): "I am in Oslo."', "Maya is in Oslo."),
+        ('Maya: \u201cI am in "Little Oslo".\u201d', 'Maya is in "Little Oslo".'),
         ("The user sold a boat (week of 2024-05-03).", "The user sold a boat."),
         ('Maya said "no".', 'Maya said "no".'),
     ],
