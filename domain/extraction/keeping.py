@@ -101,6 +101,10 @@ WORTHY_VALUE = 0.02
 """Minimum usefulness of a plain fact (`plain_facts`) that gives a value."""
 WORTHY_STATE = 0.12
 """Minimum usefulness of another plain fact."""
+ALONE = "alone"
+"""The signal of a statement of a person to whom nobody answers."""
+WORTHY_TO_NOBODY = 0.4
+"""Minimum usefulness of such a statement if no signal found it."""
 SAME_WORDS = 0.7
 """Minimum share of the shorter statement's content words in the longer one that makes two statements duplicates."""
 
@@ -171,6 +175,8 @@ def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _least_worth(turn: Turn, statement: ScoredSentence, *, is_best: bool) -> float:
+    if ALONE in statement.fired:
+        return WORTHY_TO_NOBODY
     in_group = "group" in statement.fired
     impersonal = turn.impersonal and not turn.to_agent
     if (in_group or impersonal) and not is_clear_to_outsiders(statement.said, statement.asked):

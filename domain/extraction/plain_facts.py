@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from slowwave_server.domain.extraction.acts import act_of
 from slowwave_server.domain.extraction.machine_text import is_machine_text
 from slowwave_server.domain.extraction.sentences import sentences
-from slowwave_server.domain.extraction.standalone import is_about_talk, is_unreal
+from slowwave_server.domain.extraction.standalone import is_about_talk, is_dangling, is_unreal, names_nobody
 from slowwave_server.domain.similarity import read, tells_change
 from slowwave_server.domain.similarity.clause import AUXILIARIES
 from slowwave_server.domain.similarity.lexicon import lemma, parts_of_speech
@@ -97,9 +97,18 @@ def plain_facts(text: str) -> list[str]:
     """Return the sentences of a turn that state a plain fact; none if the turn asks for anything."""
     parts = list(sentences(text))
     found = [one for one in parts if is_plain_fact(one)]
-    others = (one for one in parts if one not in found)
-    tells = all(act_of(one, by_agent=False) in _TELLS and _NOT_PLAIN.search(one) is None for one in others)
-    return found if tells else []
+    return found if all(_only_tells(one) for one in parts if one not in found) else []
+
+
+def only_tells(text: str) -> bool:
+    """Return True if a turn asks for nothing, guesses nothing and needs no other turn to be understood."""
+    parts = list(sentences(text))
+    is_clear = not any(is_dangling(one) or names_nobody(one) for one in parts[:1])
+    return is_clear and all(map(_only_tells, parts))
+
+
+def _only_tells(sentence: str) -> bool:
+    return act_of(sentence, by_agent=False) in _TELLS and _NOT_PLAIN.search(sentence) is None
 
 
 def is_plain_fact(sentence: str) -> bool:

@@ -18,14 +18,14 @@ from slowwave_server.domain.candidates import Candidate, Extraction, ExtractionC
 from slowwave_server.domain.events import Event
 from slowwave_server.domain.extraction import by_agents, by_people, by_tools, quoting, said
 from slowwave_server.domain.extraction.entities import entities
-from slowwave_server.domain.extraction.keeping import WORTH, WORTH_PERHAPS, Turn, kept
+from slowwave_server.domain.extraction.keeping import ALONE, WORTH, WORTH_PERHAPS, Turn, kept
 from slowwave_server.domain.extraction.languages import language
 from slowwave_server.domain.extraction.making import ScoredSentence, made
 from slowwave_server.domain.extraction.naming import with_names
 from slowwave_server.domain.extraction.outsiders import is_listing
 from slowwave_server.domain.extraction.pasted import is_agents_log, without_echo, without_older_mail
 from slowwave_server.domain.extraction.person import UNNAMED
-from slowwave_server.domain.extraction.plain_facts import PLAIN, plain_facts
+from slowwave_server.domain.extraction.plain_facts import PLAIN, only_tells, plain_facts
 from slowwave_server.domain.extraction.sentences import MAX_SENTENCE, sentences
 from slowwave_server.domain.extraction.speech import Speech, speeches
 from slowwave_server.domain.extraction.tone import (
@@ -138,6 +138,8 @@ class RulesExtractor:
             chosen += _further(talk, at, text, weigh, {one.said for one in passed}, to_agent=to_agent)
             if _tells_plainly(talk, at, text, to_agent=to_agent):
                 chosen = [replace(one, fired=(*one.fired, PLAIN)) for one in chosen or said.whole(text)]
+            elif not chosen and _is_alone(talk, at) and _only_states(text) and only_tells(text):
+                chosen = [replace(one, fired=(*one.fired, ALONE)) for one in said.of_person(talk[at], text, ())]
         best = [made(one, talk[at], context) for one in chosen if not talk[at].is_anothers(one.said)]
         return Turn(best, talk[at].event.role, to_agent, weigh), max(0, len(passed) - room)
 
@@ -230,8 +232,13 @@ def _only_states(text: str) -> bool:
 
 def _tells_plainly(talk: list[Speech], at: int, text: str, *, to_agent: bool) -> bool:
     """Return True if a person says a few sentences to an agent, or alone, and one of them states a plain fact."""
-    alone = len({one.speaker for one in talk}) == 1 and talk[at].speaker.name == UNNAMED
-    return (to_agent or alone) and not talk[at].is_agent and _only_states(text) and bool(plain_facts(text))
+    is_listened_to = to_agent or _is_alone(talk, at)
+    return is_listened_to and not talk[at].is_agent and _only_states(text) and bool(plain_facts(text))
+
+
+def _is_alone(talk: list[Speech], at: int) -> bool:
+    """Return True if nobody else speaks: a person who tells something to a memory."""
+    return len({one.speaker for one in talk}) == 1 and talk[at].speaker.name == UNNAMED
 
 
 def _milestone(event: Event, text: str) -> Candidate:

@@ -55,7 +55,7 @@ def is_dangling(content: str) -> bool:
     return DEICTIC.search(content) is not None and NAMED.search(content) is None
 
 
-def _names_nobody(content: str) -> bool:
+def names_nobody(content: str) -> bool:
     """Return True if "he" or "she" refers to a person whom the statement does not name before."""
     pronoun = SOMEBODY.search(content)
     if pronoun is None:
@@ -89,7 +89,7 @@ def flaw(content: str, *, names: tuple[str, ...] = (), at_work: bool = True) -> 
 
 
 def _flaw_of_subject(content: str, bare: str, names: tuple[str, ...], *, at_work: bool) -> str | None:
-    if is_dangling(bare) or (at_work and _names_nobody(bare)):
+    if is_dangling(bare) or (at_work and names_nobody(bare)):
         return "dangling reference"
     if names and not any(name.lower() in content.lower() for name in names):
         return "about nobody"

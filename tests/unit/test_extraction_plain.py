@@ -52,6 +52,18 @@ def test_plain_fact_is_kept_with_little_usefulness(text: str, answer: str) -> No
     assert len(kept(text, useful=0.15, answer=answer)) == 1
 
 
+@pytest.mark.parametrize("text", ["There are nine geese on our meadow.", "With the new pair we're up to nine geese."])
+def test_statement_said_to_nobody_is_kept_if_useful(text: str) -> None:
+    assert kept(text, useful=0.45, answer="") == [f'The user: "{text}"']
+    assert not kept(text, useful=0.35, answer="")
+    assert not kept(text, useful=0.45)
+
+
+@pytest.mark.parametrize("text", ["Sounds like geese on the meadow.", "These geese stand in the meadow."])
+def test_guess_or_unnamed_thing_said_to_nobody_is_dropped(text: str) -> None:
+    assert not kept(text, useful=0.6, answer="")
+
+
 @pytest.mark.parametrize("text", ["The printer in the hall is broken.", "The brace came off today."])
 def test_state_without_a_value_needs_more_usefulness(text: str) -> None:
     assert kept(text, useful=0.15)
