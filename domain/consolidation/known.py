@@ -6,7 +6,11 @@ from uuid import UUID
 
 TRUSTS = ("hand", "user", "assistant", "task", "import")
 """Trust levels in descending order, from handwritten to imported."""
+OF_AGENTS = frozenset({"assistant", "task"})
+"""Trust levels of what an agent or a tool said."""
 LIVE = frozenset({"inbox", "episode", "active"})
+REPORTS = frozenset({"event", "lesson", "result"})
+"""Types of memories of what happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +58,10 @@ class MemoryRevision:
         (I9).
         """
         return (self.own_from, self.type, self.content_hash)
+
+
+def may_contradict(one: MemoryRevision, other: MemoryRevision) -> bool:
+    """Return True unless both can be true whatever their words say: two reports of what happened, or two statements of
+    agents or tools.
+    """
+    return not ({one.type, other.type} <= REPORTS or {one.trust, other.trust} <= OF_AGENTS)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from slowwave_server.domain.similarity.amounts import identifiers_of
 from slowwave_server.domain.similarity.change_score import Speakers, ends
 from slowwave_server.domain.similarity.judge import are_two_subjects
-from slowwave_server.domain.similarity.meaning import MeaningOf
+from slowwave_server.domain.similarity.meaning import LEARNED_CHARACTERS, MeaningOf
 from slowwave_server.domain.similarity.moving_on import becomes, is_over, is_present, moves_on
 from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
 from slowwave_server.domain.similarity.reading import Reading, read
@@ -70,9 +70,12 @@ def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
     """Return True if `newer`, which was said later, says that `older` no longer holds.
 
     meaning: the model, if it may be asked. Its answer belongs to the evidence that decides about plain statements;
-    the rules decide about others, about weak evidence, and without a model.
+    the rules decide about others, about weak evidence, and without a model. With a model, a statement that is longer
+    than those from which it learned neither ends another one nor is ended.
     """
     before, after = read(plain_words(older.text)), read(plain_words(newer.text))
+    if meaning and max(len(before.text), len(after.text)) > LEARNED_CHARACTERS:
+        return False
     first, second = speakers_of(older.text), speakers_of(newer.text)
     by_others = bool(first and second) and first.isdisjoint(second)
     plain, was_change, is_change = are_plain(before, after), tells_change(before.text), tells_change(after.text)

@@ -10,9 +10,10 @@ from slowwave_server.domain.similarity.amounts import identifiers_of, values_dif
 from slowwave_server.domain.similarity.denials import denials_differ, denies, only_adds
 from slowwave_server.domain.similarity.findings import Finding
 from slowwave_server.domain.similarity.guard import find_difference
-from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD, Meaning, MeaningOf
+from slowwave_server.domain.similarity.meaning import BOTH_MAY_HOLD, LEARNED_CHARACTERS, Meaning, MeaningOf
 from slowwave_server.domain.similarity.opposition import find_opposition
-from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
+from slowwave_server.domain.similarity.reading import Reading, read
 from slowwave_server.domain.similarity.verdicts import Judgement, Thresholds, Verdict
 
 DEFAULTS = Thresholds()
@@ -66,7 +67,12 @@ def judge(
 
 
 def are_two_subjects(a: Reading, b: Reading) -> bool:
-    """Return True if at least one is about a name, and each is about a person whom the other does not mention."""
+    """Return True if at least one is about a name, and each is about a person whom the other does not mention.
+
+    The speaker of two quotes is not their subject: "S010 is completed" and "S014 is completed", both said by Maya.
+    """
+    if not speakers_of(a.text).isdisjoint(speakers_of(b.text)):
+        a, b = read(plain_words(a.text)), read(plain_words(b.text))
     if not (a.doer.names or b.doer.names):
         return False
     if not (a.doer.names and b.doer.names) and (a.doer.names | b.doer.names) <= _acronyms(a) | _acronyms(b):
@@ -126,7 +132,8 @@ def _with_meaning(
     """Return the verdict of the rules and the model together."""
     if ruled.verdict == "conflict" and told.contradiction < BOTH_MAY_HOLD:
         return replace(ruled, verdict="related", reasons=(*ruled.reasons, "but both may hold"), meaning=told)
-    if told.is_contradiction and _are_other_attributes(a, b):
+    is_long = max(len(a.text), len(b.text)) > LEARNED_CHARACTERS
+    if told.is_contradiction and (is_long or _are_other_attributes(a, b)):
         return replace(ruled, meaning=told)
     open_to_model = ruled.verdict not in {"conflict", "duplicate"} and (finding is None or finding.kind != "distinct")
     if open_to_model and told.is_contradiction and not only_adds(a, b):

@@ -3,6 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+LEARNED_CHARACTERS = 140
+"""Nearly all statements from which the model learned are shorter: 99 % have at most 116 characters. Of 22
+contradictions and changes in longer memories of real talk, two were right.
+"""
 BOTH_MAY_HOLD = 0.1
 """If the model's probability of a contradiction is lower, a contradiction by the rules counts only as a relation."""
 

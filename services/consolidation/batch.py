@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 from slowwave.settings import Consolidation
 from slowwave_server.domain.blocking import claim_keys
 from slowwave_server.domain.consolidation.groups import Group, groups, survivor
-from slowwave_server.domain.consolidation.known import MemoryRevision
+from slowwave_server.domain.consolidation.known import MemoryRevision, may_contradict
 from slowwave_server.domain.consolidation.promotion import Bounds, evidence_for
 from slowwave_server.domain.consolidation.values import Valued, settle_values, valued
 from slowwave_server.domain.similarity import MeaningOf, Thresholds, read
@@ -180,7 +180,8 @@ def _compare(batch: Batch, effects: Effects, world: World, standing: Sequence[Me
             judgement = world.judged(memory.id, other.id)
             if judgement.verdict == "conflict":
                 ended = memory.id == other.superseded_by or other.id == memory.superseded_by
-                if not ended and not _ended_by_value(settled[memory.id], valued(other)):
+                one, two = settled[memory.id], valued(other)
+                if not ended and not _ended_by_value(one, two) and may_contradict(memory, other):
                     newer, older = sorted((memory, other), key=lambda known: (known.reaffirmed_at, known.order))[::-1]
                     effects.dispute(newer, older, "; ".join(judgement.reasons))
             elif judgement.verdict in {"related", "synthesise"} and judgement.score >= batch.settings.link_threshold:

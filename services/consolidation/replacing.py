@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
+from slowwave_server.domain.consolidation.known import OF_AGENTS, TRUSTS, MemoryRevision
 from slowwave_server.domain.consolidation.values import Ended
 from slowwave_server.domain.review import ends_at
 from slowwave_server.services.consolidation.effects import CHANGED, Effects
@@ -79,8 +79,11 @@ def _changed_here(connection: Connection, memories: Sequence[MemoryRevision]) ->
 
 
 def _changes(world: World, newer: MemoryRevision, older: MemoryRevision) -> bool:
-    """Return True if `newer` was said after `older`, by a witness that is not less trusted, and changes it."""
-    if newer.reaffirmed_at <= older.reaffirmed_at:
+    """Return True if `newer` was said after `older`, by a witness that is not less trusted, and changes it.
+
+    An agent's words end nothing here: it reports steps, lists and plans. The outcome of its work does (`Endings`).
+    """
+    if newer.reaffirmed_at <= older.reaffirmed_at or newer.trust in OF_AGENTS:
         return False
     if newer.trust != older.trust and TRUSTS.index(newer.trust) > TRUSTS.index(older.trust):
         return False

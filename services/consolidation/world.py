@@ -144,13 +144,20 @@ class World:
         return self._meaning if self._meaning and _ordered(a, b) in self._nearest else None
 
     def changes(self, newer: MemoryRevision, older: MemoryRevision) -> bool:
-        """Return True if the words of `newer` change `older`. Each pair of statements is compared once."""
+        """Return True if the words of `newer` change `older`. Each pair of statements is compared once.
+
+        The model is also asked about a pair of distant neighbours if the rules find a change.
+        """
         meaning = self.meaning_of(newer.id, older.id)
         pair = (newer.content, older.content, meaning is None)
         changing = self._changing.get(pair)
         if changing is None:
-            changing = self._changing[pair] = changes(read(newer.content), read(older.content), meaning)
+            changing = self._changing[pair] = self._are_changed(*pair[:2], meaning)
         return changing
+
+    def _are_changed(self, newer: str, older: str, meaning: MeaningOf | None) -> bool:
+        after, before = read(newer), read(older)
+        return changes(after, before, meaning) and (meaning is not None or changes(after, before, self._meaning))
 
     def mergeable(self, a: MemoryRevision, b: MemoryRevision) -> bool:
         if self._joined and frozenset((a.id, b.id)) in self._joined:

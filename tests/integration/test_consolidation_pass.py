@@ -259,3 +259,24 @@ def test_a_pass_merges_what_the_model_of_pairs_finds_the_same(hearer: Hearer) ->
     hearer.run()
     assert {hearer.memory(one).merged_into for one in (first, second)} - {None} <= {first, second}
     assert any(hearer.memory(one).merged_into for one in (first, second))
+
+
+@pytest.mark.parametrize(
+    ("type_", "trust", "contested"),
+    [("fact", "user", True), ("result", "user", False), ("fact", "assistant", False), ("fact", "task", False)],
+)
+def test_reports_of_what_happened_and_words_of_agents_do_not_contradict_each_other(
+    hearer: Hearer, type_: str, trust: str, *, contested: bool
+) -> None:
+    for content in ("The ferry to Bergen is open.", "The ferry to Bergen is not open."):
+        hearer.hear(content, type=type_, trust=trust)
+    hearer.run()
+    assert bool(hearer.links("contradicts")) is contested
+
+
+@pytest.mark.parametrize(("trust", "ended"), [("user", True), ("assistant", False)])
+def test_the_words_of_an_agent_end_nothing(hearer: Hearer, trust: str, *, ended: bool) -> None:
+    old = hearer.hear("The harbour bot runs on Node 18.", trust=trust, days_ago=40)
+    hearer.hear("The harbour bot was upgraded to Node 20.", trust=trust, days_ago=20)
+    hearer.run()
+    assert (hearer.memory(old).valid_to is not None) is ended

@@ -219,3 +219,12 @@ def test_the_model_ends_nothing_of_another_thing(older: str, newer: str) -> None
     first, second = plain_words(older), plain_words(newer)
     told = meaning(by_first=0.3 * (second < first), by_second=0.3 * (first < second))
     assert not changes(read(newer), read(older), told)
+
+
+def test_statements_longer_than_those_that_the_model_learned_end_nothing() -> None:
+    older, newer = read("The harbour bot runs on Node 18."), read("The harbour bot was upgraded to Node 20.")
+    long = read(f"The harbour bot was upgraded to Node 20{', and Ines in Oslo is glad' * 5}.")
+    sure = meaning(by_second=0.9)
+    assert changes(newer, older, sure)
+    assert not changes(long, older, sure)
+    assert not changes(newer, read(f"The harbour bot runs on Node 18{', and Ines in Oslo is glad' * 5}."), sure)

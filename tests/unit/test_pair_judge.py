@@ -48,6 +48,18 @@ def test_the_card_of_pairs_names_the_weights_that_are_there() -> None:
     assert f"pairs {card['sha256'][:8]}" == PAIRS_NAME
 
 
+def test_the_model_contradicts_nothing_longer_than_what_it_learned() -> None:
+    a, b = "The harbour bot runs on Node 18", "The harbour bot needs Node 20"
+    more = ", says Ines in Oslo, who has looked after it for two years and likes it"
+    assert judged(a, b, told(conflict=0.9)).verdict == "conflict"
+    assert judged(f"{a}{more}{more}", b, told(conflict=0.9)).verdict != "conflict"
+
+
+def test_two_subjects_of_one_speaker_do_not_contradict_each_other() -> None:
+    a, b = 'Maya: "S010 is completed."', 'Maya: "S014 is completed."'
+    assert judged(a, b, told(conflict=0.9)).verdict != "conflict"
+
+
 @pytest.mark.parametrize(("a", "b"), CONTRADICTIONS)
 def test_the_model_names_a_contradiction_that_rules_miss(a: str, b: str) -> None:
     installed = installed_pair_judge()
