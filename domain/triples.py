@@ -42,6 +42,8 @@ _ENDS_OBJECT = re.compile(
 )
 # Without these words the object would be another thing: "flights that depart after 8", "action and sci-fi movies".
 _NARROWS = re.compile(r"(?i)^\s(?:(?:that|which|who|where)\b|(?:and|or) \S+ \S)")
+# What follows tells how or when, and names nothing: "is running on a laptop", "are whenever they can".
+_TELLS_HOW = re.compile(r"(?i)(?:\w+ing|about|at|for|from|in|key|like|of|on|with|wh(?:at|en|ere|o|ich)(?:ever)?)\b")
 _EDGES = " .!'\"\u2018\u2019\u201c\u201d"
 _ARTICLE = re.compile(r"(?i)^(?:an?|the) ")
 _WEEKDAY = re.compile(r"(?i)\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b")
@@ -98,6 +100,8 @@ def triples(reading: Reading) -> tuple[Relation, ...]:
         if clause is None or _SPEAKERS.match(clause.subject) or _is_passive(clause):
             continue
         relation = _of_clause(clause)
+        if _is_cut(relation.object, sentence):
+            continue
         # A relation from a claim is not repeated in the words of the clause.
         if _head(relation.object) not in heads and (relation.subject, relation.predicate) not in claimed:
             found.append(relation)
@@ -108,6 +112,15 @@ def _is_passive(clause: Clause) -> bool:
     """Return True if the object is really a participle of a passive sentence: "is sunk tons"."""
     words = clause.predicate.split()
     return words[0] in {"is", "was", "are", "were"} and is_past(words[-1])
+
+
+def _is_cut(words: str, sentence: str) -> bool:
+    """Return True if an object is only the beginning of its name: "blocks SA" of "blocks SA auth"."""
+    after = re.search(rf"{re.escape(words)}(?: (?P<word>[\w.-]*\w)|(?P<path>:\S))", sentence)
+    if after is None or after["path"]:
+        return after is not None
+    noun = parts_of_speech(after["word"].lower()).startswith("n")
+    return (noun or not after["word"].islower()) and _ENDS_OBJECT.match(f" {after['word']}") is None
 
 
 def _of_clause(clause: Clause) -> Relation:
@@ -123,6 +136,11 @@ def _of_clause(clause: Clause) -> Relation:
 
 def _is_misread(relation: Relation, text: str, sentences: Sequence[str]) -> bool:
     """Return True if the text only supposes the relation, tells it of the past, or says something narrower."""
+    own = set(relation.object.split()) <= set(relation.subject.split())
+    if own or relation.object.startswith(f"{relation.subject}'s ") or relation.object.count('"') % 2:
+        return True  # "I'm Ola", said by Ola Berg; the half of a title
+    if relation.predicate == "lives in" and relation.object[:1].islower():
+        return True  # "moved to config"
     said = [sentence for sentence in sentences if relation.object in sentence]
     if any(_UNREAL.search(sentence) for sentence in said):
         return True
@@ -173,6 +191,8 @@ def _fits(predicate: str, words: str) -> bool:
     described = described or predicate in {"is a", "works as"}
     last = tokenise(words)[-1:]
     if predicate == "works as" and words.endswith("ing"):
+        return False
+    if predicate.startswith("has the ") and _TELLS_HOW.match(words):
         return False
     if not (predicate in _OF_THINGS or described) or not last or words.endswith("s"):  # only nouns have a plural
         return True

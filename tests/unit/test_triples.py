@@ -84,6 +84,12 @@ def test_what_is_denied_asked_wished_or_supposed_is_none(text: str) -> None:
         "We can have a big party",
         'Maya: "Things like checking reports are fun."',
         'Joanna: "Nature\'s always been my haven."',
+        "Maya's sessions are whenever Jonas allows",
+        'Ola Berg: "I\'m Ola, a glazier from Bergen."',
+        'Maya likes the look of "From clay to glaze".',
+        "Maya moved to config and kept the rest",
+        "The kiln server blocks SA auth",
+        "Maya added D:\\kiln\\backup.zip",
     ],
 )
 def test_what_is_not_clear_is_none(text: str) -> None:
