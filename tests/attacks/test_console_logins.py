@@ -11,7 +11,7 @@ from slowwave_server.models.engine import make_engine
 from slowwave_server.services.access.console_users import Passwords, add_user
 from tests.attacks.consoling import PASSWORD, ConsoleProcess, console_process
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.long]
 
 HASH_BYTES = 64 << 20
 """What one comparison of a password takes."""

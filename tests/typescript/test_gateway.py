@@ -25,7 +25,7 @@ _DIRTY = (
     " WHERE s.dirty_since IS NOT NULL"
 )
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.long]
 
 
 @contextmanager
