@@ -42,6 +42,7 @@ _ENDS_OBJECT = re.compile(
 )
 # Without these words the object would be another thing: "flights that depart after 8", "action and sci-fi movies".
 _NARROWS = re.compile(r"(?i)^\s(?:(?:that|which|who|where)\b|(?:and|or) \S+ \S)")
+_DEFINES = re.compile(r"(?:about|from|into|of|that|which|who|whose|for (?!(?:his|her|their|my|our|its|\d+)\b))\b")
 # What follows tells how or when, and names nothing: "is running on a laptop", "are whenever they can".
 _TELLS_HOW = re.compile(r"(?i)(?:\w+ing|about|at|for|from|in|key|like|of|on|with|wh(?:at|en|ere|o|ich)(?:ever)?)\b")
 _EDGES = " .!'\"\u2018\u2019\u201c\u201d"
@@ -59,6 +60,8 @@ _INNER = re.compile(r"(?i)\s(?:the|an?|his|her|their|its)\s")
 _COUNTED = frozenset("one no all some any both each every other another such same own".split())
 _TRAILING = FUNCTION_WORDS | frozenset("in on at of to for with from by about into over under as".split())
 _OF_THINGS = frozenset({"likes", "dislikes", "prefers", "has", "uses", "owns"})
+_FORMS = ("ed", "ing", "ly")
+"""Endings of words that the lexicon of base forms lacks and that are no nouns: "a club called Northern Oars"."""
 _STATES = ("going ", "doing ", "being ", "getting ", "having ")
 _HELD_AT = {"dislikes": "no"}
 """The value of a polarity at which a claim's predicate is true; "yes" for all others."""
@@ -100,7 +103,7 @@ def triples(reading: Reading) -> tuple[Relation, ...]:
         if clause is None or _SPEAKERS.match(clause.subject) or _is_passive(clause):
             continue
         relation = _of_clause(clause)
-        if _is_cut(relation.object, sentence):
+        if _is_cut(relation.object, sentence, is_name=clause.phrase[-1].kind == "name"):
             continue
         # A relation from a claim is not repeated in the words of the clause.
         if _head(relation.object) not in heads and (relation.subject, relation.predicate) not in claimed:
@@ -114,12 +117,17 @@ def _is_passive(clause: Clause) -> bool:
     return words[0] in {"is", "was", "are", "were"} and is_past(words[-1])
 
 
-def _is_cut(words: str, sentence: str) -> bool:
-    """Return True if an object is only the beginning of its name: "blocks SA" of "blocks SA auth"."""
+def _is_cut(words: str, sentence: str, *, is_name: bool) -> bool:
+    """Return True if an object is only the beginning of its name ("blocks SA" of "blocks SA auth"), or a noun that the
+    next words define ("raised a PR for …", "ran into a group of …").
+    """
     after = re.search(rf"{re.escape(words)}(?: (?P<word>[\w.-]*\w)|(?P<path>:\S))", sentence)
     if after is None or after["path"]:
         return after is not None
-    noun = parts_of_speech(after["word"].lower()).startswith("n")
+    if not is_name and _DEFINES.match(sentence, after.start("word")):
+        return True
+    known = parts_of_speech(after["word"].lower())
+    noun = known.startswith("n") or not (known or after["word"] in FUNCTION_WORDS or after["word"].endswith(_FORMS))
     return (noun or not after["word"].islower()) and _ENDS_OBJECT.match(f" {after['word']}") is None
 
 
@@ -141,6 +149,8 @@ def _is_misread(relation: Relation, text: str, sentences: Sequence[str]) -> bool
         return True  # "I'm Ola", said by Ola Berg; the half of a title
     if relation.predicate == "lives in" and relation.object[:1].islower():
         return True  # "moved to config"
+    if (relation.predicate == "is" or relation.predicate.startswith("has the ")) and f"{relation.object} and " in text:
+        return True  # the first of a list
     said = [sentence for sentence in sentences if relation.object in sentence]
     if any(_UNREAL.search(sentence) for sentence in said):
         return True

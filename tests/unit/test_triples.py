@@ -89,6 +89,9 @@ def test_what_is_denied_asked_wished_or_supposed_is_none(text: str) -> None:
         'Maya likes the look of "From clay to glaze".',
         "Maya moved to config and kept the rest",
         "The kiln server blocks SA auth",
+        "Jonas has raised a request for the new kiln",
+        "Maya ran into a group of potters",
+        "The ticket IDs are K-12 and K-13",
         "Maya added D:\\kiln\\backup.zip",
     ],
 )
