@@ -143,7 +143,9 @@ def _of_clause(clause: Clause) -> Relation:
 
 
 def _is_misread(relation: Relation, text: str, sentences: Sequence[str]) -> bool:
-    """Return True if the text only supposes the relation, tells it of the past, or says something narrower."""
+    """Return True if the text only supposes the relation, tells it of the past, or says something narrower, or if the
+    object is the subject again, a part of a title or of a list, or no place.
+    """
     own = set(relation.object.split()) <= set(relation.subject.split())
     if own or relation.object.startswith(f"{relation.subject}'s ") or relation.object.count('"') % 2:
         return True  # "I'm Ola", said by Ola Berg; the half of a title

@@ -21,7 +21,7 @@ from sqlalchemy.util import LRUCache
 from slowwave_server.models.engine import make_engine
 from slowwave_server.models.schema import migrate
 from slowwave_server.workers.stack.ports import settle_ports
-from tests.support.clones import Clones
+from tests.support.clones import Clones, database
 
 # A slow moment of the machine is no failure; what must be fast is measured in bench/.
 # Each run draws other examples, so that many short runs see more than one that takes twice as long.
@@ -133,16 +133,12 @@ def template_database(postgres_url: str) -> str:
     name = "slowwave_template"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    engine = make_engine(_database(postgres_url, name))
+    engine = make_engine(database(postgres_url, name))
     migrate(engine)
     engine.dispose()
     # The first connection after a migration writes down what each one has to know of the catalogue: clones get it too.
-    psycopg.connect(_database(postgres_url, name)).close()
+    psycopg.connect(database(postgres_url, name)).close()
     return name
-
-
-def _database(server_url: str, name: str) -> str:
-    return server_url.replace("/postgres?", f"/{name}?")
 
 
 @pytest.fixture(scope="session")

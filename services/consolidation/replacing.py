@@ -85,6 +85,6 @@ def _changes(world: World, newer: MemoryRevision, older: MemoryRevision) -> bool
     """
     if newer.reaffirmed_at <= older.reaffirmed_at or newer.trust in OF_AGENTS:
         return False
-    if newer.trust != older.trust and TRUSTS.index(newer.trust) > TRUSTS.index(older.trust):
+    if TRUSTS.index(newer.trust) > TRUSTS.index(older.trust):
         return False
     return not world.pinned(newer.id, older.id) and world.changes(newer, older)

@@ -157,7 +157,7 @@ class World:
 
     def _are_changed(self, newer: str, older: str, meaning: MeaningOf | None) -> bool:
         after, before = read(newer), read(older)
-        return changes(after, before, meaning) and (meaning is not None or changes(after, before, self._meaning))
+        return changes(after, before, meaning) and (meaning is self._meaning or changes(after, before, self._meaning))
 
     def mergeable(self, a: MemoryRevision, b: MemoryRevision) -> bool:
         if self._joined and frozenset((a.id, b.id)) in self._joined:

@@ -38,6 +38,11 @@ _FORGET = (
 )
 
 
+def database(server_url: str, name: str) -> str:
+    """The URL of a database of a server."""
+    return server_url.replace("/postgres?", f"/{name}?")
+
+
 @dataclass
 class Clone:
     """A database, with a superuser's connection to it and the connections that its last engine left."""
@@ -114,7 +119,7 @@ class Clones:
         """The URL of a database with what another template holds."""
         name = self._create(template)
         try:
-            yield self._url(name)
+            yield database(self._server_url, name)
         finally:
             self._done.append(name)
 
@@ -137,9 +142,6 @@ class Clones:
         for clone in self._left:
             clone.close()
 
-    def _url(self, name: str) -> str:
-        return self._server_url.replace("/postgres?", f"/{name}?")
-
     def _create(self, template: str) -> str:
         name = f"test_{uuid.uuid4().hex[:12]}"
         while self._done:
@@ -149,7 +151,8 @@ class Clones:
 
     def _make(self) -> Clone:
         name = self._create(self._template)
-        return Clone(name, self._url(name), psycopg.connect(self._url(name), autocommit=True))
+        url = database(self._server_url, name)
+        return Clone(name, url, psycopg.connect(url, autocommit=True))
 
     def _clean(self) -> Clone | None:
         while self._left:

@@ -99,8 +99,8 @@ def _repeats(words: frozenset[str], other: frozenset[str]) -> bool:
 
 def _agree(hit: Hit, other: Hit) -> bool:
     """Return True if both hits are valid or both have ended, and neither contradicts the other."""
-    ended = (hit.valid_to is None) != (other.valid_to is None)
-    return not ended and hit.id not in other.contradicts and other.id not in hit.contradicts
+    is_same_state = (hit.valid_to is None) == (other.valid_to is None)
+    return is_same_state and hit.id not in other.contradicts and other.id not in hit.contradicts
 
 
 def distinct(hits: Iterable[Hit]) -> list[Hit]:
