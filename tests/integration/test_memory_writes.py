@@ -236,12 +236,15 @@ def test_what_is_queued_is_committed_at_the_end_of_the_program(
         "memory = Memory(settings, mode='background')\n"
         "for n in range(50): memory.turn_completed('maya', 's', [{'role': 'user', 'content': str(n)}])\n"
     )
-    run(code, database_url, valkey_url, str(tmp_path))
+    assert run(code, database_url, valkey_url, str(tmp_path)) == ""
     assert contents(database_url, "s") == [str(number) for number in range(50)]
+    assert redis_client.dbsize(), "its flush is asked for"
 
 
-def run(code: str, *arguments: str) -> None:
-    subprocess.run([sys.executable, "-c", code, *arguments], check=True, timeout=60)
+def run(code: str, *arguments: str) -> str:
+    """What the program says on stderr."""
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, check=True, timeout=60, stderr=subprocess.PIPE, text=True).stderr
 
 
 def child_writes(memory: Memory, number: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# redis imports it, and Python refuses its first import at the end of a program, when the last offers are made.
+import concurrent.futures.thread  # noqa: F401
 import logging
 import queue
 import threading
