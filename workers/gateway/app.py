@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
+from functools import cache, partial
 from importlib.util import find_spec
 
 from fastapi import FastAPI
@@ -65,7 +66,7 @@ def make_gateway(
     for router in ROUTERS:
         app.router.routes.extend(router.routes)
     _add_mcp(app)
-    app.state.document = document_of(ROUTERS)
+    app.state.document = cache(partial(document_of, ROUTERS))  # FastAPI takes half a second
     app.add_exception_handler(HTTPException, _unrouted)
     _surround(app, settings)
     return app

@@ -30,6 +30,6 @@ def ready(request: Request) -> Response:
 
 
 @router.get("/openapi.json", include_in_schema=False)
-async def document(request: Request) -> Response:
+def document(request: Request) -> Response:
     """Return the OpenAPI document."""
-    return Response(request.app.state.document, media_type="application/json")
+    return Response(request.app.state.document(), media_type="application/json")
