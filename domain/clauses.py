@@ -14,7 +14,7 @@ from slowwave_server.domain.similarity.tokens import Token
 MAX_OBJECT_WORDS = 5
 VAGUE_NOUNS = frozenset(
     "time times day week month year morning evening night weekend lot way thing kind sort bit while hour minute daily "
-    "weekly part source yesterday today tomorrow tonight home there here".split()
+    "years weekly part source yesterday today tomorrow tonight home there here".split()
 )
 """Nouns that are not objects by themselves: times, and nouns that need another noun."""
 
@@ -23,7 +23,7 @@ _NO_DEEDS = frozenset(
     "be seem appear feel think say tell know believe want need try decide find realize realise mention ask suggest let "
     "keep get make consider look remember forget understand mean guess suppose agree become do have like love enjoy "
     "prefer hate dislike express emphasize emphasise acknowledge describe explain show share offer receive take give "
-    "bring face state note".split()
+    "bring face state note call name".split()
 )
 _DETERMINERS = frozenset("a an the his her their its my our your own some".split())
 _CONNECTORS = frozenset("of the de van von".split())

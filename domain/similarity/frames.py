@@ -44,7 +44,7 @@ class Section:
 
 _SUBJECT = r"(?P<s>(?:the |their |his |her |our |its )?[\w.&-]+(?: [\w.&-]+){0,3}?)"
 _NOT = (
-    r"(?: (?:not|does|do|did|never|is|has|have|would|will|can|"
+    r"(?: (?:not|does|do|did|never|has|have|would|will|can|"
     r"also|now|currently|really|usually|still|always|absolutely|mostly|often|finally|just|recently))*"
 )
 _IS = r"(?: (?:is|are|was|were|will be)|'s)(?: (?:not|no longer|now|currently|still|also|really))*"
@@ -195,7 +195,7 @@ SECTIONS: tuple[Section, ...] = (
             "prefers", "prefers", by_kind=True,
         ),
         _frame(
-            rf"{_NOT} (?:likes?|loves?|enjoys?|adores?){_NOT} {_REST}",
+            rf"{_NOT} (?<!has )(?<!have )(?:likes?|loves?|enjoys?|adores?){_NOT} {_REST}",
             "likes:{v}", "likes", single=True, polar=True,
         ),
         _frame(
