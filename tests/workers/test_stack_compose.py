@@ -30,7 +30,7 @@ from tests.support.processes import wait_until
 pytestmark = [pytest.mark.long, pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(400)]
 
 CELERY_SECONDS = 120
-LOGINS = ("worker", "console", "exporter")
+LOGINS = ("worker", "console", "gateway", "exporter")
 # In a space of mounts of its own everything is read-only but for the devices, and for the folders that are given.
 SEALED = """
 for path in "$FOLDER" $WRITABLE; do mount --bind "$path" "$path"; done
@@ -80,7 +80,9 @@ class Local:
         whole = resolved()
         self.services = whole["services"]
         self.folder = folder
-        self.ports = settle_ports(folder / "ports.json", {"redis": 0, "flower": 0, "console": 0, "exporter": 0})
+        self.ports = settle_ports(
+            folder / "ports.json", {"redis": 0, "flower": 0, "console": 0, "gateway": 0, "exporter": 0}
+        )
         self._database_url = database_url
         for name in ("beat", "spool", "memory", "etc", *(f"run-{name}" for name in self.services)):
             (folder / name).mkdir()
@@ -88,8 +90,8 @@ class Local:
 
     def here(self, text: str, name: str) -> str:
         """A command or value of a service with what is different here."""
-        ports = {"5555": "flower", "8321": "console", "9187": "exporter"}
-        text = re.sub(r"\b(?:5555|8321|9187)\b", lambda found: str(self.ports[ports[found[0]]]), text)
+        ports = {"5555": "flower", "8321": "console", "8322": "gateway", "9187": "exporter"}
+        text = re.sub(r"\b(?:5555|8321|8322|9187)\b", lambda found: str(self.ports[ports[found[0]]]), text)
         return (
             text.replace("/var/lib/slowwave", str(self.folder))
             .replace("/run/slowwave", str(self.folder / f"run-{name}"))
@@ -227,7 +229,7 @@ def _remember(local: Local) -> None:
 @pytest.mark.drill
 def test_every_service_gets_healthy_and_ends_when_it_is_told_to(local: Local, broker: Service) -> None:
     _migrate(local)
-    names = [*workers(local.services), "beat", "flower", "console", "exporter"]
+    names = [*workers(local.services), "beat", "flower", "console", "gateway", "exporter"]
     assert set(names) == set(local.services) - {"postgres", "redis", "migrate", "prometheus"}
     running = [local.start(name) for name in names]
     try:
