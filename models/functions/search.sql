@@ -77,7 +77,8 @@ BEGIN
         SELECT x.* FROM jsonb_to_record(p_ranking) AS x (
             fields float4[], saturation float8, length_share float8, memory float8, ended float8, tool float8,
             session float8, session_events float8, vector float8, least_cosine float8, least_deviation float8, "interval" float8,
-            diversity float8, use float8, recency float8, recency_days float8, remembered float8, turns_before float8)
+            diversity float8, use float8, recency float8, recency_days float8, remembered float8, turns_before float8,
+            weighed int)
     ), q AS MATERIALIZED (
         SELECT
             p_terms[#] AS q#, s[#] AS s#, coalesce(p_names[#], 0) AS name#,
@@ -116,9 +117,8 @@ BEGIN
         SELECT u.session_id, u.seq, u.kind,
                slowwave.passage_search_vector(
                    u.scope_id, u.content, coalesce(u.name, u.kind), u.happened_at,
-                   slowwave.guess_language(u.content, k.languages)) AS search
+                   slowwave.guess_language(u.content, (SELECT slowwave.scope_languages(p_scopes)))) AS search
         FROM unflushed u
-        CROSS JOIN (SELECT slowwave.scope_languages(p_scopes) OFFSET 0) AS k (languages)
         WHERE EXISTS (
             SELECT FROM unnest(p_beginnings) AS b WHERE strpos(lower(concat_ws(' ', u.name, u.content)), b) > 0)
         LIMIT 60
@@ -218,20 +218,22 @@ BEGIN
         ) AS f
     ), topics AS MATERIALIZED (
         -- How much each conversation is about the question.
-        SELECT t.session_id, sum(t.score) / greatest(s.last_seq, r.session_events) AS score
+        SELECT t.session_id, t.score / greatest(s.last_seq, r.session_events) AS score
         FROM (
-            SELECT c.session_id, c.seq, max(c.score) AS score FROM scored c
-            WHERE c.session_id IS NOT NULL GROUP BY c.session_id, c.seq
+            SELECT t.session_id, sum(t.score) AS score FROM (
+                SELECT c.session_id, c.seq, max(c.score) AS score FROM scored c
+                WHERE c.session_id IS NOT NULL GROUP BY c.session_id, c.seq
+            ) AS t
+            GROUP BY t.session_id
         ) AS t
-        CROSS JOIN LATERAL (SELECT * FROM slowwave.sessions n WHERE n.id = t.session_id OFFSET 0) AS s
         CROSS JOIN r
-        GROUP BY t.session_id, s.last_seq, r.session_events
+        CROSS JOIN LATERAL (SELECT n.last_seq FROM slowwave.sessions n WHERE n.id = t.session_id OFFSET 0) AS s
     ), worded AS MATERIALIZED (
         SELECT c.*, r.session * coalesce(t.score, c.score / r.session_events) AS session
         FROM (
             SELECT c.* FROM scored c WHERE c.score > 0
             ORDER BY c.score DESC, c.memory_id DESC NULLS LAST, c.session_id DESC, c.seq DESC, c.part
-            LIMIT 300
+            LIMIT (SELECT coalesce(r.weighed, 300) FROM r)
         ) AS c
         CROSS JOIN r
         LEFT JOIN topics t ON t.session_id = coalesce(c.session_id, (
@@ -257,7 +259,7 @@ BEGIN
                     - (sum(w.score) / greatest(p_documents, count(*))) ^ 2, 0)), 0), max(w.score)) AS deviation
             FROM worded w
         ) AS w
-    ), candidates AS MATERIALIZED (
+    ), candidates AS (
         SELECT c.memory_id, c.session_id, c.seq, c.part, max(c.score) AS score, max(c.session) AS session,
                max(c.coverage) AS coverage, max(c.names) AS names, max(c.cosine) AS cosine
         FROM (
@@ -302,7 +304,7 @@ BEGIN
         -- A second scope check (I8). It also drops memories that were archived after their vector was made.
         WHERE c.seq IS NOT NULL OR m.scope_id = ANY (p_scopes)
             AND (m.status IN ('inbox', 'episode', 'active') OR p_review AND m.status = 'review')
-    ), placed AS MATERIALIZED (
+    ), placed AS (
         -- A memory has the place of its first source.
         SELECT w.*, coalesce(w.session_id, x.session_id) AS said_in, coalesce(w.seq, x.seq) AS said_at,
                w.words + w.session + w.vector AS own
@@ -332,7 +334,7 @@ BEGIN
         ) AS g
     ), summed AS MATERIALIZED (
         -- Sums of equal numbers in another order differ in their last digits.
-        SELECT w.*, round((w.words + w.session + w.vector + i.recency + i."interval" + i.use)::numeric, 9)::float8 AS score,
+        SELECT w.*, round((w.words + w.session + w.vector + i.recency + i."interval" + i.use) * 1e9) / 1e9 AS score,
                i.recency, i."interval"
         FROM supported w CROSS JOIN r
         CROSS JOIN (
@@ -343,7 +345,7 @@ BEGIN
                            / (1 + extract(epoch FROM m.newest - w.at) / 86400 / r.recency_days), 0) AS recency,
                    CASE WHEN w.inside THEN r."interval" * greatest(m.best, 0) ELSE 0 END AS "interval",
                    w.use * greatest(m.best, 0) AS use) AS i
-    ), spaced AS MATERIALIZED (
+    ), spaced AS (
         SELECT s.*, s.score - (1 - r.diversity ^ (row_number() OVER (
             PARTITION BY coalesce(s.memory_id::text, s.session_id || '#' || s.seq) ORDER BY s.score DESC, s.part) - 1
             )) * abs(s.score) AS spaced
