@@ -77,8 +77,7 @@ BEGIN
         SELECT x.* FROM jsonb_to_record(p_ranking) AS x (
             fields float4[], saturation float8, length_share float8, memory float8, ended float8, tool float8,
             session float8, session_events float8, vector float8, least_cosine float8, least_deviation float8, "interval" float8,
-            diversity float8, use float8, recency float8, recency_days float8, remembered float8, turns_before float8,
-            weighed int)
+            diversity float8, use float8, recency float8, recency_days float8, remembered float8, turns_before float8)
     ), q AS MATERIALIZED (
         SELECT
             p_terms[#] AS q#, s[#] AS s#, coalesce(p_names[#], 0) AS name#,
@@ -233,7 +232,7 @@ BEGIN
         FROM (
             SELECT c.* FROM scored c WHERE c.score > 0
             ORDER BY c.score DESC, c.memory_id DESC NULLS LAST, c.session_id DESC, c.seq DESC, c.part
-            LIMIT (SELECT coalesce(r.weighed, 300) FROM r)
+            LIMIT 300
         ) AS c
         CROSS JOIN r
         LEFT JOIN topics t ON t.session_id = coalesce(c.session_id, (
