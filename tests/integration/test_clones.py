@@ -22,12 +22,28 @@ def test_rows_and_numbers_are_gone_in_the_same_database(clones: Clones) -> None:
     with clones.one(new=True) as first:
         number = add_agent(first)
         hidden = psycopg.connect(first)
+        hidden.execute("CREATE TEMP TABLE mine ()")
+        hidden.commit()
     with clones.one() as second:
         assert second == first
         assert add_agent(second) == number
         with pytest.raises(psycopg.OperationalError):
             hidden.execute("SELECT 1")
     hidden.close()
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM {}", "UPDATE {} SET last_status = 'failed', enabled = NOT enabled"])
+def test_rows_of_migrations_are_restored(clones: Clones, change: str) -> None:
+    table = "slowwave.maintenance_jobs"
+    found = []
+    with clones.one(new=True) as first, psycopg.connect(first, autocommit=True) as connection:
+        found.append(connection.execute(f"SELECT * FROM {table} ORDER BY id").fetchall())
+        connection.execute(change.format(table))
+    with clones.one() as second, psycopg.connect(second) as connection:
+        assert second == first
+        found.append(connection.execute(f"SELECT * FROM {table} ORDER BY id").fetchall())
+    assert found[0]
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +53,6 @@ def test_rows_and_numbers_are_gone_in_the_same_database(clones: Clones) -> None:
         "ALTER TABLE slowwave.agents DISABLE ROW LEVEL SECURITY",
         "GRANT SELECT ON slowwave.agents TO pg_monitor",
         "COMMENT ON TABLE slowwave.alembic_version IS 'another'",
-        "DELETE FROM slowwave.maintenance_jobs",
         "INSERT INTO slowwave.agents (tenant, name) VALUES ('default', 'maya'); ANALYZE slowwave.agents",
     ],
 )

@@ -22,6 +22,8 @@ _CATALOGUE = (
     "SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relkind = 'r'"
     " AND NOT relisshared AND relname NOT IN ('pg_statistic', 'pg_init_privs', 'pg_largeobject')"
 )
+_WITHOUT_TEMPORARY = "pg_namespace WHERE nspname !~ '^pg_(toast_)?temp_'"
+"""A connection that has made a temporary table leaves its empty schema."""
 _SETTINGS = (
     "SELECT (SELECT count(*) FROM pg_statistic WHERE starelid >= 16384), d.xmin::text,"
     " (SELECT count(*) FROM pg_db_role_setting s WHERE s.setdatabase = d.oid)"
@@ -59,17 +61,22 @@ class Clone:
         self.connection.execute("SET session_replication_role = replica")  # deletes ask no trigger and no foreign key
         tables = self._column(_TABLES)
         held = [table for table in tables if self._column(f"SELECT FROM {table} LIMIT 1")]
-        parts = [f"SELECT (count(*), max(xmin::text::bigint))::text FROM {table}" for table in self._column(_CATALOGUE)]
-        parts += [f"SELECT array_agg(t ORDER BY t)::text FROM {table} t" for table in held]
+        catalogue = (_WITHOUT_TEMPORARY if table == "pg_namespace" else table for table in self._column(_CATALOGUE))
+        parts = [f"SELECT (count(*), max(xmin::text::bigint))::text FROM {table}" for table in catalogue]
         self._state = "SELECT " + ", ".join(f"({part})" for part in parts)
         self._filled = " UNION ALL ".join(f"(SELECT '{t}' FROM {t} LIMIT 1)" for t in tables if t not in held)
         self._made = self._look()
+        self._held = {table: self._rows(table) for table in held}
 
     def _column(self, query: str) -> list[str]:
         return [row[0] if row else "" for row in self.connection.execute(query)]
 
+    def _rows(self, table: str) -> tuple[str] | None:
+        """The rows of a table that a migration fills, as text."""
+        return self.connection.execute(f"SELECT array_agg(t ORDER BY t)::text FROM {table} t").fetchone()
+
     def _look(self) -> list[object]:
-        """What a test changes seldom: every object and its rights, the rows of migrations, the planner's statistics."""
+        """What a test changes seldom: every object and its rights, the planner's statistics."""
         return [self.connection.execute(query).fetchone() for query in (self._state, _SETTINGS)]
 
     def clean(self) -> bool:
@@ -79,6 +86,10 @@ class Clone:
         if self.tests > MOST_TESTS or self._look() != self._made:
             return False
         rows = sum(self.connection.execute(f"DELETE FROM {table}").rowcount for table in self._column(self._filled))
+        for table, made in self._held.items():
+            if self._rows(table) != made:
+                self.connection.execute(f"DELETE FROM {table}")
+                self.connection.execute(f"INSERT INTO {table} SELECT t.* FROM unnest(%s::{table}[]) t", made)
         self.connection.execute(_RESTART)
         return rows <= MOST_ROWS
 
