@@ -15,6 +15,7 @@ import pytest
 from tests.gateway.conftest import Doors
 from tests.gateway.test_record import TURN
 from tests.support.processes import wait_until
+from tests.support.shelling import Shell
 from tests.workers.collector import collecting
 
 ROOT = Path(__file__).parent.parent.parent
@@ -45,12 +46,9 @@ def served(
         process.communicate(timeout=SECONDS)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [pytest.param((), id="one process"), pytest.param(("--workers", "2"), id="two processes", marks=pytest.mark.long)],
-)
-def test_served_gateway_answers_and_ends_by_sigterm(doors: Doors, options: tuple[str, ...]) -> None:
-    with served(doors, doors.url, *options) as (process, url):
+@pytest.mark.long
+def test_two_processes_answer_and_end_by_sigterm(doors: Doors) -> None:
+    with served(doors, doors.url, "--workers", "2") as (process, url):
         transport = httpx.HTTPTransport(retries=20)
         with httpx.Client(base_url=url, transport=transport, timeout=SECONDS) as client:
             headers = {"Authorization": f"Bearer {doors.full()}"}
@@ -62,16 +60,17 @@ def test_served_gateway_answers_and_ends_by_sigterm(doors: Doors, options: tuple
 
 
 def test_login_of_the_owner_is_refused(doors: Doors, module_database: str) -> None:
-    with served(doors, module_database) as (process, said):
-        assert process.wait(SECONDS) == 2
-        assert "slowwave admin roles add NAME --role gateway" in said
+    shell = Shell(module_database, doors.settings.broker_url)
+    result = shell("serve", "--listen", "127.0.0.1:0")
+    assert result.exit_code == 2
+    assert "slowwave admin roles add NAME --role gateway" in result.stderr
 
 
-def test_spans_of_a_request_carry_its_id_and_no_text(doors: Doors) -> None:
+def test_gateway_answers_sends_spans_without_text_and_ends(doors: Doors) -> None:
     trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     with (
         collecting() as collector,
-        served(doors, doors.url, variables=collector.variables) as (_, url),
+        served(doors, doors.url, variables=collector.variables) as (process, url),
         httpx.Client(base_url=url, transport=httpx.HTTPTransport(retries=20), timeout=SECONDS) as client,
     ):
         headers = {
@@ -86,3 +85,6 @@ def test_spans_of_a_request_carry_its_id_and_no_text(doors: Doors) -> None:
         assert span.parent == "00f067aa0ba902b7"
         assert b"Lisbon" not in collector.raw
         assert doors.full().encode() not in collector.raw
+        assert client.get("/readyz").json() == {"status": "ok"}
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(SECONDS) == 0

@@ -84,23 +84,21 @@ def test_worker_with_beat_sweeps_and_stops_with_its_beat(
 
 
 @pytest.mark.long
-def test_beat_ends_with_a_killed_worker(start: Start) -> None:
-    worker = start("--beat", "--concurrency", "1", "--queues", "maintenance")
-    worker.says("ready.")
-    worker.says(TICK)
-    children = worker.children()
-    assert len(children) >= 2, "beat and a process of the pool"
-    worker.kill()
-    wait_until(lambda: not _alive(children), STOP_SECONDS, "beat and the pool have ended")
-
-
-def test_options_reach_celery(start: Start, own_valkey: OwnValkey, fleet: Fleet) -> None:
-    worker = start("--queues", "days, flush", "--name", "little@here", "--concurrency", "2", "--events")
+def test_options_reach_celery_and_beat_ends_with_a_killed_worker(
+    start: Start, own_valkey: OwnValkey, fleet: Fleet
+) -> None:
+    options = ("--queues", "days, maintenance", "--name", "little@here", "--concurrency", "2", "--events")
+    worker = start("--beat", *options)
     worker.says("little@here ready.")
-    asked = {"little@here": frozenset({"days", "flush"})}
+    asked = {"little@here": frozenset({"days", "maintenance"})}
     wait_until(lambda: listening(own_valkey.client, fleet.settings()) == asked, 20, "it answers for both queues")
     assert "concurrency: 2 (prefork)" in worker.log
     assert "task events: ON" in worker.log
+    worker.says(TICK)
+    children = worker.children()
+    assert len(children) >= 3, "beat and two processes of the pool"
+    worker.kill()
+    wait_until(lambda: not _alive(children), STOP_SECONDS, "beat and the pool have ended")
 
 
 def test_unknown_queue_is_refused_and_the_allowed_ones_are_named() -> None:
