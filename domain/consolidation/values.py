@@ -7,7 +7,7 @@ from uuid import UUID
 
 from slowwave_server.domain.consolidation.known import TRUSTS, MemoryRevision
 from slowwave_server.domain.review import ends_at
-from slowwave_server.domain.similarity import AttributeClaim, read
+from slowwave_server.domain.similarity import AttributeClaim, excludes, read
 
 Pinned = Callable[[UUID, UUID], bool]
 
@@ -61,7 +61,7 @@ def settle_values(group: Sequence[Valued], pinned: Pinned, now: datetime) -> tup
     for one in group:
         older = one.memory
         others = [
-            other for other in group if other.claim.value != one.claim.value and not pinned(older.id, other.memory.id)
+            other for other in group if excludes(one.claim, other.claim) and not pinned(older.id, other.memory.id)
         ]
         begun = [other.memory for other in others if ends_at(older, other.memory) <= now]
         later = [memory for memory in begun if memory.reaffirmed_at > older.reaffirmed_at]

@@ -3,7 +3,7 @@ score.
 """
 
 from slowwave_server.domain.similarity.changing import changes, tells_change
-from slowwave_server.domain.similarity.claims import is_occupation
+from slowwave_server.domain.similarity.claims import excludes, is_occupation
 from slowwave_server.domain.similarity.judge import judge
 from slowwave_server.domain.similarity.meaning import Meaning, MeaningOf
 from slowwave_server.domain.similarity.reading import Reading, read
@@ -18,6 +18,7 @@ __all__ = [
     "Thresholds",
     "Verdict",
     "changes",
+    "excludes",
     "is_occupation",
     "judge",
     "read",

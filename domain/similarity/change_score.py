@@ -6,7 +6,8 @@ contains the weights of a logistic regression, the pairs that it learned, and th
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,6 +16,7 @@ from math import log
 from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.lexicon import stem
 from slowwave_server.domain.similarity.meaning import Meaning
+from slowwave_server.domain.similarity.moving_on import is_present
 from slowwave_server.domain.similarity.quotes import speakers_of
 from slowwave_server.domain.similarity.reading import Reading
 from slowwave_server.domain.similarity.restating import told_apart
@@ -22,6 +24,7 @@ from slowwave_server.domain.similarity.same_thing import (
     give_other_values,
     lacks_thing,
     names_thing,
+    own_kinds,
     rival_kinds,
     tells_of_talk,
 )
@@ -31,6 +34,10 @@ _AGENT = "assistant"
 _LEAST_CHANCE = 1e-4
 _MOST_MISSING = 5
 _MOST_CHARACTERS = 400
+_DOUBTED = -3.0
+"""With weaker evidence of an update, the model sees none."""
+_SENTENCE = re.compile(r"\w{3}(?<!Mrs)(?<!Prof)[.!?]\s+\w+ \w+ ")
+"""A second sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +111,33 @@ def least(older: Reading, newer: Reading, bounds: Bounds, found: Mapping[str, fl
     is_other = (found["two subjects"] or lacks_thing(newer, older)) and rival_kinds(older, newer)
     if is_other or _AGENT in speakers.newer or tells_of_talk(older) or tells_of_talk(newer):
         return bounds.sure_of_other
-    if names_thing(older, newer):
-        return bounds.sure
-    names = speakers.stems
-    if names and not _gives_value(newer, names) and not (_gives_value(older, names) and found["shared"]):
+    is_talk = speakers.stems or "user" in older.doer.stems
+    if is_talk and not _is_told_in_talk(older, newer, found, speakers.stems):
         return bounds.sure_of_other
-    return bounds.sure if give_other_values(older, newer) else bounds.sure_without_values
+    return bounds.sure if names_thing(older, newer) or give_other_values(older, newer) else bounds.sure_without_values
 
 
-def _gives_value(reading: Reading, names: frozenset[str]) -> bool:
-    """Return True if a statement gives a value other than the speakers' names."""
-    return any(value.same not in names for value in read_clause(reading.text).values)
+def _is_told_in_talk(older: Reading, newer: Reading, found: Mapping[str, float], names: frozenset[str]) -> bool:
+    """Return True if a person's words give another value, or tell of a change of the one thing that was said before.
+
+    Most talk gives no value: a reaction, a mood, an event. An earlier quote of several sentences says several things,
+    of which one may end. names: those of the speakers, which are no values.
+    """
+    mine, its, is_named = own_kinds(older, newer), own_kinds(newer, older), names_thing(older, newer)
+    rivals = (mine & its) - {"name"} or (found["shared"] and _families(mine) & _families(its))
+    if rivals or ("name" in mine & its and (is_named or found["update"] > 0)):
+        return True
+    if _SENTENCE.search(older.text) or not (is_present(older) or found["earlier change"]):
+        return False
+    before, after = ({value.same for value in read_clause(one.text).values} - names for one in (older, newer))
+    if not before & after and (found["update"] < _DOUBTED or not ("name" in mine & its or found["change"])):
+        return False
+    return is_named or bool(after) or bool(before and found["shared"])
+
+
+def _families(kinds: Iterable[str]) -> set[str]:
+    """Return the kinds without units and forms, and without names."""
+    return {kind.partition(" ")[0] for kind in kinds} - {"name"}
 
 
 def evidence(

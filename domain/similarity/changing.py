@@ -16,7 +16,7 @@ from slowwave_server.domain.similarity.change_score import Speakers, ends
 from slowwave_server.domain.similarity.judge import are_two_subjects
 from slowwave_server.domain.similarity.meaning import LEARNED_CHARACTERS, MeaningOf
 from slowwave_server.domain.similarity.moving_on import becomes, is_over, is_present, moves_on
-from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
+from slowwave_server.domain.similarity.quotes import speakers_of, with_user_for_speaker
 from slowwave_server.domain.similarity.reading import Reading, read
 from slowwave_server.domain.similarity.restating import adds, are_plain, restates, restates_owned
 from slowwave_server.domain.similarity.same_thing import are_other_things, names_thing, own_kinds
@@ -27,14 +27,16 @@ from slowwave_server.domain.similarity.topics import NUMBER, OF_VERSION, is_open
 _CHANGE = re.compile(  # for lower case: a search that ignores the case takes five times as long
     r"\b(?:now(?:adays)?|these days|no longer|any ?(?:more|longer)|from now on|"
     r"from (?:today|this|next|\w+day|(?:jan|febr)uary|march|april|may|june|july|august|\w+ber)|"
-    r"as of|since(?! (?:we|i|you) )|starting|instead|again|by now|at the moment|new|personal best|record|ever|already|"
+    r"as of|since(?! (?:we|i|you) )|starting|instead|again|once more|restart(?:s|ed)?|by now|"
+    r"at the moment|new|personal best|record|ever|already|"
     r"gone|moved|shifted|switched|changed|upgraded|updated|raised|increased|lowered|reduced|cut|replaced|renewed|extended|"
     r"postponed|pushed|bumped|scaled|doubled|halved|dropped|reached|climbed|handed over|swapped|took over|"
-    r"rolled (?:out|back)|migrated|renamed|retired|grew|outgrown|goes up|went up|up to|down to|"
+    r"rolled (?:out|back)|migrated|renamed|retired|grew(?! up)|outgrown|goes up|went up|up to|down to|"
     r"back (?:to|down|up|at|on|in|with)|"
     r"re(?:sized|vised|scheduled|assigned|licensed|located|negotiated|placed|places)|promoted|demoted|"
     r"passed (?:the|my|his|her|their)|"
-    r"took (?:\w+ )?over|tak(?:en|es) over|fell|rose|beat|smashed|pb|fastest|after all|set (?:[\w']+ ){1,4}to|handed|"
+    r"took (?:\w+ ){0,2}over|"
+    r"tak(?:en|es) over|fell|rose|beat|smashed|pb|fastest|after all|set (?:[\w']+ ){1,4}to|handed|"
     r"went down|grown|got (?:married|engaged|divorced)|rewrote|rewritten|ported|converted|traded|ramped|"
     r"finished rolling|withdrew|rejected|extension|left|quits?|stopped|gave up|paid|settled|fixed|"
     r"repaired|resolved|healed|ruled out|elected|appointed|enabled|disabled|"
@@ -46,10 +48,13 @@ _CHANGE = re.compile(  # for lower case: a search that ignores the case takes fi
 )
 _ENDED = re.compile(
     r"(?i)(?<!\bbe )\b(?:(?P<parted>left|quit|broke up|split up|moved (?:back|away|out)|withdrew|resigned)|"
-    r"cancell?ed|sold(?! out)|closed|retired|gone|stopped|replaced|traded|dropped|rejected|switched off|"
+    r"cancell?ed|sold(?! out)|closed|retired|gone|stopped|replaced|traded(?! (?:it )?in on)|"
+    r"dropped|rejected|switched off|"
     r"took .{1,20} off|outgrown|gave up)\b"
 )
 """Words for an end; after `parted`, the thing goes on without the person."""
+_LABEL = re.compile(r"(\w+): ")
+"""The speaker of words without a subject: "Maya: Never been there."."""
 _DIGITS = re.compile(r"\d+")
 _BEFORE, _AFTER = 25, 30
 """Characters around the words of an end in which the name of the ended thing stands."""
@@ -73,7 +78,7 @@ def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
     the rules decide about others, about weak evidence, and without a model. With a model, a statement that is longer
     than those from which it learned neither ends another one nor is ended.
     """
-    before, after = read(plain_words(older.text)), read(plain_words(newer.text))
+    before, after = map(read, with_user_for_speaker(older.text, newer.text))
     if meaning and max(len(before.text), len(after.text)) > LEARNED_CHARACTERS:
         return False
     first, second = speakers_of(older.text), speakers_of(newer.text)
@@ -84,33 +89,37 @@ def changes(newer: Reading, older: Reading, meaning: MeaningOf | None) -> bool:
         ended = ends(before, after, told, was_change=was_change, is_change=is_change, speakers=Speakers(first, second))
         if ended is not None:
             return ended
-    if plain and _says_plainly(before, after, was_change=was_change, is_change=is_change):
-        return True
-    if not is_change:
-        return False
+    says = plain and _says_plainly(before, after, was_change=was_change, is_change=is_change, by_others=by_others)
+    if says or not is_change:
+        return says
     if plain and not by_others and succeeds(before, after, was_change=was_change):
         return True
-    speakers = {speaker.lower() for speaker in first | second} | {"user"}
+    labels = (found[1] for text in (before.text, after.text) if (found := _LABEL.match(text)))
+    speakers = {speaker.lower() for speaker in (*first, *second, *labels)} | {"user"}
     return (plain and _measures_anew(before, after)) or is_over(before, after) or _ends_what(before, after, speakers)
 
 
-def _says_plainly(older: Reading, newer: Reading, *, was_change: bool, is_change: bool) -> bool:
+def _says_plainly(older: Reading, newer: Reading, *, was_change: bool, is_change: bool, by_others: bool) -> bool:
     if not is_change:
         return becomes(older, newer) or restates_owned(older, newer)
-    if moves_on(older, newer, was_change=was_change) or _speaks_anew(older, newer):
+    if moves_on(older, newer, was_change=was_change) or _speaks_anew(older, newer, by_others=by_others):
         return True
     return restates(older, newer, was_change=was_change) and not are_other_things(older, newer)
 
 
-def _speaks_anew(older: Reading, newer: Reading) -> bool:
+def _speaks_anew(older: Reading, newer: Reading, *, by_others: bool) -> bool:
     """Return True if the newer one names the thing of the older one, and each gives a value of one kind that the other
-    lacks. Names and identifiers are of one kind, but prove nothing beside other values.
+    lacks. Names and identifiers are of one kind, but prove nothing beside other values, about an event, or if two
+    people speak.
     """
     if "?" in newer.text or is_open(newer.text) or adds(newer.text):
         return False
     mine, its = own_kinds(older, newer), own_kinds(newer, older)
-    are_rivals = bool(mine & its - {"name"}) or (len(mine) == len(its) == 1 and _are_designations(mine | its))
-    return are_rivals and names_thing(older, newer)
+    if not mine & its - {"name"}:
+        is_state = is_present(older) or tells_change(older.text)
+        if by_others or not is_state or not (len(mine) == len(its) == 1 and _are_designations(mine | its)):
+            return False
+    return names_thing(older, newer)
 
 
 def _are_designations(kinds: Iterable[str]) -> bool:

@@ -82,11 +82,14 @@ def claims_of(text: str) -> tuple[tuple[AttributeClaim, ...], bool]:
 def excludes(one: AttributeClaim, other: AttributeClaim) -> bool:
     """Return True if two claims give one attribute of one subject two values that exclude each other.
 
-    A value that only adds detail to the other ("Berlin", "Berlin, Germany") excludes nothing.
+    A value that only adds detail to the other ("Berlin", "Berlin, Germany") excludes nothing, and neither do two
+    descriptions of one occupation ("a good cook", "a trained cook").
     """
     if not one.single or one.attribute != other.attribute or one.value == other.value:
         return False
     if one.subject != other.subject and not _same_name(one.subject.split(), other.subject.split()):
+        return False
+    if one.attribute == "occupation" and one.value.split()[-1:] == other.value.split()[-1:]:
         return False
     mine, its = set(one.value.split()), set(other.value.split())
     return not (mine <= its or its <= mine)

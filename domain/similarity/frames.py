@@ -126,7 +126,7 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         "live|living|reside|based|moved|relocated|home| from ",
         _frame(
-            rf"(?:{_NOT} (?:lives?|lived|resides?)|{_IS} (?:living|based)) in {_REST}",
+            rf"(?:{_NOT} (?:lives?|resides?)| (?:has|have){_NOT} lived|{_IS} (?:living|based)) in {_REST}",
             "lives_in", "lives in", "place",
         ),
         _frame(rf"{_NOT} (?:moved|relocated)(?: again| back| house)*(?:,? this time)? to {_REST}", "lives_in",

@@ -73,10 +73,13 @@ _STATIONS = (
         re.compile(r"(?i)\bnew (?:\S+ )?e-?mail\b|\b(?:e-?mail|write) .{0,30}@.{0,40}\b(?:from now on|instead|now)\b"),
     ),
     (
-        re.compile(r"(?i)\b(?:engaged|dating|seeing|single|in a relationship|married|living with)\b"),
+        re.compile(r"(?i)\b(?:engaged|dating|seeing|single|in a relationship|living with)\b"),
+        re.compile(r"(?i)\b(?:got (?:married|engaged)|been (?:seeing|dating))\b"),
+    ),
+    (
+        re.compile(r"(?i)\b(?:engaged|dating|seeing|in a relationship|married|living with)\b"),
         re.compile(
-            r"(?i)\b(?:got (?:married|engaged|divorced)|broke up|split up|divorced|single now|single again|"
-            r"been (?:seeing|dating))\b"
+            r"(?i)\b(?:got divorced|broke up|split up|divorced|single now|single again|been (?:seeing|dating))\b"
         ),
     ),
 )
@@ -136,13 +139,14 @@ def is_present(reading: Reading) -> bool:
     """Return True if a statement is about the present, not about the past."""
     verb = next((token for token in reading.tokens[reading.clause.end :] if token.kind != "negator"), None)
     if verb is None or verb.lower in _NOW:
-        return verb is not None or not reading.tokens or not _is_past(reading.tokens[0])
+        return verb is not None or not any(map(_is_past, reading.tokens))  # "the user also moved" has no verb here
     is_base = verb.lower == verb.lemma and parts_of_speech(verb.lemma).startswith("v")
     return is_base or (verb.lower.endswith("s") and verb.lower not in _ONCE)
 
 
 def _is_past(token: Token) -> bool:
-    return token.kind == "word" and token.lower != token.lemma and parts_of_speech(token.lemma).startswith("v")
+    inflected = token.lower != token.lemma and not token.lower.endswith(("ing", "s"))
+    return token.kind == "word" and inflected and parts_of_speech(token.lemma).startswith("v")
 
 
 def _gives_up(older: Reading, newer: Reading, *, was_change: bool) -> bool:
@@ -178,7 +182,7 @@ def is_over(older: Reading, newer: Reading) -> bool:
     still "work", and may still drink coffee.
     """
     found = _NO_LONGER.search(newer.text)
-    if found is None or are_two_subjects(older, newer):
+    if found is None or older.negated or are_two_subjects(older, newer):
         return False
     words = set(_WORD.findall((found["after"] or found["before"] or "").lower()))
     over = {token.stem for token in newer.content if token.lower in words} - _HELD

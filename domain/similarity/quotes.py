@@ -41,6 +41,20 @@ def speakers_of(text: str) -> frozenset[str]:
     return frozenset(name for name in (found["speaker"], found["listener"]) if name) if found else frozenset()
 
 
+def with_user_for_speaker(one: str, other: str) -> tuple[str, str]:
+    """Return the plain words of two statements, with "the user" in place of the only speaker of the two.
+
+    A speaker's name is no value, and the pairs of `change_score.json` are about the user.
+    """
+    plain = plain_words(one), plain_words(other)
+    speakers = [found["speaker"] for text in (one, other) if (found := _QUOTED.fullmatch(text))]
+    name = re.compile(rf"\b{re.escape(speakers[0])}\b") if speakers else None
+    if name is None or speakers[0] != speakers[-1] or not (len(speakers) > 1 or all(map(name.search, plain))):
+        return plain
+    first, second = (name.sub("the user", words) for words in plain)
+    return first[:1].upper() + first[1:], second[:1].upper() + second[1:]
+
+
 def with_speaker_for_we(text: str) -> str:
     """Return the plain words with the speaker in place of "We" at the start: a person who says "We moved to Porto"
     lives there.

@@ -67,7 +67,8 @@ _EXACT_DIGITS = 15
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}\Z)")
 _QUOTED = frozenset((': "', ": \N{LEFT DOUBLE QUOTATION MARK}"))
 _OPENING = 3
-"""Characters before the first word of a quoted statement: 'Maya: "Payments are due"'. Its capital makes no name."""
+"""Characters before the first word of a sentence, which show that it is the first: its capital makes no name."""
+_SENTENCE_END = re.compile(r"(?:\w[.!?]|[.!?][\"')\]\N{RIGHT DOUBLE QUOTATION MARK}])\s\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,15 @@ def tokenise(text: str) -> tuple[Token, ...]:
     tokens: list[Token] = []
     plain = uncontracted(text)
     for found in _PATTERN.finditer(plain):
-        opens = not tokens or plain[max(0, found.start() - _OPENING) : found.start()] in _QUOTED
+        opens = not tokens or _opens(plain[max(0, found.start() - _OPENING) : found.start()], tokens[-1])
         tokens.extend(_tokens(found, opens=opens))
     return tuple(tokens)
+
+
+def _opens(before: str, last: Token) -> bool:
+    """Return True if a word opens a sentence. before: the characters before it; last: the token before it."""
+    ended = len(before) == _OPENING and _SENTENCE_END.search(before) is not None
+    return before in _QUOTED or (ended and last.lower.rstrip(".") not in TITLES)
 
 
 def uncontracted(text: str) -> str:

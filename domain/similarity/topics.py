@@ -9,6 +9,7 @@ from itertools import takewhile
 from slowwave_server.domain.similarity.amounts import unit_of
 from slowwave_server.domain.similarity.lexicon import is_common_word, is_kind_of, parts_of_speech, stem
 from slowwave_server.domain.similarity.reading import Reading
+from slowwave_server.domain.similarity.stopwords import ORDINALS
 from slowwave_server.domain.similarity.tokens import Token, tokenise
 
 _CLAUSES = re.compile(
@@ -20,7 +21,7 @@ _OPEN = re.compile(
     r"(?i)\b(?:if|would|could|might|(?-i:may)|should(?!.{1,60}from now on)|maybe|perhaps|wants?|wish(?:es)?|"
     r"hop(?:es?|ing)|plan(?:s|ned)? (?:to|on) (?![\d$€£A-Z]|the |our |my )|planning|"
     r"consider(?:s|ing)?|thinking|goal|aims?|needs? to|trying|asked|wonder\w*|proposed?|suggest\w*|recommend\w*|"
-    r"options?|instead of (?:just|only)|about to|going to|delivered \W)\b"
+    r"options?|instead of (?:just|only)|about to|going to|gonna|delivered \W)\b"
 )
 """Words of a wish, a plan, a question or a proposal, which change nothing yet."""
 ROLES = frozenset(
@@ -51,7 +52,9 @@ _LIGHT = frozenset(
     "replace hand finish pass fall rise stand lose win new old just already back down up finally currently recently "
     "please big personal good only revise resize reschedule reassign grow jump exceed measure set land".split()
 )
-_ACRONYMS = frozenset("api ci cd db url ip id sla slo ui os vm cpu gpu ram hr it ttl vat pr".split())
+_ACRONYMS = frozenset(
+    "api ci cd db url ip id sla slo ui os vm cpu gpu ram hr it ttl vat pr btw fyi lol omg um umm uh hmm hey hi".split()
+)
 """Capitals that name no certain thing."""
 _LETTERS, _DIGITS = re.compile(r"[a-z]+"), re.compile(r"\d+")
 _VERSION = re.compile(r"v?\d[\d.]*\Z")
@@ -171,7 +174,7 @@ def is_person(token: Token) -> bool:
 
 def _value(tokens: Sequence[Token], at: int) -> Value | None:
     token = tokens[at]
-    if token.kind == "number":
+    if token.kind == "number" and token.lower not in ORDINALS:  # not "the first draft"
         unit = unit_of(token.lemma, tokens[at + 1 : at + 3])
         return Value(NUMBER if unit in _NO_TOPIC else f"{NUMBER}{unit}", token.lemma)
     if token.kind in {"date", "time"}:

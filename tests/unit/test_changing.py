@@ -3,7 +3,7 @@
 import pytest
 
 from slowwave_server.domain.similarity import Meaning, MeaningOf, changes, read
-from slowwave_server.domain.similarity.quotes import plain_words
+from slowwave_server.domain.similarity.quotes import plain_words, with_user_for_speaker
 from tests.support.tables import for_each
 
 
@@ -11,6 +11,12 @@ def meaning(*, by_first: float = 0.0, by_second: float = 0.0, conflict: float = 
     """A model with one answer. by_first: that the statement first in alphabetical order ends the other one."""
     update = by_first + by_second
     return lambda _a, _b: Meaning(0.1, conflict, update, 0.9 - update - conflict, 0.0, 0.8, 0.7, by_first)
+
+
+def sees_update(older: str, newer: str, chance: float) -> MeaningOf:
+    """A model that says with this chance that the newer one ends the older one."""
+    before, after = with_user_for_speaker(older, newer)
+    return meaning(by_first=chance * (after < before), by_second=chance * (before < after))
 
 
 @pytest.mark.parametrize(
@@ -219,6 +225,66 @@ def test_the_model_ends_nothing_of_another_thing(older: str, newer: str) -> None
     first, second = plain_words(older), plain_words(newer)
     told = meaning(by_first=0.3 * (second < first), by_second=0.3 * (first < second))
     assert not changes(read(newer), read(older), told)
+
+
+@for_each(
+    ("older", "newer", "chance"),
+    [
+        ('Ola: "My goat pen is open."', 'Ola: "Hey Pim, my goat pen has been a joy."', 0.3),
+        ('Ola: "Try the Faro soup first."', 'Ola: "Now I\'m gonna order some soup for tonight."', 0.5),
+        ('Ola: "My last class went well. I am ready to row."', 'Ola: "My class was a help, I am ready now."', 0.1),
+        ('Ola: "I grew up with Tal and Weil and old songs."', 'Ola: "My favorite old song now is by Brandt."', 0.01),
+    ],
+)
+def test_talk_without_another_value_ends_nothing(older: str, newer: str, chance: float) -> None:
+    assert not changes(read(newer), read(older), sees_update(older, newer, chance))
+
+
+@for_each(
+    ("older", "newer"),
+    [
+        ('Ola: "I come from Lund. I live in Faro."', 'Ola: "I moved, now I live in Oslo."'),
+        ('Ola: "My bus to work is line 4."', 'Ola: "My bus to work is line 9 now."'),
+        ('Ola: "I eat no eggs these days."', 'Ola: "I eat eggs once more."'),
+        ('Ola: "Our choir is led by Tal."', 'Ola: "Tal retired, so Brandt leads our choir now."'),
+        ("Ola's choir begins at seven.", 'Ola: "From today my choir begins at eight."'),
+    ],
+)
+def test_talk_that_gives_another_value_ends_one(older: str, newer: str) -> None:
+    assert changes(read(newer), read(older), sees_update(older, newer, 0.3))
+
+
+@for_each(
+    ("older", "newer"),
+    [
+        (
+            'Ola: "Not much is new. I am busy with my goats."',
+            'Ola: "Sounds like a new and busy task! Getting to row is fun."',
+        ),
+        (
+            'Ola: "The youngest goat is full of life and I adore Tal."',
+            'Pim: "I have wanted to go since May, but it is hard as the youngest goat Toto is new."',
+        ),
+        ('Ola: "I don\'t row here any more."', 'Ola: "I am sorry, I don\'t row here any more."'),
+        ("Ola is going to Pim's.", "Pim: Toto moved out."),
+    ],
+)
+def test_names_of_speakers_and_first_words_are_no_values(older: str, newer: str) -> None:
+    assert not changes(read(newer), read(older), None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "plain"),
+    [
+        ('Ola: "I row."', 'Ola: "My goat is ill."', ("The user row.", "The user's goat is ill.")),
+        ("Ola rows.", 'Ola: "I rest."', ("The user rows.", "The user rest.")),
+        ("The user agreed.", 'assistant: "I booked."', ("The user agreed.", "Assistant booked.")),
+        ('Ola: "I row."', 'Pim: "I rest."', ("Ola row.", "Pim rest.")),
+        ("Ola rows.", "Pim rests.", ("Ola rows.", "Pim rests.")),
+    ],
+)
+def test_the_only_speaker_is_read_as_the_user(one: str, other: str, plain: tuple[str, str]) -> None:
+    assert with_user_for_speaker(one, other) == plain
 
 
 def test_statements_longer_than_those_that_the_model_learned_end_nothing() -> None:

@@ -144,3 +144,15 @@ def test_a_value_that_holds_only_later_ends_nothing_yet() -> None:
         "Maya works at Fabrikam",
         None,
     ]
+
+
+def test_a_value_in_more_detail_ends_nothing() -> None:
+    said = enumerate(
+        ["Maya lives in Oslo", "Maya lives in Oslo Norway", "Maya is a trained cook", "Maya is a good cook"]
+    )
+    group = [value for day, text in said if (value := valued(known(day, text, day=day))) is not None]
+    assert len(group) == len(["Oslo", "Norway", "trained", "good"])
+    ended, unclear = settle_values(group[:2], never, LATER)
+    ended += settle_values(group[2:], never, LATER)[0]
+    assert [one.newer for one in ended] == [None] * len(group)
+    assert unclear == []

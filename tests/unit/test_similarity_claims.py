@@ -144,3 +144,12 @@ def test_denial_is_seen_in_its_many_forms(text: str, negated: bool) -> None:
 def test_curly_apostrophes_are_apostrophes() -> None:
     curly = "Maya\N{RIGHT SINGLE QUOTATION MARK}s dog isn\N{RIGHT SINGLE QUOTATION MARK}t called Bruno"
     assert read(curly).claims == read(curly.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")).claims
+
+
+def test_a_former_home_is_no_present_one() -> None:
+    assert read("Maya lived in Oslo for two years").claims == ()
+    assert [claim.value for claim in read("Maya has lived in Oslo for two years").claims] == ["oslo 2 year"]
+
+
+def test_the_first_word_of_each_sentence_is_no_name() -> None:
+    assert read("Maya rested. Getting up was hard! Sounds bad. Dr. Mark left.").names == {"maya", "mark"}
