@@ -23,7 +23,7 @@ _NO_DEEDS = frozenset(
     "be seem appear feel think say tell know believe want need try decide find realize realise mention ask suggest let "
     "keep get make consider look remember forget understand mean guess suppose agree become do have like love enjoy "
     "prefer hate dislike express emphasize emphasise acknowledge describe explain show share offer receive take give "
-    "bring face state note call name".split()
+    "bring face state note".split()
 )
 _DETERMINERS = frozenset("a an the his her their its my our your own some".split())
 _CONNECTORS = frozenset("of the de van von".split())

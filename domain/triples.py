@@ -99,11 +99,12 @@ def triples(reading: Reading) -> tuple[Relation, ...]:
 
 
 def _is_no_deed(clause: Clause) -> bool:
-    """Return True if the object is really a participle of a passive sentence ("is sunk tons"), or if the clause has no
-    verb ("RV booking number").
+    """Return True if the object is really a participle of a passive sentence ("is sunk tons"), if the clause has no
+    verb ("RV booking number"), or if a name follows the object ("I named her Tilly").
     """
     words = clause.predicate.split()
-    return words[0].endswith("ing") or (words[0] in {"is", "was", "are", "were"} and is_past(words[-1]))
+    names = clause.verb in {"call", "name"} and not clause.preposition
+    return names or words[0].endswith("ing") or (words[0] in {"is", "was", "are", "were"} and is_past(words[-1]))
 
 
 def _of_clause(clause: Clause) -> Relation:
