@@ -21,7 +21,9 @@ _ENDS = re.compile(
 _NARROWS = re.compile(r"(?i)^\s(?:(?:that|which|who|where|like|such)\b|(?:and|or) \S+ \S)")
 _DEFINES = re.compile(r"(?:about|from|into|of|that|where|which|who|whose|for (?!(?:his|her|their|my|our|its|\d+)\b))\b")
 # What follows tells how or when, and names nothing: "is running on a laptop", "are whenever they can".
-_TELLS_HOW = re.compile(r"(?i)(?:\w+ing|about|at|for|from|in|key|like|of|on|with|wh(?:at|en|ere|o|ich)(?:ever)?)\b")
+_TELLS_HOW = re.compile(
+    r"(?i)(?:\w+ing|about|at|for|from|in|into|key|like|of|on|with|wh(?:at|en|ere|o|ich)(?:ever)?)\b"
+)
 _HALF_OF_PAIR = re.compile(r" (?:and|or|&) (?P<other>[\w-]+) (?P<noun>[\w-]+)")
 _QUOTED = re.compile(r"[\"'\u2018\u201c]\Z")
 _HALF_QUOTED = re.compile(r"[^s]['\u2019\u201d\"] ")
@@ -39,7 +41,7 @@ _REFERS = frozenset("it them him her that this".split())
 _OF_THINGS = frozenset({"likes", "dislikes", "prefers", "has", "uses", "owns", "is", "is a", "works as"})
 _FORMS = ("ed", "ing", "ly")
 """Endings of words that the lexicon of base forms lacks and that are no nouns: "a club called Northern Oars"."""
-_VAGUE = VAGUE_NOUNS | {"place"}
+_VAGUE = VAGUE_NOUNS | {"place", "things"}
 _PARTICLES = frozenset("up off out down away back over".split())
 _STATES = ("going ", "doing ", "being ", "getting ", "having ")
 
@@ -114,7 +116,7 @@ def fits(predicate: str, words: str, *, is_single: bool) -> bool:
         or (predicate in {"works as", "has"} and words.endswith("ing"))  # "has a pipe sitting" in the yard
         or (predicate in {"likes", "dislikes"} and _LEANS_ON_TALK.search(words))
         or (predicate.startswith("has the ") and _TELLS_HOW.match(words))
-        or (described and (not is_value or _is_adjective(head_of(predicate))))
+        or (described and (not is_value or (_is_adjective(head_of(predicate)) and not words[:1].isupper())))
     ):
         return False
     # Only the adjective of "the warm, soft bread" would remain. A colour may be a favourite thing.

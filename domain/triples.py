@@ -143,14 +143,14 @@ def _is_misread(relation: Relation, text: str, sentences: Sequence[str]) -> bool
 
 
 def _is_part(predicate: str, words: str, text: str) -> bool:
-    """Return True for the first of a list, an adjective of several ("a one-week, cheap trip"), and a certain thing that
-    other sentences name ("loves the color").
+    """Return True for the first of a list, an adjective of several ("a one-week, cheap trip"), and the first of
+    two features ("loves the color and texture").
     """
     if predicate == "is" or predicate.startswith("has the "):
         return re.search(f"{re.escape(words)}{_REST_OF_LIST}", text) is not None
     if predicate == "is a":
         return "-" in head_of(words) and f"{words}, " in text
-    return predicate in {"likes", "dislikes"} and words.islower() and f" the {words}" in text
+    return predicate in {"likes", "dislikes"} and words.islower() and f" the {words} and " in text
 
 
 def _of_claims(claims: Iterable[AttributeClaim]) -> Iterator[Relation]:

@@ -34,8 +34,9 @@ _AGENT = "assistant"
 _LEAST_CHANCE = 1e-4
 _MOST_MISSING = 5
 _MOST_CHARACTERS = 400
-_DOUBTED = -3.0
-"""With weaker evidence of an update, the model sees none."""
+_DOUBTED, _DOUBTED_OF_NAMES = -1.5, -3.0
+"""With weaker evidence of an update, the model sees none. The second bound is for another name and equal topics."""
+_EQUAL_TOPICS = 0.5
 _SENTENCE = re.compile(r"\w{3}(?<!Mrs)(?<!Prof)[.!?]\s+\w+ \w+ ")
 """A second sentence."""
 
@@ -130,7 +131,10 @@ def _is_told_in_talk(older: Reading, newer: Reading, found: Mapping[str, float],
     if _SENTENCE.search(older.text) or not (is_present(older) or found["earlier change"]):
         return False
     before, after = ({value.same for value in read_clause(one.text).values} - names for one in (older, newer))
-    if not before & after and (found["update"] < _DOUBTED or not ("name" in mine & its or found["change"])):
+    renamed = "name" in mine & its
+    is_sure = renamed and found["change"] and found["shared"] >= _EQUAL_TOPICS
+    doubted = found["update"] < (_DOUBTED_OF_NAMES if is_sure else _DOUBTED)
+    if not before & after and (doubted or not (renamed or found["change"])):
         return False
     return is_named or bool(after) or bool(before and found["shared"])
 
