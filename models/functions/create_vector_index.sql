@@ -3,7 +3,7 @@
 -- The index holds half-precision numbers: it has half the size and allows up to 4,000 dimensions. It finds candidates,
 -- which nearest_vectors then scores exactly. Postgres scans a space with more dimensions.
 --
--- The bodies of the vector functions (create_vector_index, nearest_vectors, stored_cosine) name types of the extension
+-- The bodies of the vector functions (create_vector_index, nearest_vectors, stored_cosines) name types of the extension
 -- `vector`. Postgres looks a type up when a function runs. So the functions can be created without the extension. No
 -- code calls them then.
 CREATE OR REPLACE FUNCTION slowwave.create_vector_index(p_space_id bigint, p_dimension integer) RETURNS void

@@ -22,19 +22,27 @@ DECLARE
                                             'NULL::integer AS part'
                    ELSE 'NULL::uuid AS memory_id, v.session_id, v.seq, v.part' END;
     v_where text := format('v.space_id = %s AND v.scope_id = ANY ($2) AND v.embedding IS NOT NULL', p_space_id);
-    v_count double precision;
     v_all double precision;
+    v_few double precision;
+    v_count double precision;
 BEGIN
-    EXECUTE format('SELECT count(*) FROM (SELECT FROM slowwave.%I v WHERE %s LIMIT 50000) AS v', v_table, v_where)
-        INTO v_count USING p_question, p_scopes;
+    -- A scan takes 3.5 us per vector of 384 numbers. The index takes about 20 us per vector that it reads, of whatever
+    -- scope.
+    SELECT greatest(c.reltuples, 0) INTO v_all FROM pg_class c WHERE c.oid = format('slowwave.%I', v_table)::regclass;
+    v_few := CASE WHEN p_dimension > 4000 THEN 'infinity' ELSE greatest(4000, sqrt(600 * v_all)) END;
+    -- Counting a large scope would take longer than its search; the planner's statistics know how large it is.
+    SELECT v_all * sum(f.share) INTO v_count
+    FROM pg_stats s CROSS JOIN unnest(s.most_common_vals::text::bigint[], s.most_common_freqs) AS f (scope_id, share)
+    WHERE s.schemaname = 'slowwave' AND s.tablename = v_table AND s.attname = 'scope_id' AND f.scope_id = ANY (p_scopes);
+    IF v_count IS NULL OR v_count <= 2 * v_few THEN
+        EXECUTE format('SELECT count(*) FROM (SELECT FROM slowwave.%I v WHERE %s LIMIT %s) AS v', v_table, v_where,
+                       CASE WHEN v_few = 'infinity' THEN 'ALL' ELSE (v_few::bigint + 1)::text END)
+            INTO v_count USING p_question, p_scopes;
+    END IF;
     IF v_count = 0 THEN
         RETURN;
     END IF;
-    SELECT greatest(c.reltuples, v_count) INTO v_all FROM pg_class c
-    WHERE c.oid = format('slowwave.%I', v_table)::regclass;
-    -- A scan takes 3.5 us per vector of 384 numbers. The index takes about 20 us per vector that it reads, of whatever
-    -- scope.
-    IF v_count <= 4000 OR p_dimension > 4000 OR v_count * v_count <= 600 * v_all THEN
+    IF v_count <= v_few THEN
         RETURN QUERY EXECUTE format(
             'WITH every AS MATERIALIZED ('
             ' SELECT %s, -(v.embedding::vector <#> $1::vector) AS cosine FROM slowwave.%I v WHERE %s)'

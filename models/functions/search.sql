@@ -260,7 +260,7 @@ BEGIN
         ) AS w
     ), candidates AS (
         SELECT c.memory_id, c.session_id, c.seq, c.part, max(c.score) AS score, max(c.session) AS session,
-               max(c.coverage) AS coverage, max(c.names) AS names, max(c.cosine) AS cosine
+               max(c.coverage) AS coverage, max(c.names) AS names, max(c.cosine) AS cosine, row_number() OVER () AS place
         FROM (
             SELECT w.memory_id, w.session_id, w.seq, w.part, w.score, w.session, w.coverage, w.names,
                    NULL::float8 AS cosine
@@ -271,11 +271,19 @@ BEGIN
         GROUP BY c.memory_id, c.session_id, c.seq, c.part
         -- Any two texts can have a smaller cosine than this.
         HAVING max(c.score) IS NOT NULL OR max(c.cosine) >= (SELECT r.least_cosine FROM r)
+    ), unknown AS MATERIALIZED (
+        SELECT array_agg(c.place) AS places, array_agg(c.memory_id) AS memory_ids,
+               array_agg(c.session_id) AS session_ids, array_agg(c.seq) AS seqs, array_agg(c.part) AS parts
+        FROM candidates c WHERE c.cosine IS NULL AND v_space_id IS NOT NULL
     ), compared AS MATERIALIZED (
         SELECT c.memory_id, c.session_id, c.seq, c.part, c.score, c.session, c.coverage, c.names,
-               CASE WHEN v_space_id IS NOT NULL THEN coalesce(c.cosine, slowwave.stored_cosine(
-                   v_space_id, p_scopes, p_question, c.memory_id, c.session_id, c.seq, c.part)) END AS cosine
+               coalesce(c.cosine, k.cosine) AS cosine
         FROM candidates c
+        LEFT JOIN (
+            SELECT u.places[k.place] AS place, k.cosine FROM unknown u
+            CROSS JOIN LATERAL slowwave.stored_cosines(
+                v_space_id, p_scopes, p_question, u.memory_ids, u.session_ids, u.seqs, u.parts) AS k
+        ) AS k ON k.place = c.place
     ), weighed AS MATERIALIZED (
         SELECT c.memory_id, c.session_id, c.seq, c.part, c.coverage, c.names, c.cosine,
                coalesce(c.score / s.words, 0) AS words,

@@ -137,7 +137,7 @@ WORKERS_ALONE = frozenset(
     passage_search_vector passage_search_vectors record_source_runs register_backend reinforce_from_note
     reinforce_memory release_call removable_events remove_events request_excess_flushes request_flush
     request_stale_flushes reserve_call scope_of settle_call settle_days settle_expired_calls store_candidates
-    store_memory stored_cosine unregister_backend update_scope_counters
+    store_memory stored_cosines unregister_backend update_scope_counters
     """.split()
 )
 """Functions that run as whoever calls them, and that nobody but a worker needs (or a trigger, or an entrance)."""
