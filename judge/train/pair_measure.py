@@ -11,7 +11,7 @@ from judge.train.pairs import OUTPUTS, SWAPPED, Pair
 BINS = 10
 SHRINK = 1e-5
 """The strength of the penalty on large shifts."""
-MOST_MERGED = 0.008
+MOST_MERGED = 0.004
 """The most contradictions, as a share of the fitting set, that the duplicate threshold may pass."""
 MOST_ALIKE = 0.015
 """The same limit for related and distinct pairs."""

@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from tokenizers import Tokenizer
 
 from judge.train.pair_answers import Answers
 from judge.train.pair_measure import Scale, are_open
 from judge.train.pairs import SWAPPED, Pair
-from slowwave_judge.runtime import MAX_TOKENS
+from slowwave_judge.runtime import MAX_TOKENS, load
 
 BUILD = Path(__file__).parent.parent / "build"
 ANSWERS = BUILD / "answers"
@@ -59,11 +58,8 @@ class PairModel:
 
     def __init__(self, folder: Path, answers: Path | None = None) -> None:
         self._tokenizer = PairTokenizer(folder)
-        options = onnxruntime.SessionOptions()
-        # One pair keeps one thread busy; several pairs run at once.
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
         weights = (folder / MODEL).read_bytes()
-        self._session: Any = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+        self._session = load(weights)
         self._known = Answers(weights, answers)
 
     def logits(self, pairs: Sequence[Pair], scale: Scale | None = None) -> np.ndarray:
