@@ -54,7 +54,7 @@ SKIPPED = $$(grep -rlE --include='test_*.py' '^pytestmark = .*mark\.(long|drill)
 test: setup  ## run the test suite, on real servers and workers
 	@$(PYTEST) -m "not long and not drill" $(SKIPPED)
 
-long: setup  ## run the long tests: stacks that are killed and emptied while they run, large state machines, floods, TypeScript on a real gateway
+long: setup  ## run the long tests: stacks that are killed and emptied while they run, large state machines, floods, the TypeScript package, the rights of broker users
 	@$(PYTEST) -m "long and not drill" $(call MARKED,long)
 
 drills: setup  ## run upgrades and restores under load, simulated weeks, wheels in bare environments, all services of compose.yaml

@@ -22,7 +22,7 @@ from tests.workers.effects import value
 from tests.workers.fleet import PLAIN_APP, Fleet, Program
 from tests.workers.servers import OwnValkey
 
-pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.servers, pytest.mark.workers, pytest.mark.long, pytest.mark.timeout(240)]
 
 WORD = "a-word-of-tests"
 RESTRICTED = tuple(part for part in get_args(Part) if part != "worker")

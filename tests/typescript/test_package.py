@@ -4,8 +4,12 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from slowwave.version import VERSION
 from tests.typescript.node import install, node_tests, run
+
+pytestmark = pytest.mark.long
 
 MOST_BYTES = 15_000
 OPTIONS = ("--strict", "--noEmit", "--lib", "ES2022,DOM", "--target", "ES2022")
