@@ -27,8 +27,6 @@ def load(weights: bytes) -> Any:
     # Workers share a machine: more threads would wait for each other, and spinning threads take a neighbour's core.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # Without this, weights that are stored as int8 for products in float are converted anew in each run.
-    options.add_session_config_entry("session.disable_quant_qdq", "1")
     return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
 
 
