@@ -25,11 +25,11 @@ _TELLS_HOW = re.compile(
     r"(?i)(?:\w+ing|about|at|for|from|in|into|key|like|of|on|with|wh(?:at|en|ere|o|ich)(?:ever)?)\b"
 )
 _HALF_OF_PAIR = re.compile(r" (?:and|or|&) (?P<other>[\w-]+) (?P<noun>[\w-]+)")
-_QUOTED = re.compile(r"[\"'\u2018\u201c]\Z")
 _HALF_QUOTED = re.compile(r"[^s]['\u2019\u201d\"] ")
 _TITLE_ENDS = re.compile(r"[.,]?[\"'\u2019\u201d]")
 _ARTICLE = re.compile(r"(?i)^(?:an?|the) ")
-_FINITE = re.compile(r"(?i)\b(?:is|are|was|were|has|have)\b")
+FINITE = re.compile(r"(?i)\b(?:is|are|was|were|has|have)\b")
+"""A verb that makes a sentence of a phrase."""
 _INNER = re.compile(r"(?i)\s(?:the|an?|his|her|their|its)\s")
 _LEANS_ON_TALK = re.compile(r"\b(?:them|him|it|our|my|your|these|those)\b|\ball the\b")
 _BEFORE_PHRASE = re.compile(r" (?:about|at|for|from|in|of|on|with) ")
@@ -87,7 +87,7 @@ def words_of_value(text: str) -> str | None:
     end = _ENDS.search(spaced)
     words = _ARTICLE.sub("", spaced[: end.start() if end else None].strip(EDGES))
     narrowed = end is not None and _NARROWS.match(spaced[end.start() :]) is not None
-    if (narrowed and len(words.split()) == 1) or ": " in words or _FINITE.search(words):
+    if (narrowed and len(words.split()) == 1) or ": " in words or FINITE.search(words):
         return None
     while words and (trailing := words.rpartition(" ")[2].lower()) in _TRAILING:  # "dark mode in" every editor
         if trailing in _REFERS:

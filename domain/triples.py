@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from slowwave_server.domain.clauses import VAGUE_NOUNS, Clause, first_clause, is_person, words_of
 from slowwave_server.domain.extraction.verbs import is_past
-from slowwave_server.domain.relation_objects import fits, head_of, is_cut, words_of_value
+from slowwave_server.domain.relation_objects import FINITE, fits, head_of, is_cut, words_of_value
 from slowwave_server.domain.similarity import AttributeClaim, Reading
 from slowwave_server.domain.similarity.lexicon import is_kind_of, lemma, parts_of_speech
 from slowwave_server.domain.similarity.quotes import plain_words, speakers_of
@@ -40,7 +40,6 @@ _REST_OF_LIST = r"(?:, [^.;]*?)?,? (?:and|or|&) (?![^.;]*\b(?:am|is|are|was|were
 _WEEKDAY = re.compile(r"(?i)\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b")
 # In a subject or a predicate these words belong to another sentence.
 _HALF = re.compile(r"(?i)\b(?:and|or|but|that|which|who|to|they|she|he|her|his|their|it|because|when|if)\b")
-_FINITE = re.compile(r"(?i)\b(?:is|are|was|were|has|have)\b")
 _SPEAKERS = re.compile(r"(?i)(?:i|we|you|they|he|she|it)(?:['\u2019]\w+)?$")
 _WAS = re.compile(r"(?i)\b(?:was|were)\b")
 _ONCE = re.compile(r"(?<!has )(?<!have )\b(?:lived|resided|worked)\b")
@@ -177,7 +176,7 @@ def _is_clear(claim: AttributeClaim) -> bool:
         or (subject.istitle() and parts_of_speech(lemma(subject.lower())).startswith(("v", "a", "r")))
     ):
         return False  # "Let …", "Less …": the first word of a command or a phrase, not a name
-    if _HALF.search(subject) or _FINITE.search(subject) or (_HALF.search(predicate) and predicate not in _WITH_TO):
+    if _HALF.search(subject) or FINITE.search(subject) or (_HALF.search(predicate) and predicate not in _WITH_TO):
         return False
     if any(word in _NEVER_OWNED or word.istitle() for word in predicate.split()[2:]):
         return False  # "Nature's always been my haven": "is", not "has"
